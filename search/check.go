@@ -9,10 +9,9 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan, before anything runs:
-// sheaf.ErrUnsupported, naming the profile, its branch and the store, when
-// [Searcher.CheckStore] finds fault, and when every branch of a phase that counts
-// searches by meaning and there is no model.
+// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported, with the names of profile,
+// branch and store, when [Searcher.CheckStore] finds a fault, or when all counting branches of a phase need a
+// model and there is none.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
@@ -26,16 +25,15 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	return nil
 }
 
-// CheckStore is sheaf.ErrUnsupported, naming the profile, its branch and the
-// store, when the store does not do what a branch asks for, and when files are to
-// be scanned and there is no folder.
+// CheckStore returns sheaf.ErrUnsupported, with the names of profile, branch and store, when the store lacks what
+// a branch needs, or when the profile scans files and there is no scanner.
 func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if plan.Scan != nil {
 		if s.Scanner == nil {
 			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w",
 				plan.Profile.Name, sheaf.ErrUnsupported)
 		}
-		return nil // their index does everything
+		return nil // the scanner's own index can do everything
 	}
 	st, ok := s.Backend.(store.Selective)
 	if !ok {
@@ -53,13 +51,13 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	return nil
 }
 
-// phaseAt is one of a plan's phases.
+// phaseAt is one phase of a plan.
 type phaseAt struct {
 	phase *profile.Phase
 	at    lane
 }
 
-// phases are those of a plan, in order.
+// phases returns the phases of a plan in order.
 func phases(plan *profile.Plan) []phaseAt {
 	main := phaseAt{&plan.Main, lane{}}
 	if plan.Candidates == nil {
@@ -68,8 +66,7 @@ func phases(plan *profile.Plan) []phaseAt {
 	return []phaseAt{{plan.Candidates, lane{first: true}}, main}
 }
 
-// onlyMeaning is the first branch that counts when all that count search by
-// meaning, else nil.
+// onlyMeaning returns the first counting branch when all counting branches search by meaning, else nil.
 func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	var first *profile.Branch
 	for i := range ph.Branches {
@@ -100,14 +97,14 @@ func (s *Searcher) checkPhase(st store.Selective, ph phaseAt, within []sheaf.ID)
 	return nil
 }
 
-// combineText is the way to combine fields that is BM25 over all fields as one text where
-// the store has that. Elsewhere it is the best field and otherFields times the others.
+// combineText is BM25 over all fields as one text, where the store has it. Other stores take the best field plus
+// otherFields times the rest.
 const (
 	combineText = "text"
 	otherFields = 0.2
 )
 
-// branchRequest is what a branch asks of a store, without words or vector.
+// branchRequest returns the store request of a branch, without words and vector.
 func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
 	req := branchRequest(b, within)
 	if b.Text == nil || b.Text.Combine != combineText {
@@ -129,7 +126,7 @@ func branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
 	return req
 }
 
-// storeName is what errors and warnings call the store.
+// storeName returns the name of the store for errors and warnings.
 func (s *Searcher) storeName() string {
 	if s.Store == "" {
 		return "the store"

@@ -13,11 +13,11 @@ import (
 	"sheaf/text/chunk"
 )
 
-// everything is what a query without words matches: filters decide.
+// everything matches every chunk; filters narrow it.
 var everything = sheaf.Bool{}
 
-// matches is the request for all that the query's words and filters match, scored
-// as the plan's first branch by words does, in the fields of all of them.
+// matches returns the request for everything that the query's words and filters match. It scores as the plan's
+// first branch by words does, over the fields of all such branches.
 func (r *run) matches(plan *profile.Plan) store.Request {
 	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
 		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields adds those of others that are not in fields.
+// withFields adds the fields of others that are missing in fields.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -48,7 +48,7 @@ func withFields(fields []store.FieldWeight, others []profile.Field) []store.Fiel
 	return fields
 }
 
-// ordered finds what the query matches in the order of a column; no branch runs.
+// ordered finds what the query matches, in the order of a column. No branch runs.
 func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
 	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
@@ -68,7 +68,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 	return r.known(ranking), nil
 }
 
-// count counts what the query matches by the columns that were asked for.
+// count fills in the facets that the caller asked for.
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if len(r.opt.Facets) == 0 {
 		return nil
@@ -98,8 +98,7 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten counts the numbers and dates of a property as documents write them, where they do not write
-// them in the usual form.
+// asWritten counts numbers and dates of a property as documents write them, when they use an unusual form.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet
@@ -124,10 +123,9 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts what the query matches, when that was asked for: what count and
-// ordered ask about, by the kind of score for which stores count a word without looking at
-// what it matches. What was found is the answer also when the store cannot count now, or time
-// runs out: without the number, and saying so.
+// countMatches counts what the query matches, when the caller asks for it. It asks with the scoring that lets
+// stores count a word fastest. When the store cannot count, or time runs out, the answer has no number and a note
+// says so.
 func (r *run) countMatches(ctx context.Context) error {
 	if !r.opt.Count {
 		return nil
@@ -159,5 +157,5 @@ func (r *run) countMatches(ctx context.Context) error {
 	return nil
 }
 
-// maxFacetValues is the most values of a column that are counted out.
+// maxFacetValues is the largest number of values that are counted per column.
 const maxFacetValues = 100

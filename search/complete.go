@@ -10,19 +10,19 @@ import (
 	"sheaf/store"
 )
 
-// found is every hit of some branches, once, and who found it.
-type found struct {
+// candidates are the distinct hits of some branches, and which branch found each.
+type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
-	by  [][]bool   // by branch and place in ids
+	by  [][]bool   // by branch and position in ids
 }
 
-// everyHit is what the branches found.
-func everyHit(outcomes []outcome) found {
+// candidatesOf collects the hits of all branches.
+func candidatesOf(outcomes []outcome) candidates {
 	n := 0
 	for i := range outcomes {
 		n += len(outcomes[i].ranking)
 	}
-	all := found{ids: make([]sheaf.ID, 0, n), by: make([][]bool, len(outcomes))}
+	all := candidates{ids: make([]sheaf.ID, 0, n), by: make([][]bool, len(outcomes))}
 	places := make(map[sheaf.ID]int, n)
 	for i := range outcomes {
 		all.by[i] = make([]bool, n)
@@ -40,8 +40,8 @@ func everyHit(outcomes []outcome) found {
 	return all
 }
 
-// lacks are the IDs that a branch did not find.
-func (f *found) lacks(branch int) []sheaf.ID {
+// lacks returns the IDs that a branch did not find.
+func (f *candidates) lacks(branch int) []sheaf.ID {
 	out := make([]sheaf.ID, 0, len(f.ids))
 	for at, id := range f.ids {
 		if !f.by[branch][at] {
@@ -51,14 +51,13 @@ func (f *found) lacks(branch int) []sheaf.ID {
 	return out
 }
 
-// complete looks the hits of every branch up in the others that did not retrieve
-// them. Of a branch that retrieves its best, what it did not retrieve comes after
-// what it did, so ranks stay as they are.
-func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) error {
+// complete asks each branch for its score of hits that only other branches found. Such hits rank below those that
+// the branch retrieved itself, so ranks stay as they are.
+func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.lacks(i)) })
 	for i, err := range faults {
-		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+		if errors.Is(ctx.Err(), context.Canceled) { // the caller no longer waits
 			return ctx.Err()
 		}
 		if ctx.Err() != nil {
@@ -75,7 +74,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *found) erro
 // lookUp adds the hits that a branch lacks.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
-		return nil // the branch found all that matches
+		return nil // the branch already found every match
 	}
 	req := o.request
 	req.Within, req.Limit = lacks, len(lacks)
@@ -97,7 +96,7 @@ func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 		o.ranking = slices.Concat(o.ranking, found)
 	}
 	if had > 0 && had < len(o.ranking) && !o.ranking[had-1:had+1].Sorted() {
-		o.ranking.Sort() // both parts are in the order that every store answers in
+		o.ranking.Sort() // stores answer in the same order, so this merges both parts
 	}
 	return nil
 }

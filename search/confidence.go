@@ -14,31 +14,29 @@ import (
 	"sheaf/rank"
 )
 
-// Evidence is what the confidence in a result is computed from.
+// Evidence is the input from which the confidence in a result is computed.
 type Evidence struct {
 	// Score is the score of the hit.
 	Score float64 `json:"score"`
-	// Words is BM25 of the hit as a share of the worth of the query's words, the sum of
-	// their idf: 0 for no word, 1 for all.
+	// Words is BM25 of the hit divided by the sum of the idf of the query's words: 0 for no word, 1 for all.
 	Words float64 `json:"words"`
-	// Meaning is the best cosine of a passage, 0 where meaning was not searched.
+	// Meaning is the best cosine of a passage, or 0 when meaning was not searched.
 	Meaning float64 `json:"meaning"`
-	// Lead is how far the best score of its document is above the best of any other
-	// document; negative for a document that is not first. It is 0.2 when there is no
-	// other document.
+	// Lead is the best score of the hit's document minus the best score of any other document. It is negative
+	// when another document is better, and 0.2 when there is no other document.
 	Lead float64 `json:"lead"`
 	// Length is the number of words of the query.
 	Length int `json:"length"`
-	// Unseen is the share of the query, by idf, in words that no chunk holds; Numbers is
-	// the part of it in words with a digit.
+	// Unseen is the share of the query, by idf, in words that occur in no chunk. Numbers counts only words with a
+	// digit.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
-	// Foreign says that the query has unseen words, and is in another language than the
-	// collection. Then only words with a digit count as unseen.
+	// Foreign says that the query has unseen words and another language than the collection. Then only words with
+	// a digit count as unseen.
 	Foreign bool `json:"foreign,omitempty"`
 }
 
-// Features are the evidence as numbers for [Calibration].
+// Features returns the evidence as numbers for [Calibration].
 func (e *Evidence) Features() []float64 {
 	features := e.features()
 	return features[:]
@@ -54,35 +52,34 @@ const featureCount = 7
 
 // Calibration turns evidence into probabilities.
 type Calibration struct {
-	// Right is the probability that a result is right, by its evidence.
+	// Right gives the probability that a result is right, from its evidence.
 	Right calibrate.Logistic `json:"right"`
-	// Answered is the probability that the query has an answer, by the evidence of its
-	// first result. A query is answerable when it is at least Least.
+	// Answered gives the probability that the query has an answer, from the evidence of its first result. A query
+	// is answerable when the probability is at least Least.
 	Answered calibrate.Logistic `json:"answered"`
 	Least    float64            `json:"least"`
 }
 
-// Valid reports whether c has the weights of this program's features.
+// Valid reports whether c has one weight for each feature of this program.
 func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// A query has no answer when unseen words with a digit are at least unseenNumber of the
-// worth of these words and of the words that chunks hold: ticket 4713 does not answer
-// "ticket 4712". Other unseen words, such as "what happened to", do not count here.
+// A query has no answer when unseen words with a digit have at least this share of the query's idf: ticket 4713
+// does not answer "ticket 4712". Other unseen words, such as "what happened to", do not count here.
 const unseenNumber = 1.0 / 4
 
 // unsure is the largest confidence in a result of a query with an unseen number.
 const unsure = 0.5
 
-// Answerable reports whether a query has an answer, by the evidence of its first result. A
-// query in another language than the collection may have one: its words say too little.
+// Answerable reports whether a query has an answer, from the evidence of its first result. A query in another
+// language than the collection counts as answerable, because its words say too little.
 func (c *Calibration) Answerable(first *Evidence) bool {
 	features := first.features()
 	return !first.lacksNumber() && (first.Foreign || c.Answered.At(features[:]...) >= c.Least)
 }
 
-// lacksNumber reports whether a number that no chunk holds is a large part of the query.
+// lacksNumber reports whether a number that occurs in no chunk is a large part of the query.
 func (e *Evidence) lacksNumber() bool {
 	return e.Numbers > 0 && e.Numbers >= unseenNumber*(1-e.Unseen+e.Numbers)
 }
@@ -90,7 +87,7 @@ func (e *Evidence) lacksNumber() bool {
 // doubted is the largest confidence in a result of a query that is not answerable.
 const doubted = 0.25
 
-// Confidence is the probability that a result is right.
+// Confidence returns the probability that a result is right.
 func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
 	features := e.features()
 	p := c.Right.At(features[:]...)
@@ -114,7 +111,7 @@ const (
 	None   Level = "none"   // below 0.30
 )
 
-// LevelOf is the level of a confidence within 0..1.
+// LevelOf returns the level of a confidence within 0..1.
 func LevelOf(confidence float64) Level {
 	switch {
 	case confidence >= 0.85:
@@ -127,10 +124,9 @@ func LevelOf(confidence float64) Level {
 	return None
 }
 
-// ShippedCalibration returns the calibration of the default profile with the built-in
-// model; nil for another profile or model. A profile that changes what the default computes
-// has none, whatever its name. Callers share the result and must not change it. Package
-// eval/confidence fitted it; doc/quality.md names the command and the folders.
+// ShippedCalibration returns the calibration of the default profile with the built-in model, or nil for another
+// profile or model. A changed default profile has none, whatever its name. Callers share the result and must not
+// change it. Package eval/confidence fitted it; doc/quality.md names the command and the folders.
 func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	if !slices.Contains(calibrated, model) || !p.IsDefault() {
 		return nil
@@ -138,7 +134,8 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated are the versions of the built-in model for which the calibration holds. They read English alike.
+// calibrated lists the versions of the built-in model that the calibration holds for. Both read English the same
+// way.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -147,12 +144,12 @@ var shipped = Calibration{
 	Least:    0.18,
 }
 
-// judged is what a search remembers to judge its answers.
+// judged is what a search collects in order to judge its answers.
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
-	// scores are the best score of each document, before a stage drops hits; nil before they are known. first
-	// and second are the two best documents.
+	// scores has the best score of each document before a stage drops hits; nil until it is known. first and
+	// second are the two best documents.
 	scores        map[sheaf.ID]float64
 	first, second judgedDocument
 	unseen        float64
@@ -160,13 +157,13 @@ type judged struct {
 	foreign       bool // see Evidence.Foreign
 }
 
-// judgedDocument is a document and the score of its best hit; the zero value is none.
+// judgedDocument is a document with the score of its best hit. The zero value means no document.
 type judgedDocument struct {
 	doc   sheaf.ID
 	score float64
 }
 
-// learn remembers the fusion of the main phase.
+// learn keeps what judging needs from the fusion of the main phase.
 func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
@@ -199,7 +196,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 		for _, p := range w.parts {
 			number := strings.ContainsFunc(p.text, unicode.IsDigit)
 			if p.chunks > 0 || r.stats.isCompound(p.text) && !(number && r.lacksNumber(w, p.text)) {
-				continue // the parts of a compound count by themselves
+				continue // the parts of a compound are counted separately
 			}
 			j.unseen += p.worth / w.sum
 			if number {
@@ -214,8 +211,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether a compound that no chunk holds, such as INV-4712, is not what chunks
-// hold in parts: it is a number, such as 2.3.1, or no chunk holds a part of it with a digit.
+// lacksNumber reports whether an unseen compound, such as INV-4712, is an unseen number: it is a number itself,
+// such as 2.3.1, or no chunk has one of its parts with a digit.
 func (r *run) lacksNumber(w *worth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true
@@ -225,14 +222,14 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 		if text == compound || !strings.ContainsFunc(text, unicode.IsDigit) {
 			continue
 		}
-		if slices.ContainsFunc(w.parts, func(p valued) bool { return p.text == text && p.chunks == 0 }) {
+		if slices.ContainsFunc(w.parts, func(p partWorth) bool { return p.text == text && p.chunks == 0 }) {
 			return true
 		}
 	}
 	return false
 }
 
-// compare remembers the best score of each document in a ranking, the first time.
+// compare keeps the best score of each document in a ranking. Only the first call counts.
 func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
 	if j.scores != nil {
 		return
@@ -256,7 +253,7 @@ func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
 	}
 }
 
-// legs adds what the branches found of a hit to its evidence.
+// legs adds to the evidence of a hit what the branches found.
 func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
 	for leg, at := range legs {
 		if at.Rank == 0 || leg >= len(j.text) {
@@ -270,10 +267,10 @@ func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
 	}
 }
 
-// usualLead is the lead of a document without another one to compare it with.
+// usualLead is the lead of a document when there is no other document to compare with.
 const usualLead = 0.2
 
-// evidence returns the evidence of a hit of a document.
+// evidence returns the evidence for a hit of a document.
 func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	j := r.judged
 	e := Evidence{
@@ -293,8 +290,8 @@ func (r *run) evidence(h *sheaf.Hit, doc sheaf.ID, length int) Evidence {
 	return e
 }
 
-// calibration is what tells how sure the answers of a plan are; nil when that is not
-// known, as where a query sets parameters to other values than the profile has.
+// calibration returns the calibration for a plan. It returns nil when there is none, for example when a query
+// changes parameters of the profile.
 func (r *run) calibration(plan *profile.Plan) *Calibration {
 	if r.searcher.Confidence == nil {
 		return nil
@@ -308,8 +305,7 @@ func (r *run) calibration(plan *profile.Plan) *Calibration {
 	return r.searcher.Confidence(r.followed.Profile)
 }
 
-// judge gives the hits of the result their evidence and confidence, and says whether the
-// query is answerable.
+// judge gives the hits their evidence and confidence, and decides whether the query is answerable.
 func (r *run) judge(ranking sheaf.Ranking) {
 	if r.opt.Order != nil {
 		return
@@ -337,7 +333,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 		if i == 0 {
 			answerable = r.confidence.Answerable(&e) || e.Words > 0 && (r.holdsOneWord() || r.holdsAlternative())
 			if r.result.Answerable = &answerable; answerable && e.Foreign {
-				r.result.Answerable = nil // not known
+				r.result.Answerable = nil // unknown
 			}
 		}
 		confidence := r.confidence.Confidence(&e, answerable)
@@ -345,8 +341,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 }
 
-// alternatives returns the parts of a query that asks for any one of them; nil for
-// another query.
+// alternatives returns the parts of a query that asks for any one of them, or nil for another query.
 func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 	if b, ok := q.(sheaf.Bool); ok && len(b.Must) == 0 && len(b.Should) > 1 {
 		return b.Should
@@ -354,19 +349,18 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 	return nil
 }
 
-// holdsOneWord reports whether the query is one word, and the collection holds it. A rare
-// code in a long text is an answer, though little else speaks for it.
+// holdsOneWord reports whether the query is one word that the collection has. A rare code in a long text is an
+// answer, though little other evidence supports it.
 func (r *run) holdsOneWord() bool {
-	unseen := func(p valued) bool { return p.chunks == 0 }
+	unseen := func(p partWorth) bool { return p.chunks == 0 }
 	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
 		return false
 	}
 	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
-// holdsAlternative reports whether the collection holds every word of one of the query's
-// alternatives. A result with that alternative is an answer, though it lacks the others.
-// Where the store cannot count, any word counts as held.
+// holdsAlternative reports whether the collection has every word of one alternative of the query. A result with
+// that alternative is an answer without the others. When the store cannot count, every word counts as present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {
@@ -376,7 +370,7 @@ func (r *run) holdsAlternative() bool {
 	}
 	missing := func(text string) bool { return r.stats.words != nil && !held[text] }
 	for _, part := range r.alternatives {
-		var list sought
+		var list queryParts
 		r.stats.seek(&list)
 		list.add(part, 1)
 		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {

@@ -20,32 +20,30 @@ import (
 	"sheaf/search/snippet"
 )
 
-// Chat asks a language model: system says what to do, user is data. It returns
-// the model's reply. The context bounds how long it may take.
+// Chat asks a language model and returns its reply: system says what to do, user is data. The context bounds the
+// time.
 type Chat func(ctx context.Context, system, user string) (string, error)
 
 // Expansion is what a model made of a query.
 type Expansion struct {
-	// Queries are other ways to ask the same. They widen what is a candidate
-	// and never score.
+	// Queries are other ways to ask the same. They add candidates and never score.
 	Queries []string `json:"queries"`
-	// Terms are the words of the query that matter; all of them stand in it.
-	// There are none where all words score.
+	// Terms are the words of the query that matter. Each occurs in the query. When Terms is empty, all words
+	// score.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query, to be embedded
-	// beside it; "" when none was asked for.
+	// Passage is an invented text that answers the query; it is embedded beside the query. It is "" when the
+	// profile does not ask for it.
 	Passage string `json:"passage"`
 }
 
-// Bounds of a reply. What exceeds them makes it useless, and the search goes on
-// with the query itself.
+// Bounds of a reply. A longer reply is not used, and the search goes on with the original query.
 const (
 	maxReplyBytes   = 16 << 10
 	maxVariantChars = 300
 	maxTermChars    = 64
 	maxTerms        = 16
 	maxPassageChars = 2000
-	// maxAskedChars is how much of a query a model is shown.
+	// maxAskedChars is how many characters of a query the model sees.
 	maxAskedChars = 1000
 )
 
@@ -62,16 +60,15 @@ const (
 	noPassage   = `an empty string.`
 )
 
-// Expander asks a model for other ways to put a query, and remembers what it
-// said. Only good replies are remembered, so that an outage does not last. It is
-// safe for concurrent use.
+// Expander asks a model for other ways to put a query and remembers its replies. It remembers only good replies,
+// so a failed call is tried again. It is safe for concurrent use.
 type Expander struct {
 	// Chat asks the model. Model names it.
 	Chat  Chat
 	Model string
 
 	mu    sync.Mutex
-	order *list.List // *expanded, the newest first
+	order *list.List // of *expanded, newest first
 	at    map[expandKey]*list.Element
 }
 
@@ -85,11 +82,10 @@ type expanded struct {
 	value Expansion
 }
 
-// rememberedExpansions is how many expansions are kept.
+// rememberedExpansions is the number of remembered expansions.
 const rememberedExpansions = 100
 
-// Expand returns what the model makes of a query. An error says what was wrong
-// with the model or with its reply.
+// Expand returns what the model makes of a query. The error names the fault of the model or of its reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
 	key := expandKey{e.Model, query, o}
 	if x, ok := e.remembered(key); ok {
@@ -124,8 +120,7 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask waits for the model no longer than ctx lasts, even when the model does not
-// heed ctx; a reply that comes later goes nowhere.
+// ask waits for the model until ctx ends, even when the model ignores ctx. A later reply is dropped.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string
@@ -174,10 +169,9 @@ func (e *Expander) remember(key expandKey, x Expansion) {
 	}
 }
 
-// parseExpansion reads a reply strictly: one JSON object with the members that
-// were asked for, within bounds. Terms that do not stand in the query, and
-// queries that repeat it, are dropped: they are a model's usual slips, and
-// harmless.
+// parseExpansion reads a reply strictly: one JSON object with the members that were asked for, within bounds. It
+// drops terms that are not in the query and queries that repeat it. Models often return those, and they do no
+// harm.
 func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	var x Expansion
 	if len(reply) > maxReplyBytes {
@@ -219,7 +213,7 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	return x.kept(query, o), nil
 }
 
-// kept is what of a well-formed reply is used.
+// kept returns the part of a valid reply that is used.
 func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	var out Expansion
 	seen := []string{plainText(query)}
@@ -248,9 +242,8 @@ func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	return out
 }
 
-// standsIn reports whether a word, its letters only, is one of a query: as it is
-// written there, as a part of what is joined by marks, or within what is written
-// without spaces.
+// standsIn reports whether a word, reduced to its letters, occurs in a query: as a whole word, as a part of a
+// word joined by marks, or within text without spaces.
 func standsIn(query, plain string) bool {
 	spaceless := strings.ContainsFunc(plain, snippet.Spaceless)
 	for word := range strings.FieldsSeq(query) {
@@ -270,8 +263,7 @@ func standsIn(query, plain string) bool {
 	return false
 }
 
-// withoutFence is a text without the Markdown fence that many models put around
-// JSON.
+// withoutFence removes the Markdown fence that many models put around JSON.
 func withoutFence(s string) string {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "```"); ok {
@@ -282,7 +274,7 @@ func withoutFence(s string) string {
 	return s
 }
 
-// oneLine is a text without control characters and with single spaces.
+// oneLine removes control characters and joins white space to single spaces.
 func oneLine(s string) string {
 	between := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(s, between), " ")
@@ -290,7 +282,7 @@ func oneLine(s string) string {
 
 func plainText(s string) string { return strings.ToLower(oneLine(s)) }
 
-// letters are the letters and digits of a text, small.
+// letters returns the letters and digits of a text in lower case.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
@@ -310,13 +302,13 @@ func firstChars(s string, n int) string {
 	return s
 }
 
-// expand asks the model for other ways to put the query, when the profile wants
-// that. Without a model, or when it fails, the query stands for itself.
+// expand asks the model for other ways to put the query, when the profile wants that. Without a model, or when it
+// fails, the original query is used.
 func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	if plan.Expand == nil || strings.TrimSpace(r.query.Text) == "" {
 		return
 	}
-	if r.result.Expansion != nil { // of the search that this one widens
+	if r.result.Expansion != nil { // the search that this one widens already asked
 		r.noteExpansion()
 		return
 	}
@@ -339,7 +331,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	r.noteExpansion()
 }
 
-// noteExpansion says what a model made of the query.
+// noteExpansion adds a note with what the model made of the query.
 func (r *run) noteExpansion() {
 	if x := r.expansion; len(x.Queries) > 0 {
 		r.note("%s also looks for: %s", r.searcher.Expander.name(), quoted(x.Queries))
@@ -364,8 +356,7 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words adds what the person gave besides the query to what scores, and narrows
-// plain words to those of them that a model found to matter.
+// words adds the caller's extra words to those that score. It narrows plain words to those that the model chose.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}
@@ -382,7 +373,7 @@ func (r *run) words() {
 	if r.query.Words != nil {
 		more = append([]sheaf.TextQuery{r.query.Words}, more...)
 	}
-	if required(r.query.Words) != nil { // what it demands stays demanded
+	if required(r.query.Words) != nil { // what the query requires stays required
 		r.query.Words = sheaf.Bool{Must: more[:1], Should: more[1:]}
 	} else {
 		r.query.Words = sheaf.Bool{Should: more}

@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// explainLeg gives the hits of a branch explanations, with the store's own
-// parts where it can tell them. The error is that of a context which was canceled.
+// explainLeg adds explanations to the hits of a branch, with the store's own parts where it has them. It returns
+// an error only when the context was canceled.
 func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if !r.opt.Explain {
 		return nil
@@ -35,7 +35,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 				others = append(others, p)
 			}
 		}
-		if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+		if errors.Is(ctx.Err(), context.Canceled) { // the caller no longer waits
 			return ctx.Err()
 		}
 	}
@@ -43,11 +43,11 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	if o.request.Vector != nil {
 		by = "vector"
 	}
-	o.ranking = slices.Clone(o.ranking) // what a store gave stays as it is
+	o.ranking = slices.Clone(o.ranking) // do not change the store's slice
 	for i := range o.ranking {
 		h := &o.ranking[i]
 		for _, p := range others {
-			// A hit has the score of the request that liked it best.
+			// A hit has the score of the request that scored it highest.
 			if p[i] != nil && (parts[i] == nil || p[i].Value > parts[i].Value) {
 				parts[i] = p[i]
 			}
@@ -66,5 +66,5 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 	return nil
 }
 
-// near compares to the precision that explanations promise.
+// near reports whether two scores are equal within the precision that explanations promise.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }

@@ -5,10 +5,10 @@ import (
 	"sheaf/rank"
 )
 
-// facts are what one search asks about documents: those of its searcher, with nodes and outlines.
+// facts answer what one search asks about documents: the searcher's facts, with nodes and outlines.
 type facts struct {
 	rank.Facts
-	outliner rank.Outliner // the same facts, when they know nodes and outlines
+	outliner rank.Outliner // the same facts, if they have nodes and outlines
 }
 
 var _ rank.Outliner = facts{}
@@ -43,7 +43,7 @@ func (f facts) Outline(id sheaf.ID) *sheaf.Outline {
 	return sheaf.OutlineOf(&d, date)
 }
 
-// document returns the document called id, which must not be changed; nil when there is none.
+// document returns the document with this ID, or nil. Callers must not change it.
 func (f facts) document(id sheaf.ID) *sheaf.Document {
 	if shared, ok := f.Facts.(interface {
 		SharedDocument(sheaf.ID) *sheaf.Document
@@ -56,8 +56,8 @@ func (f facts) document(id sheaf.ID) *sheaf.Document {
 	return nil
 }
 
-// Part is the chunk called id. A document that is cut into pieces is an answer too: its ID gives one chunk that
-// covers all of it ([sheaf.Document.Part]). Part is false when there is neither.
+// Part returns the chunk with this ID. For the ID of a document that was cut into pieces it returns one chunk
+// that covers the whole document ([sheaf.Document.Part]). It returns false when there is neither.
 func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {
 	if c, ok := facts.Chunk(id); ok {
 		return c, true

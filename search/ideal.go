@@ -8,8 +8,7 @@ import (
 	"sheaf/rank"
 )
 
-// fusion is that of a phase, with what the query is worth in each branch when the
-// fusion asks for it.
+// fusion returns the fusion of a phase. It fills in the ideal score of each branch when the fusion needs it.
 func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome) (rank.Fusion, error) {
 	scores, ok := ph.Fusion.(rank.Scores)
 	if !ok || scores.Norm != rank.NormShare {
@@ -28,9 +27,9 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 	return scores, nil
 }
 
-// ideal is what a hit would score in a branch of words that has each of the
-// query's terms often, in one field of weight 1: the sum of their idf, as counted
-// over all chunks. When the store cannot count, it is the branch's best score.
+// ideal returns the score of a perfect hit in a branch by words: one that has every term of the query often, in
+// one field of weight 1. That is the sum of the terms' idf over all chunks, or the branch's best score when the
+// store cannot count.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {
@@ -43,19 +42,18 @@ func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	case w == nil || w.sum <= 0:
 		return best, nil
 	}
-	// Words that were not counted, and words that stand for several terms, may score more.
+	// Words that were not counted, or that match several terms, may score more.
 	return max(w.sum, best), nil
 }
 
-// worth is what the words of the query are worth; nil when the store cannot count.
+// worth returns the idf of the words of the query, or nil when the store cannot count.
 func (r *run) worth(ctx context.Context) (*worth, error) { return r.stats.worth(ctx, r.query.Words) }
 
-// counted returns what worth does. When the time ends before the words are counted, it
-// returns nil and the answer says so.
+// counted is like worth. When time runs out before the words are counted, it returns nil and adds a warning.
 func (r *run) counted(ctx context.Context) (*worth, error) {
 	w, err := r.worth(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		r.stats.fault = nil // say it once
+		r.stats.fault = nil // report it once
 		r.warn("timed out before the words of the query were counted; how rare they are does not count")
 		return nil, nil
 	}

@@ -9,9 +9,8 @@ import (
 	"sheaf"
 )
 
-// meaning is the text of a query that is embedded; "" when it asks for nothing
-// that could be: filters, names of folders and files, words that must not be found,
-// marks alone.
+// meaning returns the text of a query to embed. It is "" when the query has only filters, names of folders and
+// files, forbidden words, or punctuation.
 func meaning(q sheaf.Query) string {
 	if b, ok := q.Words.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 || inPaths(q.Words) {
 		return ""
@@ -23,13 +22,13 @@ func meaning(q sheaf.Query) string {
 	return text
 }
 
-// wording is what a query asks for in the words of who asks, without the marks of the query
-// language and what must not be found.
+// wording returns the query in the user's words, without the marks of the query language and without forbidden
+// words.
 func wording(q sheaf.Query) string {
 	return cmp.Or(strings.TrimSpace(q.Meaning), strings.TrimSpace(q.Text))
 }
 
-// inPaths reports whether a query looks at nothing but the names of folders and files.
+// inPaths reports whether a query looks only at the names of folders and files.
 func inPaths(q sheaf.TextQuery) bool {
 	elsewhere := func(part sheaf.TextQuery) bool { return !inPaths(part) }
 	switch q := q.(type) {
@@ -44,8 +43,8 @@ func inPaths(q sheaf.TextQuery) bool {
 	return false
 }
 
-// telling reports whether a character may mean something by itself: a letter, a
-// digit, or a sign beyond ASCII, such as a picture.
+// telling reports whether a character can have a meaning of its own: a letter, a digit, or a sign beyond ASCII,
+// such as a picture.
 func telling(r rune) bool {
 	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

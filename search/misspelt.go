@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// mostMisspelt is how many words of a query are looked into, for each of which the store is
-	// asked once.
+	// mostMisspelt is how many words of a query are checked; each costs one request to the store.
 	mostMisspelt = 3
-	// leastMisspelt is the least number of letters of a word that may be a typing error, and
-	// mostEdited the number from which it may have two.
+	// leastMisspelt is the number of letters from which a word may have a typing error, mostEdited that from
+	// which it may have two.
 	leastMisspelt, mostEdited = 4, 6
-	// likeIt is how many chunks with words like it are read for the word that was meant.
+	// likeIt is how many chunks with similar words are read in order to find the intended word.
 	likeIt = 3
 )
 
-// misspelt adds to Result.Unmet the words of the query that no chunk has, each with a word
-// that is spelt like it. It looks only where nothing was found, or nothing that is likely to
-// answer the query: looking through the dictionary takes longer than most searches. A misspelt
-// word may look like one of another language, so it also looks there.
+// misspelt adds to Result.Unmet each word of the query that no chunk has, with words of similar spelling. It runs
+// only when nothing was found, or nothing that is likely to answer the query, because it takes longer than most
+// searches. It also runs for a query that looks foreign, because a misspelt word may look like a word of another
+// language.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign
 	answerable := len(r.result.Hits) > 0 && !foreign && (r.result.Answerable == nil || *r.result.Answerable)
@@ -50,8 +49,8 @@ func (r *run) misspelt(ctx context.Context) {
 	}
 }
 
-// mayBeMisspelt reports whether a word is made of letters, of a script that writes words apart,
-// and long enough for a typing error in it to be told from another word.
+// mayBeMisspelt reports whether a word has only letters, of a script that separates words by spaces, and is long
+// enough to tell a typing error from another word.
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
@@ -60,8 +59,8 @@ func mayBeMisspelt(word string) bool {
 	})
 }
 
-// misspeltWord says what is spelt like a word that no chunk has. Words with one error come
-// before words with two.
+// misspeltWord notes the words that are spelt like a word that no chunk has. Words with one error come before
+// words with two.
 func (r *run) misspeltWord(ctx context.Context, word string) {
 	hits := r.misspeltAt(ctx, word, 1)
 	if len(hits) == 0 && utf8.RuneCountInString(word) >= mostEdited {
@@ -78,10 +77,9 @@ func (r *run) misspeltWord(ctx context.Context, word string) {
 	r.result.Unmet = append(r.result.Unmet, fmt.Sprintf("%s; to find words like it: %s~", said, word))
 }
 
-// misspeltAt returns hits with words at most so many errors away from a word; none after a
-// fault.
+// misspeltAt returns hits with words at most edits errors away from a word. It returns none after a fault.
 func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Ranking {
-	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // a word is seldom misspelt in its first letter
+	like := sheaf.Fuzzy{Text: word, Distance: edits, Same: 1} // the first letter of a word is seldom misspelt
 	filter := r.query.Filter
 	if r.opt.Scope != nil {
 		filter = r.opt.Scope
@@ -97,7 +95,7 @@ func (r *run) misspeltAt(ctx context.Context, word string, edits int) sheaf.Rank
 	return hits
 }
 
-// wordsOf are the words of the titles, tags and texts of hits.
+// wordsOf returns the words of the titles, tags and texts of hits.
 func (r *run) wordsOf(hits sheaf.Ranking) []string {
 	var words []string
 	between := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) }

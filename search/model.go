@@ -15,11 +15,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// SetModel lets s search by meaning with e, which made the vectors of the store.
-// When e can weigh words, those of a query count by their rarity in the
-// collection, of which a is the analyzer and chunks the number of chunks: a word
-// of every page says little of what is asked.
-// Where the store cannot count, all words weigh alike, and searches say so.
+// SetModel makes s search by meaning with e, the model that made the vectors of the store. When e can weigh
+// words, the rare words of a query weigh more, by their counts in the store; a is the store's analyzer and chunks
+// the number of chunks. When the store cannot count, all words weigh the same, and searches note it.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer, s.model = a, e.Model()
 	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
@@ -79,14 +77,13 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			if i := slices.Index(known, word); i >= 0 {
 				return math.Sqrt(idf(dfs[i], chunks))
 			}
-			return math.Sqrt(math.Ln2) // a word without a term weighs as one of every second chunk
+			return math.Sqrt(math.Ln2) // a word without a term weighs as a word that is in every second chunk
 		}), nil
 	}
 }
 
-// vectorOf is the vector of a text, nil when it has no direction. Numbers that are
-// none are a fault of the model, which a search survives; to a store they would be
-// one of the caller.
+// vectorOf returns the vector of a text, or nil when it has no direction. It returns an error for numbers that
+// are not finite: the search survives a fault of the model, but the store would call them a fault of the caller.
 func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error) {
 	v, err := s.Embed(ctx, text)
 	if err != nil {
@@ -97,14 +94,14 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error)
 		square += float64(x) * float64(x)
 	}
 	switch {
-	case square-square != 0: // of NaN and infinities it is NaN
-		return nil, errors.New("the model gave a vector of which not all numbers are finite")
+	case square-square != 0: // NaN when a number is NaN or infinite
+		return nil, errors.New("the model gave a vector with numbers that are not finite")
 	case square == 0:
 		return nil, nil
 	}
 	return v, nil
 }
 
-// maxWeighed is the number of words from which a text is taken for a document
-// rather than for a query: there rarity has less to say, and counting takes time.
+// maxWeighed is the number of words from which a text counts as a document, not a query. Rarity says less there,
+// and counting takes time.
 const maxWeighed = 64

@@ -94,8 +94,8 @@ func TestWrongVectors(t *testing.T) {
 		degraded bool
 		say      string
 	}{
-		"no number":         {[]float32{1, float32(math.NaN())}, true, "not all numbers are finite"},
-		"infinite":          {[]float32{1, float32(math.Inf(-1))}, true, "not all numbers are finite"},
+		"no number":         {[]float32{1, float32(math.NaN())}, true, "numbers that are not finite"},
+		"infinite":          {[]float32{1, float32(math.Inf(-1))}, true, "numbers that are not finite"},
 		"another dimension": {[]float32{1, 0, 0}, true, "model wrong gave a vector of 3 dimensions, not 2"},
 		"zeros":             {[]float32{0, 0}, false, "the model does not know these words"},
 	} {

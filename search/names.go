@@ -9,8 +9,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// named returns what compares names with the query, for the stage names; nil when the
-// query has no words, or the store cannot count them.
+// named returns the function that compares names with the query, for the stage names. It is nil when the query
+// has no words, or when the store cannot count them.
 func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, error) {
 	a := r.searcher.Analyzer
 	if a == nil || r.query.Words == nil {
@@ -33,7 +33,7 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 	)
 	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
-		if lacksAll(a, sieve, name) { // as most names do
+		if lacksAll(a, sieve, name) { // true for most names
 			return rank.NameMatch{}
 		}
 		tokens = a.AppendQueryTokens(tokens[:0], name, &buffer)
@@ -42,8 +42,7 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 	}, nil
 }
 
-// lacksAll reports whether the sieve's terms are surely not in a name. It only looks at
-// how words begin.
+// lacksAll reports whether a name surely has none of the sieve's terms. It looks only at the beginnings of words.
 func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
 	lacks := true
 	a.Words(name, func(start, end int) bool {
@@ -53,9 +52,8 @@ func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
 	return lacks
 }
 
-// matchName compares the tokens of a name with the worth of the query's terms. Content
-// words are those that are not function words; all words where there are no others. seen
-// is an empty map.
+// matchName compares the tokens of a name with the worth of the query's terms. Only content words count, that is
+// words that are not function words; all words count when there are no content words. seen is an empty map.
 func matchName(
 	a *analysis.Analyzer, name string, tokens []analysis.Token,
 	seen map[string]bool, worth map[string]float64, sum float64,

@@ -12,23 +12,23 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxPairs is how many pairs of neighboring words of a query are looked for, those with the
-// rarest words; fewPairs is that for a store that answers one request at a time.
+// maxPairs is how many pairs of neighboring words of a query are looked for, those with the rarest words first.
+// fewPairs is the limit for a store that answers one request at a time.
 const (
 	maxPairs = 64
 	fewPairs = 8
 )
 
-// pair is two words that stand side by side in the query.
+// pair is two neighboring words of the query.
 type pair struct {
 	text  string
-	worth float64 // the idf of its words together
-	// overlap says that the two share characters, as the terms of a script without spaces
-	// do. Words already match both, so the pair counts for the query and for no hit.
+	worth float64 // the sum of the idf of its words
+	// overlap says that both words share characters, as the terms of a script without spaces do. Words already
+	// match both, so the pair counts for the query and not for a hit.
 	overlap bool
 }
 
-// learnWords notes how the first branch of words looks for them.
+// learnWords keeps the request of the first branch by words.
 func (r *run) learnWords(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].request.Text != nil {
@@ -38,8 +38,8 @@ func (r *run) learnWords(outcomes []outcome) {
 	}
 }
 
-// pairsIn returns what finds pairs of the query's words in chunks, for the stage
-// word_pairs; nil when no branch searches words, or the store cannot count them.
+// pairsIn returns the function that finds pairs of the query's words in chunks, for the stage word_pairs. It is
+// nil when no branch searches words, or when the store cannot count them.
 func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair, error), error) {
 	if r.lookup == nil || r.searcher.Analyzer == nil {
 		return nil, nil
@@ -68,9 +68,9 @@ func (r *run) pairsIn(ctx context.Context) (func(chunks []sheaf.ID) ([]rank.Pair
 	}, nil
 }
 
-// pairs returns the pairs of neighboring words of the query, function words included:
-// "look up" is not "look". At least one word of a pair occurs in the collection. The worth
-// of a pair is the idf of its words that occur. Each pair counts once.
+// pairs returns the pairs of neighboring words of the query, function words included: "look up" is not "look". At
+// least one word of a pair occurs in the collection. The worth of a pair is the sum of the idf of its words that
+// occur. Each pair counts once.
 func (r *run) pairs(w *worth) []pair {
 	idf := map[string]float64{}
 	for _, p := range w.parts {
@@ -94,7 +94,7 @@ func (r *run) pairs(w *worth) []pair {
 	}
 	for _, text := range wordings(r.query.Words) {
 		add(text, r.searcher.Analyzer.PhraseTokens(text))
-		r.searcher.Analyzer.Words(text, func(start, end int) bool { // the parts of a name are pairs, too
+		r.searcher.Analyzer.Words(text, func(start, end int) bool { // the parts of a compound are pairs, too
 			add(text[start:end], r.searcher.Analyzer.QueryTokens(text[start:end]))
 			return true
 		})
@@ -107,7 +107,7 @@ func (r *run) pairs(w *worth) []pair {
 	return pairs[:min(len(pairs), most)]
 }
 
-// findPairs looks for pairs in chunks, all different.
+// findPairs looks for pairs in distinct chunks.
 func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([]rank.Pair, error) {
 	found := make([]rank.Pair, len(pairs))
 	reqs, of := make([]store.Request, 0, len(pairs)), make([]int, 0, len(pairs))
@@ -115,7 +115,7 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 		found[i] = rank.Pair{Text: p.text, Worth: p.worth, In: make([]bool, len(chunks))}
 		if !p.overlap {
 			text := *r.lookup.Text
-			text.Query, text.Combine = sheaf.Phrase{Text: p.text}, store.CombineSum // only whether it is there counts
+			text.Query, text.Combine = sheaf.Phrase{Text: p.text}, store.CombineSum // only a match counts, not its score
 			reqs = append(reqs, store.Request{Text: &text, Filter: r.lookup.Filter})
 			of = append(of, i)
 		}
@@ -134,7 +134,7 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 			return nil, err
 		}
 	}
-	within := slices.Clone(chunks) // a store may read them after this search has ended
+	within := slices.Clone(chunks) // a store may read the slice after this search ended
 	at := make(map[sheaf.ID]int, len(chunks))
 	for k, id := range within {
 		at[id] = k

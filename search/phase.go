@@ -15,24 +15,24 @@ import (
 	"sheaf/store"
 )
 
-// retrieved is the step in which a branch retrieves.
+// retrieved is the name of the step in which a branch retrieves.
 const retrieved = "retrieve"
 
-// outcome is what became of one branch.
+// outcome is what one branch found, or its error.
 type outcome struct {
 	branch  *profile.Branch
 	request store.Request
-	// more are requests whose hits count with the larger of their scores.
+	// more are further requests. A hit gets the largest of its scores.
 	more    []store.Request
 	ranking sheaf.Ranking
-	// full says that it retrieved as many as it may: there may be others.
+	// full says that the branch retrieved as many hits as it may, so there may be more.
 	full bool
 	err  error
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after it.
-// within bounds what may be found, nil for no bound.
+// phase runs the branches, their stages, the fusion and the stages after it. within bounds what may be found; nil
+// is no bound.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -50,14 +50,14 @@ func (r *run) phase(
 		return nil, err
 	}
 	r.result.More = r.result.More || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.full })
-	if within == nil { // else the first phase knew them
+	if within == nil { // otherwise the first phase checked them
 		for i := range outcomes {
 			outcomes[i].ranking = r.known(outcomes[i].ranking)
 		}
 	}
-	var all found
+	var all candidates
 	if ph.Complete || !at.first {
-		all = everyHit(outcomes)
+		all = candidatesOf(outcomes)
 	}
 	if !at.first {
 		r.result.Total = len(all.ids)
@@ -112,9 +112,8 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead counts the words of the query while the branches retrieve, where that is
-// a round trip that would come after them, and every score is measured by it. What it
-// returns waits. A fault is that of who asks again.
+// countAhead counts the words of the query while the branches retrieve. It does so only when every score needs
+// the counts and the store is remote. The result waits for the counts. The later call of worth returns the fault.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
@@ -124,7 +123,7 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	return wg.Wait
 }
 
-// keeps is how many hits a stage keeps at most.
+// keeps returns how many hits a stage keeps at most.
 func keeps(stage rank.Stage) int {
 	switch s := stage.(type) {
 	case rank.Top:
@@ -143,7 +142,7 @@ func keeps(stage rank.Stage) int {
 	return math.MaxInt
 }
 
-// drops reports whether a stage may drop hits, or lift them to others.
+// drops reports whether a stage may drop hits, or replace them by their parents.
 func drops(stage rank.Stage) bool {
 	switch stage.(type) {
 	case rank.PerDocument, rank.Aggregate, rank.Tree:
@@ -152,7 +151,7 @@ func drops(stage rank.Stage) bool {
 	return keeps(stage) < math.MaxInt
 }
 
-// requests are those of the branches that can run.
+// requests returns the branches that can run, with their requests.
 func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) {
 	out := make([]outcome, 0, len(ph.Branches))
 	means := slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight != 0 })
@@ -186,7 +185,7 @@ func (r *run) requests(ph *profile.Phase, within []sheaf.ID) ([]outcome, error) 
 	return nil, nil
 }
 
-// outcomeOf is a branch with its requests.
+// outcomeOf returns a branch with its requests.
 func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	o := outcome{branch: b, request: r.searcher.branchRequest(b, within)}
 	if b.Text != nil && b.Text.Combine == combineText && o.request.Text.Combine != store.CombineBM25F {
@@ -211,10 +210,10 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 }
 
 // listed is how many chunks a branch retrieves for a query without words. Such a query lists what its filter
-// lets through in the order of IDs, and a long document would fill a shorter list.
+// matches in the order of IDs; a long document would fill a shorter list.
 const listed = 1000
 
-// list lets a request for a list retrieve more, where the store gives so many.
+// list raises the limit of a request for a list, if the store allows it.
 func (r *run) list(req *store.Request) {
 	longer := *req
 	longer.Limit = max(req.Limit, listed)
@@ -241,8 +240,8 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs all requests together and waits for all of them. What vectors
-// find must match what the words require.
+// retrieve runs all requests together and waits for all of them. Hits by vector must match what the words
+// require.
 func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
@@ -269,8 +268,7 @@ func (o *outcome) isFull() bool {
 	return len(o.ranking) > 0 && len(o.ranking) >= o.request.Limit
 }
 
-// larger joins the hits of a request with others, each with the larger of its
-// scores.
+// larger adds the hits of another request; a hit in both gets the larger score.
 func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store.Request) (sheaf.Ranking, error) {
 	others, err := st.Retrieve(ctx, req)
 	if err != nil {
@@ -294,8 +292,9 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes that did not fail. A request that the store cannot honor, or finds wrong, is an error
-// at once, and so is damage, which the caller can repair. Any other failure is an error only when no branch is left.
+// survivors returns the outcomes that did not fail. A request that the store does not support or calls invalid is
+// an error at once. So is damage, which the caller can repair. Any other failure is an error only when no branch
+// is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -325,7 +324,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// known returns the hits that the facts know: nearly always all.
+// known returns the hits whose document is in the facts: nearly always all.
 func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
@@ -336,7 +335,7 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	return ranking
 }
 
-// tellStrange notes that hits were left out which only another writer of the store knows.
+// tellStrange notes that hits were dropped because only another writer of the store has their documents.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
 		r.note("%s finds documents that are not known here, and hits of them are left out: "+
@@ -344,7 +343,7 @@ func (r *run) tellStrange() {
 	}
 }
 
-// learnSimilarity notes the raw scores of vector branches, which are cosines.
+// learnSimilarity keeps the raw scores of vector branches, which are cosines.
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].branch.Vector == nil {
@@ -412,7 +411,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	return ranking, nil
 }
 
-// noteCrowded says when per_document left fewer results than are wanted, though the store may have others.
+// noteCrowded adds a note when per_document left fewer results than the limit, though the store may have others.
 func (r *run) noteCrowded(left, found int) {
 	if left < min(found, r.query.Limit) && r.result.More {
 		r.note("per_document leaves %d of %d chunks: a few documents have most of what was retrieved; "+
@@ -420,7 +419,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare tells env what a stage asks of the query's words.
+// prepare adds to env what a stage needs to know of the query's words.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:
@@ -431,7 +430,7 @@ func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err
 	return err
 }
 
-// flat reports whether hits have parents, of which none is known.
+// flat reports whether hits have parents and the facts know none of these parents.
 func (r *run) flat(hits sheaf.Ranking) bool {
 	under := false
 	for i := range hits {

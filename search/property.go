@@ -11,12 +11,11 @@ import (
 	"sheaf/internal/fold"
 )
 
-// longestName is how many characters the name of a property has at most that is looked for.
+// longestName is the largest number of characters in the name of a property that is looked for.
 const longestName = 60
 
-// byProperty is the search, or one for what has a property of the name that the query is, where no
-// text has that word and nothing else is likely to answer. q is as it was before
-// the search changed its own.
+// byProperty returns r, or, when no text has the query's one word, a search for documents with a property of that
+// name. It runs only when nothing found is likely to answer the query. q is the query before expansion.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
@@ -57,7 +56,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 // mostBelow is how many properties within maps are looked for.
 const mostBelow = 3
 
-// propertiesBelow are the properties called name within maps, such as spec.replicas; most frequent first.
+// propertiesBelow returns the properties called name within maps, such as spec.replicas, most frequent first.
 func (r *run) propertiesBelow(name string) (below []string) {
 	facts, ok := r.searcher.Facts.(interface {
 		Properties() ([]catalog.Counted, error)
@@ -67,7 +66,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	}
 	counted, err := facts.Properties()
 	if err != nil {
-		return nil // the search itself goes on without them
+		return nil // the search goes on without them
 	}
 	for _, p := range counted {
 		if strings.HasSuffix(fold.Text(p.Name), "."+name) && len(below) < mostBelow {
@@ -77,8 +76,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	return below
 }
 
-// instead is the search for another query, in place of this one; this one where that fails or
-// finds nothing.
+// instead returns the search for another query, or r when that search fails or finds nothing.
 func (r *run) instead(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	next := r.searcher.newRun(q, r.opt, r.followed)
 	if err := next.follow(ctx, retrieval); err != nil {

@@ -8,9 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// required is the part of a query of words that every hit must match; nil when
-// words only add to the score. Hits of vectors have to match it too: who asks for
-// a phrase, or forbids a word, means it.
+// required returns the part of a query that every hit must match, or nil when words only add to the score. Hits
+// of vectors must match it, too, for example a phrase or a forbidden word.
 func required(q sheaf.TextQuery) sheaf.TextQuery {
 	switch q := q.(type) {
 	case sheaf.Match:
@@ -39,13 +38,13 @@ func required(q sheaf.TextQuery) sheaf.TextQuery {
 	return q
 }
 
-// requirement asks for what matches a condition, in whatever field.
+// requirement returns a request for what matches a condition in any field.
 func requirement(condition sheaf.TextQuery) store.TextRequest {
 	return store.TextRequest{Query: condition, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}
 }
 
-// bind bounds a request by vector to what matches what the query requires, so that these are
-// its nearest; false says that the store cannot, and has to be asked afterwards.
+// bind restricts a request by vector to chunks that match what the query requires. It returns false when the
+// store cannot do that; the caller then filters the hits.
 func bind(req *store.Request, st store.Backend, words sheaf.TextQuery) bool {
 	condition := required(words)
 	if req.Vector == nil || condition == nil || !store.Matches(st) {

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TextOf gives the text of a chunk without its sub-headings, or of a document that
-// is cut into pieces, as Searcher.Text wants it, from what reads whole documents.
+// TextOf returns a function for [Searcher.Text]: the text of a chunk without its sub-headings, or of a document
+// that was cut into pieces. content reads a whole document.
 func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(id sheaf.ID) (string, error) {
 	return func(id sheaf.ID) (string, error) {
 		c, ok := Part(facts, id)
@@ -31,8 +31,7 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 	}
 }
 
-// rerank lets the model order the first hits. When it cannot, the ranking
-// stays as it is and the result says why.
+// rerank lets the model order the first hits. When the model fails, the ranking stays and the result says why.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
 	if s.Rerank == nil || s.Text == nil {
@@ -55,8 +54,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	if err != nil {
 		return nil, err
 	}
-	// What the fusion made of two legs replaces the score; everything else
-	// of a hit is as it was.
+	// The fused score replaces the old one; everything else of a hit stays.
 	before := make(map[sheaf.ID]*sheaf.Hit, len(first))
 	for i := range first {
 		before[first[i].ID] = &first[i]
@@ -69,7 +67,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	return fused, nil
 }
 
-// opinion is what the model says of hits, as a ranking.
+// opinion returns the model's scores of hits as a ranking.
 func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	ctx, cancel := context.WithTimeout(ctx, stage.Timeout)
 	defer cancel()
@@ -77,7 +75,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 	for i := range hits {
 		c, _ := Part(r.facts, hits[i].ID)
 		text, err := r.searcher.Text(hits[i].ID)
-		if err != nil { // the file changed or is gone: its titles still speak for it
+		if err != nil { // the file changed or is gone; use its titles
 			r.note("the text of %s cannot be read for reranking: %v", hits[i].ID, err)
 		}
 		texts[i] = c.Breadcrumb + "\n\n" + text
@@ -100,7 +98,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 	if err := opinion.Valid("the reranking model"); err != nil {
 		return nil, err
 	}
-	// Hits of which the model says the same stay in the order they had.
+	// Hits with equal scores keep their order.
 	slices.SortStableFunc(opinion, func(a, b sheaf.Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return opinion, nil
 }

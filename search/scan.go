@@ -11,49 +11,43 @@ import (
 	"sheaf/store"
 )
 
-// Scanner finds the candidates of a query in the files themselves. It is safe
-// for concurrent use.
+// Scanner finds the candidates of a query in the files themselves. It is safe for concurrent use.
 type Scanner interface {
-	// Scan looks for the queries, terms and words of req in files, and makes
-	// of the best of them a store that answers req.Words, and requests by
-	// vector, for as long as the query lasts.
+	// Scan looks for the queries, terms and words of req in files. It puts the best candidates into a store that
+	// answers req.Words and requests by vector while the query runs.
 	Scan(ctx context.Context, req ScanRequest) (*Scanned, error)
 }
 
-// ScanRequest says what is looked for, and how much of it.
+// ScanRequest says what to look for, and how much of it.
 type ScanRequest struct {
-	// Queries are looked for as a whole and word by word: the person's own
-	// and, when it was expanded, others. Terms are looked for as they are.
-	// They decide what is a candidate and nothing else.
+	// Queries are looked for as a whole and word by word: the original query and its expansions. Terms are looked
+	// for as they are. Both decide only which files are candidates.
 	Queries, Terms []string
 	// Words are what will be scored; nil for none.
 	Words sheaf.TextQuery
-	// Answering are what words will be asked, when Words leave something out: a file
-	// that holds it, and of which none of them finds a chunk, takes no place among
-	// the candidates. None says that every file may answer.
+	// Answering is set when Words forbid something. A file with a forbidden word is a candidate only if one of
+	// these requests finds a chunk in it. When empty, every file may answer.
 	Answering []store.TextRequest
-	// Filter bounds what may be a candidate; nil is no bound. Visible says
-	// which documents there are for who asks: of others nothing is read or
-	// counted; nil is all.
+	// Filter bounds what may be a candidate; nil is no bound. Visible bounds what the caller may see: other
+	// documents are neither read nor counted; nil is no bound.
 	Filter  sheaf.Filter
 	Visible func(doc sheaf.ID) bool
-	// Shown is what a file must pass as it is now for WhyNot to tell of it; nil
-	// is no bound.
+	// Shown is what the current file must match before WhyNot may describe it; nil is no bound.
 	Shown sheaf.Filter
-	// HideComments says that comments are no text for who asks.
+	// HideComments says that the caller may not see comments.
 	HideComments bool
-	// MaxFiles is the most candidates; ChunkChars is the most characters of a
-	// chunk; MemoryBytes bounds what cut files and the index take together.
+	// MaxFiles is the largest number of candidates, ChunkChars of characters in a chunk. MemoryBytes bounds the
+	// memory of cut files and their index.
 	MaxFiles    int
 	ChunkChars  int
 	MemoryBytes int64
-	// Vectors asks for the vectors of chunks, of the first MaxVectors.
+	// Vectors asks for the vectors of the first MaxVectors chunks.
 	Vectors    bool
 	MaxVectors int
-	// ListValues is the most values of one property that are searched.
+	// ListValues is the largest number of values of one property that are searched.
 	ListValues int
-	// FrontmatterDepth is how deep values of frontmatter are searched: 1 and less leaves
-	// out what lies in lists and maps within a property.
+	// FrontmatterDepth is how deep values of frontmatter are searched. At 1 or less, values in lists and maps
+	// within a property are skipped.
 	FrontmatterDepth int
 }
 
@@ -61,28 +55,24 @@ type ScanRequest struct {
 type Scanned struct {
 	Backend store.Backend
 	Facts   rank.Facts
-	// Text is the indexed text of a chunk.
+	// Text returns the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
-	// Catalog makes a catalog of the named candidates, of all when none is
-	// named.
+	// Catalog makes a catalog of the named candidates, or of all when none is named.
 	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
-	// Files is how many files were looked at, Matched how many hold some of
-	// what was looked for, Candidates how many of those are in the store, with
-	// Chunks chunks.
+	// Files is how many files were looked at, Matched how many have something that was looked for, Candidates how
+	// many of those are in the store, and Chunks the number of their chunks.
 	Files, Matched, Candidates, Chunks int
-	// Bytes is about how much memory all this takes.
+	// Bytes is roughly how much memory the scan uses.
 	Bytes int64
-	// Notes and Warnings are for the result, Took are the steps.
+	// Notes and Warnings are for the result, Took has the time of each step.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot says why a document is not among the candidates; "" when it is. One
-	// of which there is no file, or none that may be told of, is
-	// sheaf.ErrNotFound.
+	// WhyNot says why a document is not a candidate; "" when it is. It returns sheaf.ErrNotFound when there is no
+	// such file, or when the caller may not know of it.
 	WhyNot func(doc sheaf.ID) (string, error)
 }
 
-// scan finds the candidates of the query when the profile wants them from the
-// files, and searches them from then on.
+// scan finds candidates in files when the profile wants that. The search then uses them.
 func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if plan.Scan == nil {
 		return nil
@@ -110,15 +100,15 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	for _, w := range scanned.Warnings {
 		r.warn("%s", w)
 	}
-	// A copy, so that a searcher may be used by several searches at once.
+	// a copy, because several searches may share a searcher
 	s := *r.searcher
 	s.Backend, s.Facts, s.Text = scanned.Backend, scanned.Facts, scanned.Text
 	r.searcher, r.stats.searcher, r.facts, r.result.Scanned = &s, &s, newFacts(scanned.Facts), scanned
 	return nil
 }
 
-// answering are the requests one of which finds each chunk that may be an answer; nil
-// when words leave nothing out, or when any chunk may be one.
+// answering returns requests that together find each chunk that may be an answer. It returns nil when words
+// forbid nothing, or when any chunk may be an answer.
 func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 	if !leavesOut(r.query.Words) {
 		return nil

@@ -1,11 +1,9 @@
-// Package search answers the question "what is the answer to this query?". A
-// [Searcher] runs a ranking profile on a store: the branches together under
-// one deadline, their stages, the fusion, the final stages; then it looks up
-// what a reader needs to know of the few hits that are left.
+// Package search answers a query. A [Searcher] runs a ranking profile on a store: the branches together under one
+// deadline, their stages, the fusion, the final stages. Then it looks up titles and paths of the few hits that
+// are left.
 //
-// A branch that fails does not fail the search: the others answer, and the
-// result says what is missing. The same query on the same index gives the same
-// result, to the last bit.
+// A branch that fails does not fail the search: the others answer, and the result says what is missing. The same
+// query on the same index gives the same result, to the last bit.
 package search
 
 import (
@@ -27,136 +25,119 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Searcher runs profiles on one store. It is safe for concurrent use; its
-// fields must not change while it is used.
+// Searcher runs profiles on one store. It is safe for concurrent use while its fields do not change.
 type Searcher struct {
-	// Backend finds chunks. Store names it in warnings and errors; "" is
-	// "the store".
+	// Backend finds chunks. Store names it in warnings and errors; "" becomes "the store".
 	Backend store.Backend
 	Store   string
-	// Facts know the documents; hits that they do not know are dropped. Of a
-	// catalog, it is a snapshot as old as the store's state or newer. When it
-	// has a method Err() error, the fault that it tells degrades the result.
+	// Facts know the documents; hits of other documents are dropped. Facts of a catalog are a snapshot as old as
+	// the store's state or newer. When Facts have a method Err() error, its error degrades the result.
 	Facts rank.Facts
-	// Shared says that others may write to the backend: an answer then notes that hits were left out
-	// because Facts do not know them.
+	// Shared says that other programs may write to the backend. A note then reports hits that Facts do not know.
 	Shared bool
-	// Embed gives the vector of a query, of unit length and of the dimension
-	// of the index. Nil when no model is configured: branches that need
-	// vectors are left out then.
+	// Embed returns the vector of a query, of unit length and of the dimension of the index. When it is nil, no
+	// model is configured and branches that need vectors are skipped.
 	Embed func(ctx context.Context, text string) ([]float32, error)
-	// Analyzer is that of the store, which says what the terms of a query
-	// are; nil takes what white space separates.
+	// Analyzer is the store's analyzer, which makes terms of a query. When it is nil, white space separates
+	// terms.
 	Analyzer *analysis.Analyzer
-	// Confidence gives what tells how sure the answers of a profile are, by
-	// their evidence; nil, or a nil answer, says nothing of it. It is not asked
-	// where a query sets parameters to other values: what was learned is of answers
-	// without them.
+	// Confidence returns the calibration for a profile. When it is nil or returns nil, results have no
+	// confidence. It is not called when a query changes parameters, because the calibration does not hold for
+	// other values.
 	Confidence func(p *profile.Profile) *Calibration
-	model      string // that of SetModel
-	// alike says that the model of SetModel could not weigh words by how rare they are;
-	// nil for another.
+	model      string // of SetModel
+	// alike says that the model of SetModel could not weigh words by rarity; nil for a model that cannot weigh
+	// words.
 	alike *atomic.Bool
-	// foreign reports whether a query is in another language than the collection; nil when
-	// that is not known.
+	// foreign reports whether a query has another language than the collection; nil when unknown.
 	foreign func(text string) bool
-	// Rerank gives each of texts a number, larger for a better answer to the
-	// query. Nil when no such model is configured: profiles that rerank go
-	// on without.
+	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
+	// configured and profiles skip the stage rerank.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Text is the text of a chunk, for Rerank and for suggestions to read: see [TextOf].
+	// Text returns the text of a chunk, for Rerank and for spelling suggestions: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
-	// Scanner finds candidates in files, for profiles that want that; Backend
-	// and Facts may be nil for those. Expander puts queries in other words;
-	// nil when no chat model is configured: a query stands for itself then.
+	// Scanner finds candidates in files, for profiles that want that; Backend and Facts may be nil for those.
+	// Expander puts queries in other words; when it is nil, no chat model is configured and the original query is
+	// used.
 	Scanner  Scanner
 	Expander *Expander
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
 }
 
-// Options are what one search may ask for.
+// Options are the options of one search.
 type Options struct {
-	// Parameters set parameters of the profile. Plan, unless nil, is the profile's plan for them
-	// and the query's limit.
+	// Parameters set parameters of the profile. Plan, if not nil, is the profile's plan for these parameters and
+	// the query's limit.
 	Parameters map[string]string
 	Plan       *profile.Plan
-	// Terms are further words of the person's own, which score like those of
-	// the query.
+	// Terms are further words of the caller. They score like the words of the query.
 	Terms []string
 	// Explain gives every hit an explanation of its score.
 	Explain bool
-	// Evidence gives every hit its evidence, confidence or not.
+	// Evidence gives every hit its evidence, even without a calibration.
 	Evidence bool
 	// Trace keeps the ranking after every step.
 	Trace bool
-	// Order, when not nil, puts what the query's words and filters match in the
-	// order of a column instead of ranking it; the profile says
-	// how words are scored, its other steps do not run. A query of nothing matches
-	// everything then.
+	// Order, if not nil, sorts everything that the words and filters match by a column, without ranking. The
+	// profile only decides how words are scored. An empty query then matches everything.
 	Order *store.Order
-	// Facets are the columns by whose values everything that the words and
-	// filters match is counted; Count asks for their number.
+	// Facets are columns. The result counts their values over everything that the words and filters match. Count
+	// asks for the number of these matches.
 	Facets []string
 	Count  bool
-	// Scope is the part of the query's filter that nobody wrote, as the folder that a person
-	// is in: Result.Unmet is what nothing has there.
+	// Scope is a part of the query's filter that the caller did not write, such as the current folder.
+	// Result.Unmet describes what is missing within it.
 	Scope sheaf.Filter
-	// Timeout bounds embedding and retrieval; what has not answered by then
-	// counts as failed. 0 is no bound but that of the context.
+	// Timeout bounds embedding and retrieval. A branch without an answer by then has failed. 0 is no bound but
+	// that of the context.
 	Timeout time.Duration
 }
 
 // Result is the answer to a query.
 type Result struct {
-	// Profile is the name of the profile, Parameters its values in force.
+	// Profile is the name of the profile, Parameters the values it ran with.
 	Profile    string
 	Parameters map[string]string
 	// Hits are best first, at most the query's limit.
 	Hits []Hit
-	// Total is the number of distinct chunks that the branches found, before
-	// any stage. Branches retrieve a bounded number, so more may match.
+	// Total is the number of distinct chunks that the branches found, before any stage. Branches retrieve a
+	// bounded number, so more chunks may match.
 	Total int
-	// More says that a branch retrieved, or a step kept, as many as it may, so that a larger
-	// limit may find others.
+	// More says that a branch retrieved, or a step kept, as many hits as it may. A larger limit may find more.
 	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []store.Facet
-	// Matches is how many chunks the words and filters match, where Options.Count asked for
-	// it: none for a query of nothing, unless that is ordered.
+	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty
+	// query that has no order.
 	Matches *int
-	// Answerable is false when nothing found is likely to answer the query,
-	// an empty result included, by [Calibration.Answerable]; nil when the searcher has no
-	// calibration, and for a query without words, such as one of filters alone.
+	// Answerable is false when nothing found, or an empty result, is likely to answer the query: see
+	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, such as one of
+	// filters.
 	Answerable *bool
-	// Degraded says that a branch failed and the answer is that of the
-	// others; Warnings say which and why.
+	// Degraded says that a branch failed and the others answered; Warnings say which and why.
 	Degraded bool
 	Warnings []string
-	// Notes say what a reader may want to know and what is no fault: how
-	// the query was read, which branches were left out.
+	// Notes are not faults. They say, for example, how the query was read or which branches were skipped.
 	Notes []string
-	// Short says that something failed which takes nothing from the hits, such as explaining
-	// them: who asks again may be told more.
+	// Short says that something failed that does not change the hits, such as explaining them. A later search may
+	// return more.
 	Short bool
-	// Bare has those of the warnings and notes that hold the words of what failed, which
-	// may name machines, accounts and files, without these.
+	// Bare maps a warning or note that quotes an error to its text without the error. Errors may name machines,
+	// accounts and files.
 	Bare map[string]string
-	// Unmet say, when nothing was found, which values that the query's filter wants nothing
-	// has, and which values there are; of filters that ask for a value of a property, a tag,
-	// an extension, a folder or a file's name. They also say which words of the query no chunk
-	// has, with words that are spelt like them, or the property of that name that was looked for.
+	// Unmet explains an empty or unlikely answer. It names values of the query's filter that no document has (of
+	// a property, tag, extension, folder or file name) and the values that exist. It also names words that no
+	// chunk has, with words of similar spelling, and the property that was searched in place of the word.
 	Unmet []string
-	// Legs are the names of the branches that were fused, in the order of
-	// Hit.Legs.
+	// Legs are the names of the fused branches, in the order of Hit.Legs.
 	Legs []string
-	// Took is the time of every step, in the order in which they ended
-	// being waited for.
+	// Took is the time of every step, in the order in which the search waited for them.
 	Took []Timing
-	// Trace is the ranking after every step, when asked for.
+	// Trace is the ranking after every step, if Options.Trace is set.
 	Trace []Snapshot
-	// Expansion is what a chat model made of the query, Scanned what was
-	// found in files; nil when the profile wants none of it.
+	// Expansion is what a chat model made of the query, Scanned what was found in files. Each is nil when the
+	// profile does not use it.
 	Expansion *Expansion
 	Scanned   *Scanned
 }
@@ -169,15 +150,14 @@ type Timing struct {
 
 // Snapshot is the ranking after a step.
 type Snapshot struct {
-	// Branch is the branch that the step belongs to, "" after the fusion.
+	// Branch is the branch of the step, "" after the fusion.
 	Branch string
 	// First says that the step belongs to the first of two phases.
 	First bool
-	// Step is the stage as the profile writes it, "retrieve" for what a
-	// branch retrieved.
+	// Step is the stage as the profile writes it, or "retrieve" for what a branch retrieved.
 	Step    string
 	Ranking sheaf.Ranking
-	// Notes are those that the search made since the snapshot before.
+	// Notes are the notes that the search added since the previous snapshot.
 	Notes []string
 }
 
@@ -187,39 +167,36 @@ type Hit struct {
 	ID    sheaf.ID
 	Doc   sheaf.ID
 	Title string
-	// Hierarchy is the titles from the document down; Breadcrumb shows them.
+	// Hierarchy has the titles from the document down; Breadcrumb is the text to show them.
 	Hierarchy  []string
 	Breadcrumb string
 	// Path is the document's, relative to its tree's folder.
 	Path string
-	// Span is everything the answer is, Body its own part without what lies
-	// under sub-headings, both in bytes of the file.
+	// Span covers the whole answer, Body the part before its sub-headings, both in bytes of the file.
 	Span  sheaf.Span
 	Body  sheaf.Span
 	Depth int
-	// Tags are the chunk's and its document's.
+	// Tags are those of the chunk and of its document.
 	Tags []string
-	// Score orders the hits; it does not say how sure the answer is.
+	// Score orders the hits. It does not say how sure the answer is.
 	Score float64
-	// Confidence is the probability, within 0..1, that this result is right; nil when the
-	// searcher has no calibration. Level is its range, "" without it. Evidence is what they
-	// were computed from.
+	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is
+	// its range, or "". Evidence is what both were computed from.
 	Confidence *float64
 	Level      Level
 	Evidence   *Evidence
-	// Legs are rank and raw score in each of Result.Legs; Rank 0 where the
-	// branch did not find it.
+	// Legs are rank and raw score in each of Result.Legs. Rank is 0 when the branch did not find the hit.
 	Legs []sheaf.Leg
-	// Passage is the passage of the best match, when ByMeaning says that a
-	// branch that searches meaning found the hit.
+	// Passage is the passage that matched best. It is set when ByMeaning says that a branch by meaning found the
+	// hit.
 	Passage   int
 	ByMeaning bool
-	// Constituents are the chunks that the answer stands for, best first.
+	// Constituents are the chunks that were merged into this answer, best first.
 	Constituents []Constituent
 	Explanation  *sheaf.Explanation
 }
 
-// Constituent is a chunk that an answer stands for.
+// Constituent is a chunk that was merged into an answer.
 type Constituent struct {
 	ID    sheaf.ID
 	Title string
@@ -227,11 +204,10 @@ type Constituent struct {
 	Score float64
 }
 
-// Search answers q with profile p. Wrong parameters are sheaf.ErrInvalid, a
-// profile that needs what the store or this searcher lacks is
-// sheaf.ErrUnsupported, and when every branch fails the error wraps
-// sheaf.ErrUnavailable and those of the branches. A canceled context ends the
-// search with the context's error.
+// Search answers q with profile p. It returns sheaf.ErrInvalid for wrong parameters and sheaf.ErrUnsupported when
+// the store or the searcher lacks what the profile needs. When every branch fails, the error wraps
+// sheaf.ErrUnavailable and the errors of the branches. A canceled context ends the search with the context's
+// error.
 func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*Result, error) {
 	r, err := s.run(ctx, q, p, opt)
 	if err != nil {
@@ -240,7 +216,7 @@ func (s *Searcher) Search(ctx context.Context, q sheaf.Query, p *profile.Profile
 	return r.result, nil
 }
 
-// run answers q and keeps what it was answered with.
+// run answers q and returns the whole state of the search.
 func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options) (*run, error) {
 	if p == nil {
 		return nil, sheaf.Invalidf("search: a profile is needed")
@@ -272,7 +248,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	if err != nil {
 		return nil, err
 	}
-	if r, err = r.broken(ctx, retrieval, q); err != nil {
+	if r, err = r.hyphenated(ctx, retrieval, q); err != nil {
 		return nil, err
 	}
 	if err := r.countMatches(ctx); err != nil {
@@ -283,7 +259,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 	return r, nil
 }
 
-// newRun is a search by a plan, which is followed once.
+// newRun returns a search that follows a plan once.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: newFacts(s.Facts), stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
@@ -293,7 +269,7 @@ func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 		why := strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": ")
 		r.note("there can be fewer results than asked for: %s", why)
 	}
-	if meaning(q) != "" { // filters alone list what they name: nothing is unsure
+	if meaning(q) != "" { // filters alone list what they name, with certainty
 		r.confidence, r.alternatives = r.calibration(plan), alternatives(q.Words)
 	}
 	return r
@@ -312,7 +288,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 	return nil
 }
 
-// run is one search on its way.
+// run is the state of one search.
 type run struct {
 	searcher *Searcher
 	query    sheaf.Query
@@ -323,17 +299,16 @@ type run struct {
 	report
 	sense
 	certainty
-	// lookup is how the first branch of words looks for the words of the query.
+	// lookup is the request by which the first branch of words looks for the words of the query.
 	lookup *store.Request
 }
 
-// report is what a search tells, and the failures that it survives.
+// report collects what a search tells, and the failures that it survives.
 type report struct {
 	result   *Result
 	failures []error
-	noted    int // notes that the snapshots so far have
-	// windows are how many hits each branch of the main phase retrieved, before those that others found were looked
-	// up in it; kept with a trace.
+	noted    int // number of notes that the snapshots so far have
+	// windows is how many hits each branch of the main phase retrieved itself; kept with a trace.
 	windows map[string]int
 }
 
@@ -341,16 +316,16 @@ type report struct {
 type sense struct {
 	expansion Expansion
 	vector    []float32   // of the query
-	invented  [][]float32 // of what a model made of the query
+	invented  [][]float32 // of the texts that a model invented
 	// similarity is the best cosine of each hit of vector branches; nil before one answered.
 	similarity map[sheaf.ID]float64
 }
 
 // certainty is how sure the answers are.
 type certainty struct {
-	confidence *Calibration // nil says nothing
+	confidence *Calibration // nil: no calibration
 	judged     *judged      // nil when the caller does not ask
-	// alternatives are the parts of the query when it asks for any one of them.
+	// alternatives are the parts of a query that asks for any one of them.
 	alternatives []sheaf.TextQuery
 }
 
@@ -391,7 +366,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 	return r.phase(ctx, retrieval, &plan.Main, lane{}, within)
 }
 
-// embed finds the query's vector when a branch needs it.
+// embed computes the query's vector when a branch needs it.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
 	if !needsVector(plan) || text == "" {
@@ -426,8 +401,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented finds the vectors of the answer that a model invented, and of its other ways
-// to put the query.
+// embedInvented computes the vectors of the invented answer and of the other ways to put the query.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
@@ -436,13 +410,12 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 	vectors, errs := make([][]float32, len(texts)), make([]error, len(texts))
 	store.Together(len(texts), func(i int) { vectors[i], errs[i] = r.searcher.vectorOf(retrieval, texts[i]) })
 	r.invented = slices.DeleteFunc(vectors, func(v []float32) bool { return v == nil })
-	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one tells enough
+	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one message is enough
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
 }
 
-// NeedsVectors reports whether a plan has a branch that searches by meaning and
-// counts.
+// NeedsVectors reports whether a plan has a counting branch that searches by meaning.
 func NeedsVectors(plan *profile.Plan) bool { return needsVector(plan) }
 
 func needsVector(plan *profile.Plan) bool {
@@ -451,7 +424,7 @@ func needsVector(plan *profile.Plan) bool {
 		plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
 }
 
-// now is the time by the searcher's clock.
+// now returns the time by the searcher's clock.
 func (s *Searcher) now() time.Time {
 	if s.Now != nil {
 		return s.Now()
@@ -459,7 +432,7 @@ func (s *Searcher) now() time.Time {
 	return time.Now()
 }
 
-// env is what stages may know.
+// env returns what stages may know.
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.searcher.now()}
 	if r.similarity != nil {
@@ -477,7 +450,7 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// noteFailed is note of a failure that takes nothing from the hits.
+// noteFailed notes a failure that does not change the hits.
 func (r *run) noteFailed(what string, err error) {
 	r.short(err)
 	text := fmt.Sprintf("%s: %v", what, err)
@@ -485,8 +458,7 @@ func (r *run) noteFailed(what string, err error) {
 	r.note("%s", text)
 }
 
-// short notes that the answer is [Result].Short if err, which may be nil, is one that may
-// pass.
+// short sets [Result].Short if err is a fault that may pass. err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
@@ -498,20 +470,19 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warn(err.Error(), err.Error())
 }
 
-// failed records a failure that the search survives: what failed, and the error, which
-// says so too.
+// failed records a failure that the search survives. Its public text names only what failed, without err.
 func (r *run) failed(what string, err error) {
 	r.failures = append(r.failures, err)
 	r.result.Warn(err.Error(), what+" failed")
 }
 
-// Warn records a failure that the answer survives, also as bare says it.
+// Warn records a failure that the answer survives; bare is its public text.
 func (r *Result) Warn(text, bare string) {
 	r.Degraded, r.Warnings = true, append(r.Warnings, text)
 	r.bare(text, bare)
 }
 
-// bare records a text in other words, unless they are the same.
+// bare records the public text of a message when the two differ.
 func (r *Result) bare(text, bare string) {
 	if text == bare {
 		return
@@ -522,10 +493,10 @@ func (r *Result) bare(text, bare string) {
 	r.Bare[text] = bare
 }
 
-// clock is what steps are timed by.
+// clock is the clock that steps are timed by.
 var clock = time.Now
 
-// took notes how long a step took, and returns when it ended.
+// took records how long a step took, and returns when it ended.
 func (r *run) took(step string, since time.Time) time.Time {
 	now := clock()
 	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})
@@ -540,13 +511,13 @@ func (r *run) trace(at lane, step string, ranking sheaf.Ranking) {
 	}
 }
 
-// lane is where a step belongs.
+// lane is the place of a step in the pipeline.
 type lane struct {
 	branch string
 	first  bool // the first of two phases
 }
 
-// String names the lane in timings and errors.
+// String returns the name of the lane for timings and errors.
 func (l lane) String() string {
 	name := l.branch
 	if l.first {
@@ -555,7 +526,7 @@ func (l lane) String() string {
 	return name
 }
 
-// step names a step of the lane.
+// step returns the name of a step of the lane.
 func (l lane) step(name string) string {
 	if where := l.String(); where != "" {
 		return where + ": " + name

@@ -2,25 +2,21 @@ package search
 
 import "sheaf"
 
-// Signals are why a hit ranks where it does, as the tiered search specification
-// wants them told: flat, one member a signal. They are what the explanation
-// holds, in other words.
+// Signals say why a hit ranks where it does, in the flat form of the tiered search specification. They repeat the
+// content of the explanation.
 type Signals struct {
-	// Engine is what found the hit: fulltext or semantic where one branch counts,
-	// rrf where several were fused.
+	// Engine is what found the hit: fulltext or semantic when one branch counts, rrf when several were fused.
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`
 	FolderBoost      *FolderSignal  `json:"folderBoost,omitempty"`
 	GraphConnections *GraphSignal   `json:"graphConnections,omitempty"`
-	// BaseScore is the score after fusion and boosts, FinalScore the one that
-	// orders, after normalization.
+	// BaseScore is the score after fusion and boosts, FinalScore the normalized score that orders the hits.
 	BaseScore  float64 `json:"baseScore"`
 	FinalScore float64 `json:"finalScore"`
 }
 
-// LexicalMatch is a term of the query that a field holds, and the field's
-// weight.
+// LexicalMatch is a term of the query in a field, with the field's weight.
 type LexicalMatch struct {
 	Field  string  `json:"field"`
 	Query  string  `json:"query"`
@@ -45,8 +41,7 @@ type GraphSignal struct {
 	BoostMultiplier float64 `json:"boostMultiplier"`
 }
 
-// SignalsOf reads the signals of a hit from its explanation; nil when it has
-// none.
+// SignalsOf reads the signals of a hit from its explanation. It returns nil when there are none.
 func SignalsOf(h *Hit) *Signals {
 	if h.Explanation == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 // stats has the word counts of one query, over what the caller sees.
 type stats struct {
 	searcher *Searcher
-	// words are the words of the query with what they are worth; nil before they are counted. fault is why they
-	// could not be counted. asked says that the store was asked.
+	// words has the idf of the query's words; nil before they are counted. fault is why they could not be
+	// counted. asked says that the store was asked.
 	words *worth
 	fault error
 	asked bool
@@ -25,12 +25,12 @@ type stats struct {
 	tallied *tallied
 	// size is the number of chunks, 0 before it is known.
 	size int
-	// analyzed is a text of the query, the one asked for last.
+	// analyzed is the text of the query that was analyzed last.
 	analyzed *analyzed
 }
 
-// worth is what the words of the query are worth; nil when the store cannot count. The
-// store is asked once, whatever comes of it.
+// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the store once,
+// even when that fails.
 func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
 	if !s.asked {
 		s.asked = true
@@ -42,7 +42,7 @@ func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error
 	return s.words, s.fault
 }
 
-// weigh asks the store what the words of the query are worth.
+// weigh asks the store how often the words of the query occur.
 func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
 	counter, ok := s.searcher.Backend.(store.Counter)
 	if !ok {
@@ -52,7 +52,7 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 	if err != nil {
 		return nil, err
 	}
-	var list sought
+	var list queryParts
 	s.seek(&list)
 	list.add(words, 1)
 	dfs, err := s.frequencies(ctx, counter, list.queries)
@@ -66,7 +66,7 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 }
 
 // seek tells a list how to split texts into words.
-func (s *stats) seek(list *sought) {
+func (s *stats) seek(list *queryParts) {
 	list.words, list.ofPhrase = strings.Fields, strings.Fields
 	if s.searcher.Analyzer != nil {
 		list.words = s.tellingWords
@@ -80,8 +80,8 @@ func (s *stats) isCompound(word string) bool {
 	return s.searcher.Analyzer != nil && len(s.searcher.Analyzer.QueryTokens(word)) > 1
 }
 
-// frequencies counts the chunks that each of queries matches in any field. It asks the
-// store only for words that were not counted for the vector of the query.
+// frequencies counts the chunks that each query matches in any field. It asks the store only for words that were
+// not counted for the vector.
 func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries []sheaf.TextQuery) ([]int, error) {
 	dfs := make([]int, len(queries))
 	var left []sheaf.TextQuery
@@ -103,50 +103,48 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 	return dfs, err
 }
 
-// maxWorth bounds how many words of a query are counted; those after them are
-// taken to be worth as much.
+// maxWorth bounds how many words of a query are counted. Further words count as the average of these.
 const maxWorth = 256
 
-// worth is what the parts of a query are worth that are matched by themselves: the
-// sum of all, and each of them in order, words that repeat once.
+// worth is the idf of a query: the sum, and each part that is matched separately, in order. A repeated word is
+// one part.
 type worth struct {
 	sum   float64
-	parts []valued
+	parts []partWorth
 }
 
-// valued is a part of a query that is matched by itself: its idf, and what it is
-// worth in the query, where it may stand several times or be boosted.
-type valued struct {
+// partWorth is a part of a query that is matched separately: its idf, and its share of the query's sum, where the
+// part may be repeated or boosted.
+type partWorth struct {
 	query sheaf.TextQuery
 	text  string
-	// chunks is how many hold it.
+	// chunks is how many chunks have it.
 	chunks     int
 	idf, worth float64
 }
 
-// sought lists the parts of a query that are matched by themselves.
-type sought struct {
-	// words are those of a text, ofPhrase those of a phrase. compound says that a word has
-	// parts that are terms, too.
+// queryParts lists the parts of a query that are matched separately.
+type queryParts struct {
+	// words splits a text and ofPhrase a phrase. compound reports whether a word has parts that are terms, too.
 	words    func(text string) []string
 	ofPhrase func(text string) []string
 	compound func(word string) bool
-	// queries are the different ones, texts what they are called.
+	// queries are the distinct parts, texts their names.
 	queries []sheaf.TextQuery
 	texts   []string
 	places  []place
-	looked  int // so many words
+	looked  int // number of words so far
 }
 
-// place is where a part stands in the query: the index of the part, how often it
-// counts, and how much more the sum takes from it for words that were not looked at.
+// place is one occurrence of a part in the query: the index of the part, how much it counts, and the factor by
+// which the sum grows to make up for words that were not counted.
 type place struct {
 	part          int
 	factor, share float64
 }
 
-// add lists the parts of q, which counts factor times.
-func (l *sought) add(q sheaf.TextQuery, factor float64) {
+// add lists the parts of q; factor is how much q counts.
+func (l *queryParts) add(q sheaf.TextQuery, factor float64) {
 	switch q := q.(type) {
 	case sheaf.Match:
 		l.addWords(l.words(q.Text), factor)
@@ -168,7 +166,7 @@ func (l *sought) add(q sheaf.TextQuery, factor float64) {
 }
 
 // addWords lists the words of a text.
-func (l *sought) addWords(words []string, factor float64) {
+func (l *queryParts) addWords(words []string, factor float64) {
 	looked := words[:min(len(words), maxWorth-l.looked)]
 	l.looked += len(looked)
 	from := len(l.places)
@@ -184,9 +182,8 @@ func (l *sought) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store that has no phrases. It reports
-// whether there were any.
-func (l *sought) withoutPhrases() (changed bool) {
+// withoutPhrases turns phrases into words, for a store without phrases. It reports whether there were any.
+func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {
 			l.queries[i], changed = sheaf.Match{Text: phrase.Text}, true
@@ -195,7 +192,7 @@ func (l *sought) withoutPhrases() (changed bool) {
 	return changed
 }
 
-func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
+func (l *queryParts) put(q sheaf.TextQuery, text string, factor float64) {
 	part := slices.Index(l.texts, text)
 	if part < 0 {
 		part = len(l.texts)
@@ -204,11 +201,11 @@ func (l *sought) put(q sheaf.TextQuery, text string, factor float64) {
 	l.places = append(l.places, place{part, factor, 1})
 }
 
-// worth is what the parts are worth of which dfs of some chunks hold each.
-func (l *sought) worth(dfs []int, chunks int) *worth {
-	w := &worth{parts: make([]valued, len(l.queries))}
+// worth computes the idf of the parts; dfs has the number of chunks of each, chunks is the number of all chunks.
+func (l *queryParts) worth(dfs []int, chunks int) *worth {
+	w := &worth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
-		w.parts[i] = valued{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
+		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
 	}
 	for _, p := range l.places {
 		at := &w.parts[p.part]
@@ -218,8 +215,7 @@ func (l *sought) worth(dfs []int, chunks int) *worth {
 	return w
 }
 
-// chunks is the number of chunks of the collection, as far as the caller sees them.
-// Facts that know it save asking the store.
+// chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know it.
 func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) {
 	known := 0
 	switch f := s.searcher.Facts.(type) {
@@ -242,14 +238,13 @@ func (s *stats) chunks(ctx context.Context, counter store.Counter) (int, error) 
 	return s.size, nil
 }
 
-// analyzed is a text as a query looks for it, and those of its tokens that are worth
-// looking for when any may be found.
+// analyzed is a text of a query with its tokens. telling are its content words.
 type analyzed struct {
 	text            string
 	tokens, telling []analysis.Token
 }
 
-// tokens are those of a text of the query: several steps ask for the same one. There is
+// tokens returns the tokens of a text of the query and remembers them, because several steps need them. It needs
 // an analyzer.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
@@ -260,7 +255,7 @@ func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	return s.analyzed.tokens, s.analyzed.telling
 }
 
-// phraseWords are the words that a phrase looks for.
+// phraseWords returns the words that a phrase looks for.
 func (s *stats) phraseWords(phrase string) []string {
 	tokens := s.searcher.Analyzer.PhraseTokens(phrase)
 	words := make([]string, 0, len(tokens))
@@ -270,7 +265,7 @@ func (s *stats) phraseWords(phrase string) []string {
 	return words
 }
 
-// tellingWords are the words of a text that are worth looking for.
+// tellingWords returns the content words of a text.
 func (s *stats) tellingWords(text string) []string {
 	_, telling := s.tokens(text)
 	words := make([]string, 0, len(telling))
@@ -280,8 +275,7 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// tallied are words that were counted for the vector of a query, and by how many chunks each is
-// held: what else asks for the same words has no need to count them again.
+// tallied has the counts of the words that were counted for the vector of a query. Later steps reuse them.
 type tallied struct {
 	queries []sheaf.TextQuery
 	chunks  []int
@@ -290,9 +284,9 @@ type tallied struct {
 // talliedKey is that of the tallied in a context, where it is wanted.
 type talliedKey struct{}
 
-// of is by how many chunks what a query asks for is held; false when that was not counted.
+// of returns the number of chunks that q matches, or false when q was not counted.
 func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
-	if _, ok := q.(sheaf.Match); !ok || c == nil { // others need not be comparable
+	if _, ok := q.(sheaf.Match); !ok || c == nil { // other types may not be comparable
 		return 0, false
 	}
 	if i := slices.Index(c.queries, q); i >= 0 {
@@ -301,8 +295,8 @@ func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField asks for all fields. With BM25F, which has one frequency for all of
-// them, stores can count a word without looking at what it matches.
+// everyField asks for all fields. BM25F has one frequency for all of them, so stores can count a word without
+// reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {
@@ -311,7 +305,7 @@ var everyField = func() []store.FieldWeight {
 	return fields
 }()
 
-// counting asks for what a query matches in any field, in the way that stores count fastest.
+// counting returns a request for what a query matches in any field, in the form that stores count fastest.
 func counting(q sheaf.TextQuery) *store.TextRequest {
 	return &store.TextRequest{
 		Query: q, Fields: everyField, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
@@ -331,8 +325,8 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	return dfs, nil
 }
 
-// idf is the rarity of what df of some chunks hold: the logarithm of
-// 1 + (chunks without + 0.5)/(chunks with + 0.5), as in BM25.
+// idf returns the rarity of a word that df of all chunks have, as in BM25: the logarithm of 1 + (chunks without +
+// 0.5)/(chunks with + 0.5).
 func idf(df, chunks int) float64 {
 	n, d := float64(max(chunks, df)), float64(df)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))

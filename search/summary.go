@@ -5,8 +5,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Summary says in a few words why a hit has its score, with the words of the query in place
-// of the terms of the index. It is empty for a nil explanation.
+// Summary says in a few words why a hit has its score. It uses the words of the query, not the terms of the
+// index. It is empty for a nil explanation.
 func Summary(e *sheaf.Explanation, analyzer *analysis.Analyzer, query string) []sheaf.Reason {
 	if e == nil {
 		return nil

@@ -13,17 +13,15 @@ import (
 )
 
 const (
-	// mostAsked is how many values that nothing has are looked into, for each of which the
-	// store is asked twice.
+	// mostAsked is how many missing values are examined; each costs two requests to the store.
 	mostAsked = 4
-	// leastMeant is the least number of characters of a value that may be a typing error.
+	// leastMeant is the number of characters from which a value may have a typing error.
 	leastMeant = 3
-	// mostTold is how many values that there are are told instead, and longestTold how many
-	// characters of one.
+	// mostTold is how many existing values are suggested, and longestTold how many characters each may have.
 	mostTold, longestTold = 5, 60
 )
 
-// unmet finds Result.Unmet.
+// unmet fills in Result.Unmet.
 func (r *run) unmet(ctx context.Context) {
 	counter, counts := r.searcher.Backend.(store.Counter)
 	faceter := store.Lists(r.searcher.Backend)
@@ -62,13 +60,13 @@ func (r *run) unmet(ctx context.Context) {
 	}
 }
 
-// want is a part of a filter that wants a value of a column.
+// want is a part of a filter that asks for a value of a column.
 type want struct {
 	filter        sheaf.Filter
 	column, value string
 }
 
-// wants are the first parts of a filter that want a value each, all of which must be had.
+// wants returns the first parts of a filter that each ask for a value and must all match.
 func wants(f sheaf.Filter) []want {
 	var out []want
 	if all, ok := f.(sheaf.And); ok {
@@ -81,8 +79,8 @@ func wants(f sheaf.Filter) []want {
 	return out[:min(len(out), mostAsked)]
 }
 
-// wanted is the column and the value that a filter wants, as it was written; "" of others. One
-// value may be read in several ways, of which the first is text.
+// wanted returns the column and the value that a filter asks for, or "". A value may be read in several ways; the
+// first is text.
 func wanted(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -92,7 +90,7 @@ func wanted(f sheaf.Filter) (column, value string) {
 	case sheaf.HasPrefix:
 		return f.Column, f.Prefix + "*"
 	case sheaf.Or:
-		for _, part := range f { // a file's name says more than a folder that is called so
+		for _, part := range f { // a file name says more than a folder of the same name
 			if c, v := wanted(part); column == "" || c == sheaf.ColumnFile {
 				column, value = c, v
 			}
@@ -101,7 +99,7 @@ func wanted(f sheaf.Filter) (column, value string) {
 	return column, value
 }
 
-// named is how a query names a column whose values can be told; "" of others.
+// named returns the name of a column in the query language, or "" when its values cannot be suggested.
 func named(column string) string {
 	switch column {
 	case sheaf.ColumnTag:
@@ -118,8 +116,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet says that nothing has the value, and what there is: of folders those below the one of
-// the scope, by their paths from there.
+// unmet says that no document has the value, and which values exist. Folders are those below the scope, relative
+// to it.
 func (w want) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))
@@ -128,7 +126,7 @@ func (w want) unmet(there store.Facet, scope string) string {
 		if w.column == sheaf.ColumnFolder {
 			text, below = strings.CutPrefix(text, scope)
 		}
-		if below && text != "" { // the folder above all has no name
+		if below && text != "" { // the top folder has no name
 			values = append(values, text)
 		}
 	}
@@ -159,7 +157,7 @@ func (w want) unmet(there store.Facet, scope string) string {
 	return said
 }
 
-// short is a value with what is too long to be told left out.
+// short shortens a long value.
 func short(value string) string {
 	if utf8.RuneCountInString(value) <= longestTold {
 		return value

@@ -8,19 +8,18 @@ import (
 	"sheaf/profile"
 )
 
-// Move is how one answer changes when parameters do.
+// Move is how one answer changes when parameters change.
 type Move struct {
 	ID    sheaf.ID
 	Title string
-	// Before and After are ranks, from 1; 0 is not among the results.
+	// Before and After are ranks from 1; 0 means not among the results.
 	Before, After int
-	// ScoreBefore and ScoreAfter are 0 where the rank is.
+	// ScoreBefore and ScoreAfter are 0 when the rank is 0.
 	ScoreBefore, ScoreAfter float64
 }
 
-// WhatIf answers q as it is and with the parameters in change set as well, and
-// says what moves: every answer of either result, those of the second in their
-// order, then those that went away.
+// WhatIf answers q twice: as it is, and with the parameters in change. It returns what moves: every answer of the
+// second result in order, then those that disappeared.
 func (s *Searcher) WhatIf(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string,
 ) (before, after *Result, moves []Move, err error) {

@@ -13,25 +13,22 @@ import (
 	"sheaf/store"
 )
 
-// Absence says why a chunk or document is not among the results, or where it
-// is.
+// Absence says why a chunk or document is not among the results, or where it is.
 type Absence struct {
 	ID sheaf.ID
-	// Rank is its place in the results, 0 when it is not there.
+	// Rank is its rank in the results, 0 when it is not there.
 	Rank int
-	// Inside is the answer that stands for it, "" for none.
+	// Inside is the answer that includes it, or "".
 	Inside sheaf.ID
-	// Reasons are one line each: what each branch knows of it, then the step
-	// that lost it.
+	// Reasons has one line for each branch, then the step that dropped it.
 	Reasons []string
-	// Degraded and Warnings are those of the answer that was looked at.
+	// Degraded and Warnings are those of the answer.
 	Degraded bool
 	Warnings []string
 }
 
-// WhyNot says why id is not among the results of q: which branch did not find
-// it and why, or which stage lost it. An id that does not exist is
-// sheaf.ErrNotFound.
+// WhyNot says why id is not among the results of q: which branch did not find it and why, or which stage dropped
+// it. It returns sheaf.ErrNotFound when id does not exist.
 func (s *Searcher) WhyNot(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
 ) (*Absence, error) {
@@ -92,8 +89,8 @@ func (s *Searcher) WhyNot(
 	return a, nil
 }
 
-// pieceOf is the chunk of a scanned document that stands for it: its best among
-// the hits, else its first. Other IDs stay.
+// pieceOf returns the chunk that represents a scanned document: its best hit, else its first chunk. It returns
+// other IDs unchanged.
 func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	d, ok := result.Scanned.Facts.Document(id)
 	if !ok || len(d.Chunks) == 0 {
@@ -121,9 +118,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches says what every branch of the main phase knows of a.ID. best is what
-// was found of it, a.ID itself or of a document the section that stands highest in
-// a branch, "" for nothing.
+// whyBranches says what every branch of the main phase knows of a.ID. best is a.ID if a branch found it, else the
+// document's section with the best rank, else "".
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
@@ -164,13 +160,13 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst says why a first phase let nothing of a.ID through; lost is false when it
-// did, or when there is none.
+// whyFirst says why a first phase dropped all of a.ID. lost is false when it did not, or when there is no first
+// phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
 	}
-	snapshot := func(branch string, back int) sheaf.Ranking { // the last of a branch, or one before it
+	snapshot := func(branch string, back int) sheaf.Ranking { // the last snapshot of a branch, or an earlier one
 		for _, t := range slices.Backward(r.result.Trace) {
 			if t.First && t.Branch == branch {
 				if back == 0 {
@@ -218,14 +214,14 @@ func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (los
 	return true, nil
 }
 
-// retrievedAt is where in a trace a branch of the first or the main phase retrieved; -1 when it failed.
+// retrievedAt returns the index in a trace at which a branch retrieved, or -1 when it failed.
 func retrievedAt(trace []Snapshot, branch string, first bool) int {
 	return slices.IndexFunc(trace, func(t Snapshot) bool {
 		return t.Branch == branch && t.First == first && t.Step == retrieved
 	})
 }
 
-// sectionsOf is how many hits are sections of a document, and which is the first.
+// sectionsOf returns how many hits are sections of a document, and the index of the first.
 func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	for i := len(ranking) - 1; i >= 0; i-- {
 		if node := r.facts.Node(ranking[i].ID); node != nil && node.Doc == doc {
@@ -235,19 +231,19 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection follows what was found of the document a.ID.
+// followSection follows the section that was found of the document a.ID.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)
 	if len(trace) > 0 && contains(trace[len(trace)-1].Ranking, section) {
-		return // it is there, which has been said
+		return // already reported
 	}
 	for _, reason := range inner.Reasons {
 		a.add("its section %s: %s", section, reason)
 	}
 }
 
-// all is id and, when it is a document, its sections.
+// all returns id and, for a document, its sections.
 func (r *run) all(id sheaf.ID) []sheaf.ID {
 	ids := []sheaf.ID{id}
 	if o := r.facts.Outline(id); o != nil {
@@ -260,15 +256,15 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound says why a branch, which is called name and retrieved ranking, retrieved
-// neither a.ID nor another of all.
+// whyUnfound says why a branch did not retrieve a.ID, nor another ID of all. ranking is what the branch
+// retrieved.
 func (r *run) whyUnfound(
 	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
 ) error {
 	s, req := r.searcher, o.request
 	req.Within, req.Limit = all, 1
 	alone, err := s.Backend.Retrieve(ctx, req)
-	var apt sheaf.Ranking // what is found by meaning must hold what the words require
+	var apt sheaf.Ranking // what a search by meaning finds must match what the words require
 	if err == nil && req.Vector != nil {
 		apt, err = matching(ctx, s.Backend, alone, r.query.Words)
 	}
@@ -311,8 +307,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // maxLacks bounds how many words of a query are tried one by one.
 const maxLacks = 32
 
-// lacks names the words of a text request that none of the chunks holds, as the
-// end of a sentence; "" when there are none.
+// lacks names the words of a text request that none of the chunks has, as the end of a sentence; "" when there
+// are none.
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
@@ -325,7 +321,7 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 		req.Text = &one
 		alone, err := s.Backend.Retrieve(ctx, req)
 		if err != nil {
-			return "" // what can be told without it has been told
+			return "" // the explanation is good without it
 		}
 		if text := wordText(word); len(alone) == 0 && !slices.Contains(missing, text) {
 			missing = append(missing, text)
@@ -337,12 +333,12 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 	return "; it lacks " + strings.Join(missing, ", ")
 }
 
-// holds says which words a query leaves out some of the chunks hold; "" when they hold none.
+// holds names the forbidden words of a query that some of the chunks have; "" when they have none.
 func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0
 	for _, part := range leftOut(q, nil) {
-		// A group may leave out only what holds all its words, or none of some.
+		// A group may forbid only chunks with all its words, or with none of some.
 		for k, one := range append([]sheaf.TextQuery{part}, words(part, nil)...) {
 			if tries++; tries > maxLacks {
 				break
@@ -350,7 +346,7 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 			text := requirement(one)
 			found, err := s.Backend.Retrieve(ctx, store.Request{Limit: 1, Text: &text, Within: ids})
 			if err != nil {
-				return "" // what can be told without it is told
+				return "" // the explanation is good without it
 			}
 			if len(found) == 0 && k == 0 {
 				break
@@ -406,8 +402,7 @@ func words(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
 	return dst
 }
 
-// wordText is a word of a query as a person would write it, and the field where it is
-// looked for when that is one.
+// wordText returns a word of a query as a person would write it, with its field if it has one.
 func wordText(q sheaf.TextQuery) string {
 	var text, field string
 	switch q := q.(type) {
@@ -432,7 +427,7 @@ func (a *Absence) add(format string, args ...any) {
 	a.Reasons = append(a.Reasons, fmt.Sprintf(format, args...))
 }
 
-// follow finds the steps at which a.ID went into another answer or was lost.
+// follow finds the steps at which a.ID was merged into another answer or dropped.
 func (a *Absence) follow(trace []Snapshot) {
 	last, lost := map[string]sheaf.Ranking{}, map[string]bool{} // by branch
 	for _, t := range trace {
@@ -447,7 +442,7 @@ func (a *Absence) follow(trace []Snapshot) {
 		switch {
 		case is > 0:
 			a.Inside = ""
-			if lost[t.Branch] { // the branch counts as another one, which has it
+			if lost[t.Branch] { // a combined branch still has it
 				a.add("%s: it is back, at rank %d of %d with score %.4g", step, is, len(t.Ranking), t.Ranking[is-1].Score)
 			}
 			lost[t.Branch] = false
@@ -465,7 +460,7 @@ func (a *Absence) follow(trace []Snapshot) {
 	}
 }
 
-// lastScore tells the score of the last hit of what stayed.
+// lastScore names the score of the last hit that was kept.
 func lastScore(r sheaf.Ranking) string {
 	if len(r) == 0 {
 		return ""
@@ -475,12 +470,12 @@ func lastScore(r sheaf.Ranking) string {
 
 func contains(r sheaf.Ranking, id sheaf.ID) bool { return rankOf(r, id) > 0 }
 
-// rankOf is the rank of id in r, 0 when it is not there.
+// rankOf returns the rank of id in r, 0 when it is not there.
 func rankOf(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// answerWith is the hit of r that id is a constituent of, "" for none.
+// answerWith returns the hit of r that has id as a constituent, or "".
 func answerWith(r sheaf.Ranking, id sheaf.ID) sheaf.ID {
 	for i := range r {
 		if slices.ContainsFunc(r[i].Constituents, func(h sheaf.Hit) bool { return h.ID == id }) {

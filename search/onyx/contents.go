@@ -17,21 +17,21 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Contents keep what was indexed. Implementations are safe for concurrent use.
+// Contents keep the indexed documents. Implementations are safe for concurrent use.
 type Contents interface {
-	// Load is a document; ok is false when there is none.
+	// Load returns a document; ok is false when there is none.
 	Load(id sheaf.ID) (d Document, ok bool, err error)
-	// Save keeps documents, each instead of one with its ID.
+	// Save keeps documents. A document replaces one with the same ID.
 	Save(docs []Document) error
-	// Delete drops a document; one that is not there is no error.
+	// Delete drops a document. It returns no error when there is none.
 	Delete(id sheaf.ID) error
-	// Settings are those that were saved; ok is false before.
+	// Settings returns the saved settings; ok is false when none were saved.
 	Settings() (s Settings, ok bool, err error)
 	SaveSettings(Settings) error
 }
 
-// Memory is [Contents] in memory. It shares nothing with who saves or loads: their
-// lists say who may see a document.
+// Memory implements [Contents] in memory. It copies what callers pass and get, because the lists of a document
+// decide who may see it.
 type Memory struct {
 	mu       sync.RWMutex
 	docs     map[sheaf.ID]Document
@@ -85,8 +85,8 @@ func (m *Memory) SaveSettings(s Settings) error {
 	return nil
 }
 
-// Folder is [Contents] in a folder: one file a document, named by the hash of
-// its ID, written aside and renamed, with a checksum at its end.
+// Folder implements [Contents] in a folder. Each document is a file with a checksum at its end, named by the hash
+// of the ID. A write makes a temporary file and renames it.
 type Folder struct {
 	FS  vfs.FS
 	Dir string
@@ -103,7 +103,7 @@ func (f *Folder) name(id sheaf.ID) string {
 	return "doc-" + hex.EncodeToString(sum[:])
 }
 
-// Load implements [Contents]. A file that is damaged is sheaf.ErrCorrupt.
+// Load implements [Contents]. It returns sheaf.ErrCorrupt for a damaged file.
 func (f *Folder) Load(id sheaf.ID) (d Document, ok bool, err error) {
 	ok, err = f.read(f.name(id), &d)
 	if err == nil && ok && d.ID != id {
@@ -151,7 +151,7 @@ func (f *Folder) SaveSettings(s Settings) error {
 	return f.FS.SyncDir(f.Dir)
 }
 
-// maxFile bounds what is read of a file.
+// maxFile bounds how many bytes of a file are read.
 const maxFile = 1 << 30
 
 func (f *Folder) read(name string, to any) (bool, error) {
@@ -182,7 +182,7 @@ func checksum(data []byte) []byte {
 	return []byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}
 }
 
-// write needs f.mu.
+// The caller of write holds f.mu.
 func (f *Folder) write(name string, from any) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(from); err != nil {

@@ -19,27 +19,25 @@ type Document struct {
 	Chunks []Chunk
 }
 
-// Metadata is what is known of a document besides its text. It can be changed
-// without embedding anything again.
+// Metadata is everything about a document but its text. A change of it embeds nothing again.
 type Metadata struct {
 	Tenant string
-	// Public lets everybody of the tenant see it; Access are the people and
-	// groups that may besides. Neither is a private document.
+	// Public lets every caller of the tenant see the document. Access adds people and groups. Without either, the
+	// document is private.
 	Public bool
 	Access []string
 	Hidden bool
 	Source string
 	Sets   []string
 	Tags   []string // "key===value"
-	// Boost is the votes for the document, more being better; 0 is none.
+	// Boost is the votes for the document, higher is better; 0 is none.
 	Boost    float64
 	Projects []int
 	Personas []int
 	Nodes    []int
 	Created  time.Time
 	Updated  time.Time
-	// Entities ("TYPE::name"), Terms and Relationships
-	// ("source__type__target") are what a knowledge graph knows of it.
+	// Entities ("TYPE::name"), Terms and Relationships ("source__type__target") come from a knowledge graph.
 	Entities      []string
 	Terms         []string
 	Relationships []string
@@ -47,24 +45,21 @@ type Metadata struct {
 
 // Chunk is a part of a document.
 type Chunk struct {
-	// Text is what is searched by words.
+	// Text is what a search by words sees.
 	Text string
-	// Vectors are its passages, by vector field; they are given by whoever
-	// embedded them.
+	// Vectors are its passages, by vector field. The caller embeds them.
 	Vectors []store.Vectors
-	// Large marks a chunk made of several others; those are not found by
-	// their place.
+	// Large marks a chunk made of several others. Sections leave it out.
 	Large bool
 }
 
-// ChunkID is the ID of chunk n of a document.
+// ChunkID returns the ID of chunk n of a document.
 func ChunkID(doc sheaf.ID, n int) sheaf.ID { return sheaf.ChunkID(doc, strconv.Itoa(n)) }
 
-// propertyBoost is the property of votes that the profile onyx-vespa reads.
+// propertyBoost is the property for votes that the profile onyx-vespa reads.
 const propertyBoost = "boost"
 
-// Tags are the tags of a document with such properties: "name===value" for each
-// value.
+// Tags returns "name===value" for each value of the properties.
 func Tags(metadata []chunk.Metadata) []string {
 	tags := []string{}
 	for _, m := range metadata {
@@ -75,7 +70,7 @@ func Tags(metadata []chunk.Metadata) []string {
 	return tags
 }
 
-// clone is d with lists of its own.
+// clone returns a copy of d with its own lists.
 func (d Document) clone() Document {
 	m := &d.Metadata
 	for _, list := range []*[]string{&m.Access, &m.Sets, &m.Tags, &m.Entities, &m.Terms, &m.Relationships} {
@@ -98,21 +93,20 @@ func (d Document) clone() Document {
 	return d
 }
 
-// validate returns an error that wraps sheaf.ErrInvalid for what cannot be
-// indexed.
+// validate returns an error that wraps sheaf.ErrInvalid when d cannot be indexed.
 func (d *Document) validate() error {
 	switch {
 	case d.ID.Tree() == "":
 		return sheaf.Invalidf("document %q: its ID must be TREE:NAME", d.ID)
 	case len(d.Chunks) > store.MaxLimit:
 		return sheaf.Invalidf("document %s has %d chunks: at most %d are allowed", d.ID, len(d.Chunks), store.MaxLimit)
-	case d.Boost-d.Boost != 0: // of NaN and infinities it is NaN
+	case d.Boost-d.Boost != 0: // NaN when Boost is NaN or infinite
 		return sheaf.Invalidf("document %s: boost is %v: must be a finite number", d.ID, d.Boost)
 	}
 	return nil
 }
 
-// entries are what a store indexes of the document.
+// entries returns what a store indexes of the document.
 func (d *Document) entries() []store.Chunk {
 	out := make([]store.Chunk, len(d.Chunks))
 	common := d.columns()
@@ -133,11 +127,10 @@ func (d *Document) entries() []store.Chunk {
 	return out
 }
 
-// columns are those that all chunks of the document share; lists without values
-// are left out.
+// columns returns the columns that all chunks of the document share, without empty lists.
 func (d *Document) columns() []store.Column {
 	access := slices.Clone(d.Access)
-	// Nobody's name may open a private document.
+	// No name in a list may make a private document public.
 	access = slices.DeleteFunc(access, func(name string) bool { return name == sheaf.AccessPublic })
 	if d.Public {
 		access = append(access, sheaf.AccessPublic)

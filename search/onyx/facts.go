@@ -7,8 +7,7 @@ import (
 	"sheaf"
 )
 
-// facts are what stages ask about the documents of an index. There are no links
-// and no folders.
+// facts tell stages about the documents of an index. There are no links and no folders.
 type facts struct{ contents Contents }
 
 // Chunk implements rank.Facts.
@@ -25,8 +24,8 @@ func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return d.Chunks[n], true
 }
 
-// Document implements rank.Facts. Spans count bytes of the chunks' texts, one
-// after another. The votes and the worth of chunks are properties.
+// Document implements rank.Facts. Spans count bytes of the chunks' texts, one after another. The votes and the
+// boosts of chunks become properties.
 func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	d, ok, err := f.contents.Load(id)
 	if err != nil || !ok {
@@ -49,7 +48,7 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return out, true
 }
 
-// Date implements rank.Facts: the time of the last update.
+// Date implements rank.Facts. It returns the time of the last update.
 func (f facts) Date(id sheaf.ID) (sheaf.Dated, bool) {
 	d, ok, err := f.contents.Load(id)
 	if err != nil || !ok || d.Updated.IsZero() {

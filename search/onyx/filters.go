@@ -10,7 +10,7 @@ import (
 
 // Names of the columns of a chunk, besides those of every document.
 const (
-	columnHidden        = "onyx.hidden"        // true when it is
+	columnHidden        = "onyx.hidden"        // true when hidden
 	columnSource        = "onyx.source"        // text, one
 	columnTag           = "onyx.tag"           // text, "key===value"
 	columnProject       = "onyx.project"       // number, list
@@ -18,33 +18,31 @@ const (
 	columnNode          = "onyx.node"          // number, list: hierarchy nodes
 	columnCreated       = "onyx.created"       // date, one
 	columnUpdated       = "onyx.updated"       // date, one
-	columnIndex         = "onyx.index"         // number, one: the chunk's place in its document
+	columnIndex         = "onyx.index"         // number, one: the chunk's position in its document
 	columnLarge         = "onyx.large"         // true for large chunks
 	columnEntities      = "onyx.entities"      // text, list: "TYPE::name"
 	columnTerms         = "onyx.terms"         // text, list
 	columnRelationships = "onyx.relationships" // text, list: "source__type__target"
 )
 
-// Filters say which chunks may be found. Groups that are set must all hold; of
-// the values in a group one must. The zero Filters find what is public and not
-// hidden, of documents without a tenant.
+// Filters say which chunks may be found. All groups that are set must hold; within a group one value must. The
+// zero Filters find public chunks that are not hidden, of documents without a tenant.
 type Filters struct {
-	// AnyTenant finds documents of every tenant; else they are of Tenant.
+	// AnyTenant finds documents of every tenant, otherwise of Tenant only.
 	AnyTenant bool
 	Tenant    string
-	// AnyAccess finds documents whoever may see them; it has to be asked for
-	// by name. Else Access are the people and groups that the asker is, and
-	// public documents are found besides theirs.
+	// AnyAccess finds all documents, whatever their access lists say. Otherwise Access names the caller and the
+	// caller's groups; public documents are found, too.
 	AnyAccess bool
 	Access    []string
-	// Hidden finds hidden documents too, as administrators want them.
+	// Hidden also finds hidden documents, for administrators.
 	Hidden  bool
 	Sources []string
 	Tags    []string // "key===value"
-	// ForcedSets narrow, whatever else is asked for: the scope of an operator.
+	// ForcedSets always narrow the search: an operator sets them.
 	ForcedSets []string
-	// Sets, Documents, Nodes, Personas and Projects are the scope of
-	// knowledge: a document of any of them is found. All empty is no bound.
+	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge: a document in any of them is
+	// found. When all are empty, there is no bound.
 	Sets      []string
 	Documents []sheaf.ID
 	Nodes     []int
@@ -53,8 +51,8 @@ type Filters struct {
 	// Created and Updated bound times.
 	Created Window
 	Updated Window
-	// Entities and Terms of the knowledge graph: one of them. An entity
-	// "TYPE::*" is every one of its type. Relationships: all of them.
+	// Of Entities and of Terms (of the knowledge graph), one must match; of Relationships, all must. "TYPE::*"
+	// matches every entity of the type.
 	Entities      []string
 	Terms         []string
 	Relationships []string
@@ -69,8 +67,8 @@ func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 // maxValues bounds the values of one group.
 const maxValues = 65_536
 
-// Filter is the filter for requests at a time. A group with too many values, or a
-// window that ends before it starts, is sheaf.ErrInvalid.
+// Filter returns the filter for requests at a time. It returns sheaf.ErrInvalid for a group with too many values
+// and for a window that ends before it starts.
 func (f Filters) Filter(now time.Time) (sheaf.Filter, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (f *Filters) check() error {
 	return nil
 }
 
-// tenantFilter finds the documents of a tenant, "" those of none.
+// tenantFilter finds the documents of a tenant; "" finds documents without a tenant.
 func tenantFilter(tenant string) sheaf.Filter {
 	if tenant == "" {
 		return sheaf.Not{Filter: sheaf.Exists{Column: sheaf.ColumnTenant}}
@@ -139,7 +137,7 @@ func tenantFilter(tenant string) sheaf.Filter {
 	return is(sheaf.ColumnTenant, sheaf.TextValue(tenant))
 }
 
-// knowledge is the scope of knowledge.
+// knowledge returns the filter for the scope of knowledge.
 func (f *Filters) knowledge() sheaf.Or {
 	var scope sheaf.Or
 	if len(f.Sets) > 0 {
@@ -185,9 +183,8 @@ func (w Window) filter(column string, undated bool) sheaf.Filter {
 	return sheaf.Or{within, sheaf.Not{Filter: sheaf.Exists{Column: column}}}
 }
 
-// ActiveIn are the windows for documents that were edited within a period: only
-// the latest update is stored, so that an upper bound on it would drop what was
-// edited again later.
+// ActiveIn returns the windows for documents that were edited within a period. It sets no upper bound on updates:
+// only the last update is stored, so a bound would drop documents that were edited again later.
 func ActiveIn(period Window) (created, updated Window) {
 	return Window{End: period.End}, Window{Start: period.Start}
 }

@@ -1,18 +1,14 @@
-// Package onyx answers the question "how does a retrieval service use a store?".
-// Its main type, [Index], has the operations of the document index that the
-// specification describes, over any backend: create or verify, index, delete,
-// change metadata without embedding again, find by document and range, by words
-// (for administrators, hidden ones too), by meaning, by a profile, or at random.
-// [Filters] are its filters: tenants, access lists, document sets, tags, times,
-// the knowledge graph.
+// Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations that Onyx's
+// specification describes: create or verify, index, delete, change metadata without embedding again, and find by
+// document and range, by words (for administrators hidden ones too), by meaning, by a profile, or at random.
+// [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
 //
-// What was indexed is kept in [Contents] beside the store, which can only find:
-// so metadata change without the texts being sent or embedded again, and stages
-// know titles and times.
+// [Contents] keep the indexed documents beside the store. So metadata can change without sending or embedding
+// texts again, and stages know titles and times.
 //
-// Source: the specification of Elasticsearch and Vespa, and the system that it
-// describes; where that is careless (an empty access list that opens everything,
-// ranges that escape the filter), the rule is the careful one.
+// Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the
+// specification is careless (an empty access list opens everything, ranges escape the filter), this package uses
+// the strict rule.
 package onyx
 
 import (
@@ -40,14 +36,13 @@ type Index struct {
 
 // Settings are what an index is made with.
 type Settings struct {
-	// Model is the embedding model; vectors of different ones are never
-	// compared. Dims is their number of dimensions, 0 without vectors.
+	// Model is the embedding model; vectors of different models are never compared. Dims is the number of
+	// dimensions, 0 without vectors.
 	Model string
 	Dims  int
 }
 
-// New returns the index over a store and the contents kept beside it. now is the
-// clock that windows of time are judged by; nil is time.Now.
+// New returns an index over a store and its contents. now is the clock for windows of time; nil is time.Now.
 func New(st store.Backend, contents Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now
@@ -55,9 +50,8 @@ func New(st store.Backend, contents Contents, now func() time.Time) *Index {
 	return &Index{store: st, contents: contents, now: now}
 }
 
-// Create makes the index for these settings, or verifies that it was made for
-// them; it may be called any number of times. An index for others is
-// sheaf.ErrInvalid: it has to be made again.
+// Create makes the index with these settings, or verifies that it has them. It may be called again. It returns
+// sheaf.ErrInvalid when the index has other settings; it must then be made again.
 func (x *Index) Create(_ context.Context, want Settings) error {
 	if want.Dims < 0 || want.Dims > 1<<16 {
 		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
@@ -78,16 +72,15 @@ func (x *Index) Create(_ context.Context, want Settings) error {
 	return nil
 }
 
-// Written tells of a document that was indexed.
+// Written is the result for one indexed document.
 type Written struct {
 	ID sheaf.ID
-	// Existed says that it replaced an earlier form.
+	// Existed says that the document replaced an earlier version.
 	Existed bool
 }
 
-// Write indexes documents, each whole: chunks of an earlier form are gone. After
-// an error of the store nothing of the call is found; whatever the error, the same
-// call may be made again.
+// Write indexes whole documents; chunks of earlier versions are deleted. After an error of the store, nothing of
+// the call is found. The same call may be repeated after any error.
 func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -137,8 +130,7 @@ func (s Settings) check(d *Document) error {
 	return nil
 }
 
-// Delete removes a document, and returns how many chunks it had; 0 for one that
-// is not there.
+// Delete removes a document and returns how many chunks it had, or 0 when there is no such document.
 func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -152,8 +144,7 @@ func (x *Index) Delete(ctx context.Context, id sheaf.ID) (chunks int, err error)
 	return len(d.Chunks), x.contents.Delete(id)
 }
 
-// Update changes metadata of documents; a nil field stays as it is, any other
-// replaces what was there as a whole.
+// Update changes the metadata of documents. A nil field stays; another field replaces the whole old value.
 type Update struct {
 	Documents []sheaf.ID
 	Public    *bool
@@ -166,9 +157,8 @@ type Update struct {
 	Created   *time.Time
 }
 
-// Update changes metadata without anything being embedded again. Documents that
-// are not there are left out and returned: they may be about to be indexed, or
-// were just deleted.
+// Update changes metadata without embedding again. It skips and returns documents that do not exist: they may be
+// indexed soon, or were just deleted.
 func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.ID, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -209,8 +199,8 @@ func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.I
 	return missing, x.contents.Save(docs)
 }
 
-// writeMetadata brings the metadata of documents to the store: alone where it can, else
-// with all that it holds of them.
+// writeMetadata writes the metadata of documents to the store: only the columns where the store can do that,
+// otherwise whole documents.
 func (x *Index) writeMetadata(ctx context.Context, docs []Document) error {
 	var batch store.Batch
 	for i := range docs {
@@ -245,26 +235,24 @@ func set[T any](to *T, value *T) {
 	}
 }
 
-// Section is a document, or a range of its chunks, both ends included; a nil end
-// is open.
+// Section is a document, or a range of its chunks, both ends included; a nil end is open.
 type Section struct {
 	Document sheaf.ID
 	Min, Max *int
 }
 
-// Found is a chunk that was asked for.
+// Found is a chunk that Sections returns.
 type Found struct {
 	ID    sheaf.ID
 	Index int
 	Chunk Chunk
-	// Document is the chunk's, without its chunks.
+	// Document is the chunk's document, without its chunks.
 	Document Document
 }
 
-// Sections are the chunks of sections, one section after the other, each in the
-// order of the document, without large chunks. Filters guard every section. What
-// is not there or not to be seen is left out; a section of no document, and a range
-// below 0 or that ends before it starts, is sheaf.ErrInvalid.
+// Sections returns the chunks of sections, one section after the other, each in document order, without large
+// chunks. Filters apply to every section; chunks that are missing or not visible are skipped. Sections returns
+// sheaf.ErrInvalid for a section without a document, and for a range below 0 or with its end before its start.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
@@ -301,9 +289,8 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	return out, nil
 }
 
-// Keyword finds chunks by words, title three tenths and content seven, the
-// better of the two and three tenths of the other. With Filters.Hidden it is the
-// search of administrators.
+// Keyword finds chunks by words. The score weighs title 0.3 and content 0.7, and is the better of the two plus
+// 0.3 times the other. With Filters.Hidden it is the search of administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,
@@ -311,9 +298,8 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery is the query by words of later versions: text in the title and as
-// a phrase there, in the content and as a phrase there, weighing 0.1, 0.2, 1 and
-// 1.5; one of them must match.
+// KeywordQuery returns the query by words of later versions of Onyx: text in the title, as a phrase in the title,
+// in the content and as a phrase in the content, with weights 0.1, 0.2, 1 and 1.5. At least one must match.
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {
@@ -326,16 +312,16 @@ func KeywordQuery(text string) sheaf.TextQuery {
 	return q
 }
 
-// Plain finds chunks by words, title and content counting alike; for queries
-// that weigh by themselves, as [KeywordQuery] does.
+// Plain finds chunks by words with equal weights for title and content. It suits queries with their own weights,
+// such as [KeywordQuery].
 func (x *Index) Plain(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n, Text: &store.TextRequest{Query: words,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 1}, {Name: sheaf.FieldBody, Weight: 1}},
 		K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// Semantic finds chunks by the nearness of a vector of unit length to those of a
-// field, store.VectorBody or store.VectorTitle; another one is sheaf.ErrInvalid.
+// Semantic finds chunks near to a vector of unit length in a field, store.VectorBody or store.VectorTitle. It
+// returns sheaf.ErrInvalid for other fields.
 func (x *Index) Semantic(ctx context.Context, field string, vector []float32, f Filters, n int) (sheaf.Ranking, error) {
 	if field != store.VectorBody && field != store.VectorTitle {
 		return nil, sheaf.Invalidf("vector field %q: must be %q or %q", field, store.VectorBody, store.VectorTitle)
@@ -352,8 +338,7 @@ func (x *Index) retrieve(ctx context.Context, req store.Request, f Filters) (she
 	return x.store.Retrieve(ctx, req)
 }
 
-// Search answers a query with a profile, onyx-elastic or any other, within
-// filters.
+// Search answers a query with any profile, such as onyx-elastic, within filters.
 func (x *Index) Search(ctx context.Context, q sheaf.Query, p *profile.Profile, f Filters,
 	embed func(context.Context, string) ([]float32, error), o search.Options) (*search.Result, error) {
 	filter, err := f.Filter(x.now())

@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// Random is n chunks that the filters let through, chosen and ordered by seed: the same ones for the same
-// seed while the index does not change. It chooses among as many chunks as the store gives at once.
+// Random returns n chunks that the filters match, chosen and ordered by seed. The same seed gives the same chunks
+// while the index does not change. Random chooses among as many chunks as the store returns at once.
 func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sheaf.ID, error) {
 	if n < 1 || n > store.MaxLimit {
 		return nil, sheaf.Invalidf("random chunks: %d are wanted: must be within 1..%d", n, store.MaxLimit)
@@ -33,7 +33,7 @@ func (x *Index) Random(ctx context.Context, f Filters, n int, seed uint64) ([]sh
 	return ids[:min(n, len(ids))], nil
 }
 
-// largest is the largest limit that the store takes for requests like req.
+// largest returns the largest limit that the store accepts for requests like req.
 func (x *Index) largest(req store.Request) int {
 	s, ok := x.store.(store.Selective)
 	if !ok {

@@ -1,6 +1,5 @@
-// Package salient answers the question "which words say what this text is
-// about?". It turns a text into a query that finds texts like it: the words
-// that are frequent in the text and rare in the collection.
+// Package salient turns a text into a query that finds similar texts: the words that are frequent in the text and
+// rare in the collection.
 package salient
 
 import (
@@ -17,20 +16,20 @@ import (
 
 // Bounds of the work.
 const (
-	// maxBytes of a text are read.
+	// maxBytes is how much of a text is read.
 	maxBytes = 256 << 10
-	// maxCandidates is for how many words the collection is asked.
+	// maxCandidates is how many words are counted in the collection.
 	maxCandidates = 32
 	// maxWords is how many words the query has.
 	maxWords = 12
 )
 
-// Text is what to find the like of.
+// Text is a text to find similar texts for.
 type Text struct {
 	// Body is the text itself.
 	Body string
-	// Titles are its title, headings and the texts of its links: a word in
-	// one of them counts as if it stood in the body three times more.
+	// Titles are its title, headings and the texts of its links. A word in one of them counts like three more
+	// occurrences in the body.
 	Titles []string
 }
 
@@ -42,10 +41,9 @@ type Collection struct {
 	Count func(word string) (int, error)
 }
 
-// Query returns a query for the words that say most about text, weighted by
-// how much: (1 + ln tf) x idf, the largest being 1. Ties go to the word that
-// comes first. Words that the collection does not have are left out; nil means
-// that no word is left.
+// Query returns a query for the most telling words of text. A word weighs (1 + ln tf) x idf, scaled so that the
+// largest weight is 1. Of equal words the first one counts. Words that the collection does not have are left out.
+// Query returns nil when no word is left.
 func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, error) {
 	words := candidates(a, text)
 	kept := words[:0]
@@ -75,7 +73,7 @@ func Query(a *analysis.Analyzer, text Text, in Collection) (sheaf.TextQuery, err
 	return query, nil
 }
 
-// word is a term with the form in which it was met first.
+// word is a term with the form in which it first appears.
 type word struct {
 	raw    string
 	count  float64
@@ -90,8 +88,7 @@ func heavier(a, b word) int {
 	return cmp.Compare(a.first, b.first)
 }
 
-// candidates are the most frequent words, function words, numbers and single
-// letters aside.
+// candidates returns the most frequent words without function words, numbers and single letters.
 func candidates(a *analysis.Analyzer, text Text) []word {
 	stop, err := analysis.New(analysis.Options{Language: a.Language(), StopWords: true})
 	if err != nil {
@@ -130,8 +127,8 @@ func candidates(a *analysis.Analyzer, text Text) []word {
 	return list[:min(len(list), maxCandidates)]
 }
 
-// telling reports whether a word has a letter and more than one or two
-// characters, which are enough only outside alphabets.
+// telling reports whether a word has a letter and is longer than one or two characters. Outside alphabets such
+// short words are enough.
 func telling(raw string) bool {
 	letters, wide := 0, false
 	for _, r := range raw {

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// cache remembers cut files, the ones used last, within a bound of bytes. The
-// zero cache holds nothing.
+// cache remembers the cut files that were used last, within a bound of bytes. The zero cache stores nothing.
 type cache struct {
 	mu    sync.Mutex
 	limit int64
 	used  int64
-	order *list.List // *cached, the newest first
+	order *list.List // of *cached, newest first
 	at    map[string]*list.Element
 }
 
@@ -21,7 +20,7 @@ type cached struct {
 	bytes int64
 }
 
-// resize sets the bound, and drops what exceeds it.
+// resize sets the bound and drops what exceeds it.
 func (c *cache) resize(limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,21 +31,21 @@ func (c *cache) resize(limit int64) {
 	c.evict()
 }
 
-// evict needs c.mu.
+// The caller of evict holds c.mu.
 func (c *cache) evict() {
 	for c.used > c.limit {
 		c.remove(c.order.Back())
 	}
 }
 
-// remove needs c.mu.
+// The caller of remove holds c.mu.
 func (c *cache) remove(e *list.Element) {
 	entry := c.order.Remove(e).(*cached)
 	c.used -= entry.bytes
 	delete(c.at, entry.doc.key)
 }
 
-// get is the file as it was cut when it had this size and time, or nil.
+// get returns the file as it was cut with this size and time, or nil.
 func (c *cache) get(key string, size int64, modTime time.Time) *loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +62,7 @@ func (c *cache) get(key string, size int64, modTime time.Time) *loaded {
 	return d
 }
 
-// put remembers a document, in the place of an earlier form of it.
+// put stores a document in place of its earlier version.
 func (c *cache) put(d *loaded) {
 	bytes := d.memory()
 	c.mu.Lock()

@@ -23,16 +23,16 @@ import (
 	"sheaf/text/chunk"
 )
 
-// gathered is what cutting and indexing the best matches gave.
+// gathered is the result of cutting and indexing the best matches.
 type gathered struct {
 	docs   []*document // best first
 	chunks int
 	at     map[string]bool // by path
 	failed int             // files that could not be read
-	// refused are the files that what the query leaves out keeps from answering.
+	// refused are the files that a forbidden word of the query excludes.
 	refused map[string]bool
-	tried   int  // matches that were looked at
-	beyond  int  // matches that the limit left out
+	tried   int  // matches that were examined
+	beyond  int  // matches beyond the limit
 	full    bool // the memory was full before the limit was reached
 	// warnings are about vectors that could not be made.
 	warnings []string
@@ -57,14 +57,13 @@ func (g *gathered) notes(maxVectors int) []string {
 	return notes
 }
 
-// Files are cut, embedded and indexed some at a time, so that only their texts
-// are in memory at once.
+// Files are cut, embedded and indexed in batches, so that only the texts of one batch are in memory.
 const (
 	batchFiles = 64
 	batchBytes = 4 << 20
 )
 
-// firstBatch are the first matches that are taken together, at least one.
+// firstBatch returns the first matches that are processed together, at least one.
 func firstBatch(files []ingest.File, matches []match) []match {
 	n, bytes := 0, int64(0)
 	for n < min(len(matches), batchFiles) && bytes < batchBytes {
@@ -74,13 +73,13 @@ func firstBatch(files []ingest.File, matches []match) []match {
 	return matches[:n]
 }
 
-// newChunker cuts along headings, into sections of at most chars characters; 0 is
-// the usual number.
+// newChunker returns a chunker that cuts along headings into sections of at most chars characters; 0 means the
+// default.
 func newChunker(chars int) (chunk.Chunker, error) {
 	return chunk.New(chunk.Options{Chunker: "sections", Sections: chunk.SectionOptions{Cap: chars}})
 }
 
-// gatherer does it for one request.
+// gatherer cuts and indexes the matches of one request.
 type gatherer struct {
 	*Scanner
 	req     search.ScanRequest
@@ -89,13 +88,12 @@ type gatherer struct {
 	files   []ingest.File
 	not     leftOut
 	out     *gathered
-	budget  int64 // bytes that the index may still take
+	budget  int64 // bytes that the index may still use
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts the best matches and writes their chunks to store, in order, until
-// as many files as wanted have a chunk that may answer or the index takes budget
-// bytes. The first file is always taken.
+// gather cuts the best matches and writes their chunks to store, in order. It stops when enough files have a
+// chunk that may answer, or when the index uses budget bytes. It always takes the first file.
 func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
 	budget int64) (*gathered, error) {
 	chunker, err := newChunker(req.ChunkChars)
@@ -109,7 +107,7 @@ func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, 
 	}
 	matches := f.matches
 	for len(matches) > 0 && len(g.out.docs) < req.MaxFiles && !g.out.full {
-		// As many more as fell out so far: else a few free places take a few files at a time.
+		// Add as many as were dropped so far; the few free places alone would take a few files at a time.
 		n := req.MaxFiles - len(g.out.docs) + g.out.tried - len(g.out.docs)
 		batch := firstBatch(f.files, matches[:min(len(matches), n)])
 		if err := g.batch(ctx, batch); err != nil {
@@ -121,7 +119,7 @@ func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, 
 	return g.out, nil
 }
 
-// batch takes some matches further, in order.
+// batch processes further matches in order.
 func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	start := time.Now()
 	took := func(step string) {
@@ -156,9 +154,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refused tells the files of which no chunk answers, since it holds what the query
-// leaves out. Only those that may hold it are looked at, by an index of their own: what
-// takes no place has no part in how rare words are.
+// refused returns the files without a chunk that may answer, because of a forbidden word. It puts only files that
+// may have such a word into a separate index, so that they do not change how rare words are.
 func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -199,7 +196,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 	return refused, nil
 }
 
-// choose takes what passes the filter and is not refused, as long as there is room.
+// choose takes the files that pass the filter and are not refused, until the memory is full.
 func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	var docs []*loaded
 	for _, d := range cut {
@@ -229,7 +226,7 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	return docs
 }
 
-// cut cuts the files of matches; nil stands for one that could not be.
+// cut cuts the files of matches. An entry is nil when its file could not be cut.
 func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match, chunker chunk.Chunker) ([]*loaded,
 	error) {
 	docs := make([]*loaded, len(matches))
@@ -250,8 +247,8 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 	return docs, group.Wait()
 }
 
-// load reads and cuts a file, or takes it from the cache; nil when it cannot be
-// read or is no text.
+// load reads and cuts a file, or takes it from the cache. It returns nil when the file cannot be read or is no
+// text.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
 	key := chunker.Name() + "\x00" + f.Path
 	if d := s.cache.get(key, f.Bytes, f.ModTime); d != nil {
@@ -266,16 +263,15 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	if !ok {
 		return nil
 	}
-	text = bytes.Clone(text) // which the chunks share, and the buffer is used again
+	text = bytes.Clone(text) // the chunks share the text, and the buffer is reused
 	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
 	s.cache.put(d)
 	return d
 }
 
-// embed gives the chunks of the first documents vectors, as long as there are
-// some left to give, and returns how many documents that are. Documents from the
-// cache may have them already. A model that fails is a warning; a document that it refuses
-// keeps no other from its vectors.
+// embed makes vectors for the chunks of the first documents, within the limit, and returns the number of these
+// documents. Documents from the cache may have vectors already. A failure of the model is a warning. A document
+// that the model refuses does not stop the others.
 func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
@@ -327,7 +323,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	return n, nil
 }
 
-// whyNot says why a document is not among the candidates; "" when it is.
+// whyNot says why a document is not a candidate; "" when it is.
 func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })

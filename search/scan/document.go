@@ -15,8 +15,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// document is a file that was cut, without its text. It does not change, and
-// nothing of it lies in the text's memory.
+// document is a file that was cut, without its text. It does not change, and it shares no memory with the text.
 type document struct {
 	key     string // in the cache
 	path    string
@@ -29,17 +28,16 @@ type document struct {
 	columns []store.Column
 }
 
-// loaded is a document with its text, and its vectors when some query wanted
-// them. It does not change.
+// loaded is a document with its text, and with vectors if a query needed them. It does not change.
 type loaded struct {
 	*document
 	text string
-	// vectors are those of each chunk, by the model named embedded.
+	// vectors are those of each chunk, by the model named in embedded.
 	vectors  [][]store.Vectors
 	embedded string
 }
 
-// newLoaded is a file as chunker cuts it.
+// newLoaded returns a file as chunker cuts it.
 func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) *loaded {
 	detach(&doc)
 	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw),
@@ -49,8 +47,7 @@ func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document)
 	return &loaded{document: d, text: string(text)}
 }
 
-// detach copies what a document has in common with its text, so that one may go
-// without the other.
+// detach copies the strings that a document shares with its text, so that the text can be freed.
 func detach(doc *sheaf.Document) {
 	title := strings.Clone(doc.Title)
 	doc.Title = title
@@ -91,11 +88,9 @@ func cloneAll(texts []string) {
 	}
 }
 
-// entries are the document's chunks as a store takes them. Every chunk has the
-// fields of the note (title, path, aliases, tags, values of properties), the
-// heading that it stands under, and its text, which is a part of the document's;
-// with the vectors that there are, if they are asked for. Of a property, as many
-// values are fields as the request lists, down to its depth.
+// entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path,
+// aliases, tags, values of properties), its heading, and its part of the text. vectors adds the vectors that
+// exist. The request says how many values of a property become fields, and how deep.
 func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common := make([]store.Field, 0, 5)
 	add := func(fields []store.Field, name, text string) []store.Field {
@@ -132,15 +127,13 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	return entries
 }
 
-// body is the text of a piece that is indexed. Only a document of nothing else has a
-// piece with frontmatter.
+// body returns the text of a piece to index. A piece has frontmatter only when its document has nothing else.
 func (d *document) body(c *sheaf.Chunk, text string) string {
 	return chunk.IndexedText(&d.doc, c, text).Text
 }
 
-// propertyText is the values of the frontmatter that are no fields of their own,
-// of each property the first ones, as many as listed. A name with a dot is of a value in a
-// map: [nestedText] reads those.
+// propertyText returns values of the frontmatter that have no field of their own, the first listed values of each
+// property. It skips names with a dot, which are values in a map: [nestedText] reads those.
 func propertyText(doc *sheaf.Document, listed int) string {
 	var parts []string
 	for _, p := range doc.Properties {
@@ -154,7 +147,7 @@ func propertyText(doc *sheaf.Document, listed int) string {
 	return store.JoinValues(parts)
 }
 
-// passes reports whether the filter lets a chunk of the document through.
+// passes reports whether the filter matches a chunk of the document.
 func (d *document) passes(filter sheaf.Filter) bool {
 	if filter == nil {
 		return true
@@ -170,7 +163,7 @@ func (d *document) passes(filter sheaf.Filter) bool {
 	return false
 }
 
-// Sizes of what is counted in a bound of memory.
+// Sizes for the bound of memory.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())
@@ -180,15 +173,15 @@ var (
 
 const (
 	stringBytes   = 16
-	documentBytes = 1500 // a document without its chunks, its entries in tables, its columns
-	// entryBytes is about what the index takes for a chunk: its fields, how
-	// long they are, where the few words stand that are looked for.
+	documentBytes = 1500 // a document without its chunks, with its entries in tables and its columns
+	// entryBytes is roughly what the index uses for a chunk: its fields, their lengths, and positions of the few
+	// words.
 	entryBytes = 1000
-	// roundingBytes is what the parts of a chunk take more than they need.
+	// roundingBytes is the unused memory in the parts of a chunk.
 	roundingBytes = 80
 )
 
-// memory is about how many bytes the document takes.
+// memory returns roughly how many bytes the document uses.
 func (d *document) memory() int64 {
 	n := documentBytes + int64(3*len(d.path)) + valueBytes*int64(len(d.columns))
 	for _, p := range d.doc.Properties {
@@ -214,7 +207,7 @@ func (d *document) memory() int64 {
 	return n
 }
 
-// memory is about how many bytes the document takes with its text and vectors.
+// memory returns roughly how many bytes the document uses with its text and vectors.
 func (d *loaded) memory() int64 {
 	n := d.document.memory() + int64(len(d.text))
 	for _, of := range d.vectors {

@@ -18,8 +18,7 @@ import (
 	"sheaf/internal/fold"
 )
 
-// facts are what stages ask about candidates. Links are those of candidates: no other
-// file was read for them. Folders count every file of the folder.
+// facts tell stages about candidates. Links are only those between candidates. Folders count all their files.
 type facts struct {
 	scanner   *Scanner
 	files     []ingest.File
@@ -39,7 +38,7 @@ func newFacts(s *Scanner, files []ingest.File, docs []*document) *facts {
 	return f
 }
 
-// place is the document of a chunk and the chunk's number.
+// place returns the document of a chunk and the chunk's number.
 func (f *facts) place(id sheaf.ID) (*document, int) {
 	at := strings.LastIndexByte(string(id), '#')
 	if at < 0 {
@@ -53,7 +52,7 @@ func (f *facts) place(id sheaf.ID) (*document, int) {
 	return d, n
 }
 
-// Chunk implements rank.Facts. A document's ID gives a chunk for all of it.
+// Chunk implements rank.Facts. A document's ID returns a chunk that covers all of it.
 func (f *facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	d := f.documents[id]
 	if d == nil {
@@ -121,9 +120,8 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// openLinks is a catalog of what candidates are called and link to, with the names of other
-// files that they may mean: else a link to one of these would lead to a candidate that is
-// called alike.
+// openLinks makes a catalog of the names and links of candidates. It adds the names of other files that a link
+// may mean; otherwise a link to such a file would lead to a candidate with a similar name.
 func (f *facts) openLinks() (*catalog.View, error) {
 	docs, meant, called := make([]*document, len(f.docs)), names{}, names{}
 	for i, d := range f.docs {
@@ -168,8 +166,8 @@ func (n names) add(name string) { n[name], n[strings.TrimSuffix(name, path.Ext(n
 
 func (n names) has(name string) bool { return n[name] || n[strings.TrimSuffix(name, path.Ext(name))] }
 
-// link adds what a link may call a file that lies anywhere: two parts of a path, or the one that
-// there is. A path from the file that the link stands in leads to no other.
+// link adds the names by which a link may call a file in any folder: the last two parts of a path, or the only
+// part. It skips a path relative to the linking file, which leads to one file only.
 func (n names) link(l *sheaf.Link) {
 	parts := 2
 	switch {
@@ -181,7 +179,7 @@ func (n names) link(l *sheaf.Link) {
 	n.add(fold.Text(end(strings.Trim(l.Target, "/"), parts)))
 }
 
-// end is the last parts of a path.
+// end returns the last parts of a path.
 func end(name string, parts int) string {
 	at := len(name)
 	for ; parts > 0 && at >= 0; parts-- {
@@ -190,8 +188,7 @@ func end(name string, parts int) string {
 	return name[at+1:]
 }
 
-// view is some of the candidates as a catalog, all when none is named. Others
-// than candidates are left out.
+// view returns a catalog of the named candidates, or of all when none is named. It skips other documents.
 func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
 	docs := f.docs
 	if len(ids) > 0 {
@@ -205,7 +202,7 @@ func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
 	return f.scanner.openView(docs, nil)
 }
 
-// text is the indexed text of a chunk.
+// text returns the indexed text of a chunk.
 func (f *facts) text(id sheaf.ID) (string, error) {
 	d, n := f.place(id)
 	if d == nil {
@@ -218,7 +215,7 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 	return d.body(&d.doc.Chunks[n], text), nil
 }
 
-// text is the text of a document: the one that is remembered, or the file's.
+// text returns the text of a document, from the cache or from its file.
 func (s *Scanner) text(d *document) (string, error) {
 	if held := s.cache.get(d.key, d.size, d.modTime); held != nil && held.hash == d.hash {
 		return held.text, nil
@@ -234,14 +231,14 @@ func (s *Scanner) text(d *document) (string, error) {
 	return string(text), nil
 }
 
-// Empty is a catalog without documents, of a folder whose documents are in the
-// named tree. The caller closes it.
+// Empty returns a catalog without documents for a folder whose documents are in the named tree. The caller closes
+// it.
 func Empty(tree, root string) (*catalog.View, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openView(nil, nil)
 }
 
-// openView makes a catalog of documents, in memory. Its texts are read from the
-// files. The view outlives the catalog, which has nothing to release.
+// openView makes a catalog of documents in memory. It reads texts from the files. The view stays valid after the
+// catalog, which has nothing to release.
 func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {
@@ -252,7 +249,7 @@ func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.V
 	for _, d := range docs {
 		record := catalog.Record{Document: d.doc, Date: d.date,
 			File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
-		if d.decoded { // the catalog reads no files of that kind
+		if d.decoded { // the catalog reads no such files
 			text, err := s.text(d)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())

@@ -8,24 +8,22 @@ import (
 	"sheaf/text/analysis"
 )
 
-// folder brings texts to the form in which they are compared: small letters
-// without accents, as the analyzer folds them. It serves one goroutine.
+// folder folds texts for comparison as the analyzer does: lower case, without accents. It serves one goroutine.
 type folder struct {
 	analyzer *analysis.Analyzer
 	out      []byte
-	runs     map[string]string // short runs of other bytes than ASCII
+	runs     map[string]string // short runs of bytes that are not ASCII
 }
 
 const (
-	// maxRun is the length of a run that is remembered; accented letters,
-	// quotation marks and dashes are shorter.
+	// maxRun is the longest run that is remembered. Accented letters, quotation marks and dashes are shorter.
 	maxRun  = 12
 	maxRuns = 4096
 )
 
 func newFolder(a *analysis.Analyzer) *folder { return &folder{analyzer: a, runs: map[string]string{}} }
 
-// fold returns the folded text, which is good until the next call.
+// fold returns the folded text, which is valid until the next call.
 func (f *folder) fold(text []byte) []byte {
 	if cap(f.out) < len(text) {
 		f.out = make([]byte, len(text)+len(text)/4)
@@ -55,7 +53,7 @@ func (f *folder) fold(text []byte) []byte {
 	return out
 }
 
-// run folds bytes of which none is ASCII.
+// run folds bytes that are not ASCII.
 func (f *folder) run(raw []byte) string {
 	if len(raw) > maxRun {
 		return f.analyzer.Fold(string(raw))
@@ -70,8 +68,8 @@ func (f *folder) run(raw []byte) string {
 	return folded
 }
 
-// withoutLineHyphens removes hyphens at the ends of lines from a folded text, in place, with
-// what may stand between the parts of a word that they cut.
+// withoutLineHyphens removes hyphens at line ends from a folded text, in place, with the characters that may
+// separate the parts of a hyphenated word.
 func withoutLineHyphens(text []byte) []byte {
 	out, from := text[:0], 0
 	for i := 0; i < len(text); {
@@ -99,9 +97,8 @@ const (
 	high = 0x8080808080808080
 )
 
-// lowerASCII writes src in small letters to dst, which is as long, up to the
-// first byte that is not ASCII, and returns where that stands: len(src) when
-// there is none. It takes eight bytes at a time.
+// lowerASCII writes src in lower case to dst, which has the same length, up to the first byte that is not ASCII.
+// It returns the position of that byte, or len(src). It processes eight bytes at a time.
 func lowerASCII(dst, src []byte) int {
 	i := 0
 	for ; i+8 <= len(src); i += 8 {
@@ -109,8 +106,8 @@ func lowerASCII(dst, src []byte) int {
 		if w&high != 0 {
 			break
 		}
-		// A byte's high bit is set in the first sum from 'A' on, in the
-		// second after 'Z'; no byte carries into the next.
+		// A byte's high bit is set in the first sum from 'A' on, and in the second sum after 'Z'; no byte carries
+		// into the next.
 		upper := (w + ones*(0x80-'A')) &^ (w + ones*(0x7f-'Z')) & high
 		binary.LittleEndian.PutUint64(dst[i:], w|upper>>2)
 	}

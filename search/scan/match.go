@@ -18,7 +18,7 @@ import (
 	"sheaf/search"
 )
 
-// match is a file that holds some of the needles, as bits.
+// match is a file with some of the needles, as bits.
 type match struct {
 	file          int
 	path, content uint64
@@ -72,7 +72,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	return out, nil
 }
 
-// matcher looks at files, one after another.
+// matcher examines files, one after another.
 type matcher struct {
 	*Scanner
 	folder  *folder
@@ -80,8 +80,8 @@ type matcher struct {
 	buffer  []byte
 }
 
-// file matches one file. What its path holds is not looked for in its text. A
-// file that cannot be read, or is no text, matches by its path only.
+// file matches one file. It does not search the text for needles of the path. A file that cannot be read, or is
+// no text, matches by its path only.
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
@@ -96,7 +96,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look is the needles that text holds, without those that are known.
+// look returns the needles in text, without the known ones.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64
@@ -108,11 +108,10 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches: a file is worth the sum of the rarity of the
-// needles that it holds, ln(1 + (N - n + 0.5)/(n + 0.5)) for a needle in n of N
-// files, twice for those in its path. Of equal ones those without what the query leaves
-// out come first, then they stay in the order of paths. What is left out counts nothing:
-// its letters may stand in other words, or in a section beside the one that answers.
+// rankMatches sorts matches. A file scores the sum of the rarity of its needles: ln(1 + (N - n + 0.5)/(n + 0.5))
+// for a needle in n of N files, twice that in the path. Equal files without forbidden words come first, then the
+// order of paths decides. Forbidden words do not change the score: their letters may be part of other words, or
+// in a section beside the answer.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {

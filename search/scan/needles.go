@@ -9,20 +9,16 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxNeedles bounds what is looked for, so that a match is a set of bits.
+// maxNeedles bounds the number of needles, so that a match is a set of bits.
 const maxNeedles = 64
 
-// minNeedle is the least length of a needle in bytes. One letter would be in
-// every file.
+// minNeedle is the shortest needle in bytes. One letter would be in every file.
 const minNeedle = 2
 
-// needles are the texts to look for in files: each query as a whole, each of
-// the terms, and the words that the person's own query scores by, in that
-// order, folded, without repetitions. A word is looked for by what all its
-// inflections begin with. Nothing here decides how well a file answers, only
-// whether it is looked at. What the query leaves out is looked for too, behind them. all
-// says that the query may match files that hold none of them, such as words that are
-// too short to be looked for.
+// needles returns the folded, distinct texts to look for in files, in this order: each query as a whole, each
+// term, the words that the original query scores by, and the words that it forbids. For a word, the needle is the
+// common beginning of its inflections. Needles only decide which files are examined, not how well a file answers.
+// all says that files without a needle may match, for example when words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
 	c := &collector{analyzer: a}
@@ -43,23 +39,23 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	return c.out, out, c.all
 }
 
-// leftOut says which needles stand for what a query leaves out.
+// leftOut says which needles stand for forbidden words.
 type leftOut struct {
-	// only are those that the query does not want besides, any are all.
+	// only are those that the query does not also want, any are all of them.
 	only, any uint64
-	// unseen says that there is more, for which nothing is looked: any file may hold it.
+	// unseen says that other forbidden words have no needle, so any file may have them.
 	unseen bool
 }
 
-// holds reports whether a file may hold what the query leaves out.
+// holds reports whether a file may have a forbidden word.
 func (o leftOut) holds(m *match) bool { return o.unseen || (m.path|m.content)&o.any != 0 }
 
 type collector struct {
 	analyzer *analysis.Analyzer
 	out      []string
 	all      bool
-	seen     uint64 // the needles that were added, once more or anew
-	lost     bool   // there were more than can be looked for
+	seen     uint64 // the needles that were added, first or again
+	lost     bool   // there were more needles than allowed
 }
 
 func (c *collector) add(text string) {
@@ -132,15 +128,15 @@ func (c *collector) leftOut(q sheaf.TextQuery) {
 	}
 }
 
-// match adds the words of a text that are worth looking for.
+// match adds the content words of a text.
 func (c *collector) match(text string) {
 	for _, t := range c.analyzer.MatchTokens(text) {
 		c.add(beginning(t.Term, c.analyzer.Fold(text[t.Start:t.End])))
 	}
 }
 
-// beginning is what a word and its stem begin with, so that other inflections
-// are found too: "configur" of "configuring". A final i of a stem stands for a y.
+// beginning returns the common beginning of a word and its stem, so that other inflections are found: "configur"
+// for "configuring". A final i of a stem stands for a y.
 func beginning(stem, word string) string {
 	n := 0
 	for n < len(stem) && n < len(word) && stem[n] == word[n] {
@@ -158,8 +154,7 @@ func beginning(stem, word string) string {
 	return word[:n]
 }
 
-// parts cuts a word into n parts: a word that is at most n-1 edits away holds
-// one of them.
+// parts cuts a word into n parts: any word at most n-1 edits away contains one of them.
 func (c *collector) parts(word string, n int) {
 	letters := []rune(word)
 	size := len(letters) / n

@@ -14,9 +14,9 @@ import (
 // nestedLimits bound the frontmatter whose nested values are read.
 var nestedLimits = yamlfile.Limits{Bytes: 1 << 20, Depth: 100}
 
-// nestedText is the values of YAML frontmatter that lie in lists and maps within properties, down
-// to a depth, of each list as many as listed. At depth 1 there are none: those are the values of
-// the properties themselves. Keys are no values, and aliases are not expanded.
+// nestedText returns the values of YAML frontmatter in lists and maps within properties, down to a depth, at most
+// listed values of each list. At depth 1 there are none: those are the values of the properties themselves. It
+// ignores keys and does not expand aliases.
 func nestedText(doc *sheaf.Document, text string, listed, depth int) string {
 	span := doc.Frontmatter
 	if depth < 2 || span.Len() == 0 || doc.FrontmatterText || !strings.HasPrefix(text[span.Start:span.End], "---") {
@@ -40,8 +40,7 @@ type nested struct {
 	values        []string
 }
 
-// collect adds the values in a node, which lies at a level. A map is one level, and so is a list
-// in a list.
+// collect adds the values in a node at a level. A map adds one level, and so does a list in a list.
 func (n *nested) collect(node ast.Node, level int) {
 	if level > n.depth {
 		return
@@ -70,7 +69,7 @@ func (n *nested) collect(node ast.Node, level int) {
 	}
 }
 
-// add adds a value that lies within a property.
+// add adds a value within a property.
 func (n *nested) add(node ast.Node, level int) {
 	if _, null := node.(*ast.NullNode); null || level < 2 {
 		return
@@ -82,7 +81,7 @@ func (n *nested) add(node ast.Node, level int) {
 	}
 }
 
-// bare is a node without its anchor and tag.
+// bare returns a node without its anchor and tag.
 func bare(node ast.Node) ast.Node {
 	for {
 		switch n := node.(type) {
@@ -96,7 +95,7 @@ func bare(node ast.Node) ast.Node {
 	}
 }
 
-// mapValues are the keys and values of a map; none of another node.
+// mapValues returns the keys and values of a map, or nothing for another node.
 func mapValues(node ast.Node) []*ast.MappingValueNode {
 	switch n := bare(node).(type) {
 	case *ast.MappingNode:

@@ -7,9 +7,8 @@ const maxRead = 64 << 20
 
 var errTooLarge = errors.New("the file grew while it was read")
 
-// roomFor returns buffer, or a larger one, with room for a file of about size
-// bytes and one byte more: a file of just that size then ends with the first
-// read.
+// roomFor returns buffer, or a larger buffer, for a file of about size bytes plus one byte. The extra byte lets
+// the first read reach the end of the file.
 func roomFor(buffer []byte, size int) []byte {
 	if cap(buffer) <= size {
 		buffer = make([]byte, size+size/4+512)

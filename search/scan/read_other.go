@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// readInto reads a file of about size bytes, in buffer when it is large enough.
+// readInto reads a file of about size bytes, into buffer when it is large enough.
 func readInto(buffer []byte, name string, size int) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -7,14 +7,13 @@ import (
 	"syscall"
 )
 
-// readInto reads a file of about size bytes, in buffer when it is large enough.
-// It asks the system directly: three calls a file, where package os makes twice
-// as many, is a third of the time of a scan of small files. A pipe that took a
-// file's place does not block it.
+// readInto reads a file of about size bytes, into buffer when it is large enough. It uses three system calls per
+// file; package os uses six, which takes a third of the time of a scan of small files. A pipe in place of a file
+// does not block it.
 func readInto(buffer []byte, name string, size int) ([]byte, error) {
 	const how = syscall.O_RDONLY | syscall.O_CLOEXEC
 	fd, err := retry(func() (int, error) { return syscall.Open(name, how|syscall.O_NONBLOCK, 0) })
-	if err == syscall.EAGAIN { // somebody has a lease on the file, as file servers do, and is to give it back
+	if err == syscall.EAGAIN { // another process, such as a file server, has a lease on the file and must give it back
 		fd, err = retry(func() (int, error) { return syscall.Open(name, how, 0) })
 	}
 	if err != nil {

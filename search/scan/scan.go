@@ -1,16 +1,12 @@
-// Package scan answers the question "what may answer this query?" without an
-// index: it looks for the words of the query in the files of a folder, the
-// paths first, cuts the best files into sections, and makes of them an index in
-// memory that lives as long as the query. Its main type is [Scanner], which
-// meets search.Scanner.
+// Package scan finds what may answer a query without an index. It looks for the words of the query in the paths
+// and files of a folder, cuts the best files into sections, and indexes these in memory while the query runs. Its
+// main type is [Scanner], which implements search.Scanner.
 //
-// Nothing is kept on disk. Cut files are remembered within a bound of memory, so
-// that the next query of the same process need not cut them again; a file that
-// changed is noticed by its size and time.
+// It writes nothing to disk. It remembers cut files within a bound of memory, so that the next query need not cut
+// them again. It notices a changed file by its size and time.
 //
-// Source: the tiered search specification. Unlike there, candidates are all
-// files that match, the ones that hold most of the rare words first, and not the
-// first ones that the folder happens to list.
+// Source: the tiered search specification. Here all matching files are candidates, those with most of the rare
+// words first; in the specification they are the first files that the folder lists.
 package scan
 
 import (
@@ -31,19 +27,17 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say what is scanned.
+// Options say what to scan.
 type Options struct {
-	// Root is the folder. Tree is the name of its documents' tree; "" is the
-	// folder's own name.
+	// Root is the folder. Tree is the name of its documents' tree; "" means the folder's own name.
 	Root string
 	Tree string
 	Walk ingest.WalkOptions
 	// Analyzer makes terms.
 	Analyzer *analysis.Analyzer
-	// Embedder makes the vectors of candidates when a query needs them; nil
-	// makes none.
+	// Embedder makes the vectors of candidates when a query needs them; nil makes none.
 	Embedder model.Embedder
-	// HideComments says that comments in Markdown are no text: see chunk.WithoutComments.
+	// HideComments leaves out comments in Markdown: see chunk.WithoutComments.
 	HideComments bool
 }
 
@@ -51,11 +45,11 @@ type Options struct {
 type Scanner struct {
 	o     Options
 	cache cache
-	// commentless is a scanner of the same folder that hides comments.
+	// commentless returns a scanner of the same folder that hides comments.
 	commentless func() *Scanner
 }
 
-// read is the text of a file, given its bytes; false when it is none.
+// read returns the text in the bytes of a file, or false when the file has no text.
 func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
 	text, ok = ingest.Text(raw)
 	if ok && s.o.HideComments {
@@ -66,7 +60,7 @@ func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
 
 var _ search.Scanner = (*Scanner)(nil)
 
-// New returns a scanner. The folder is read by each query anew.
+// New returns a scanner. Every query reads the folder again.
 func New(o Options) (*Scanner, error) {
 	if o.Root == "" || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("scan: a folder and an analyzer are needed")
@@ -87,10 +81,10 @@ func New(o Options) (*Scanner, error) {
 	return s, nil
 }
 
-// fileBytes is about what a file takes that was looked at.
+// fileBytes is roughly what an examined file uses in memory.
 const fileBytes = 256
 
-// split parts the memory between cut files and the index, 35 to 65.
+// split divides the memory between cut files and the index, 35 to 65.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
 }
@@ -171,8 +165,8 @@ func check(req *search.ScanRequest) error {
 	return nil
 }
 
-// All is a catalog of every document of the folder, cut into sections of at most
-// chunkChars characters, for looking up addresses. The caller closes the view.
+// All returns a catalog of every document of the folder, cut into sections of at most chunkChars characters, for
+// looking up addresses. The caller closes the view.
 func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {

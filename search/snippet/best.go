@@ -10,9 +10,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best is the snippet of the span that shows most of the query: all words of a phrase before single words, then
-// the words that tell most. Of equal spans the first counts. Best reads spans behind the first own only when
-// these show no word of the query. Snippet.At is a place in content.
+// Best returns the snippet of the span that shows most of the query: all words of a phrase before single words,
+// then the rarest words. Of equal spans the first counts. Best reads spans behind the first own spans only when
+// those show no word of the query. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
@@ -32,15 +32,15 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) S
 		}
 		s.At += span.Start
 		best, worth = s, w
-		if s.phrase && s.worth >= h.full*(1-1e-9) { // every word of the query that tells much
+		if s.phrase && s.worth >= h.full*(1-1e-9) { // every word of the query that is rare enough
 			break
 		}
 	}
 	return best.underHeading(content)
 }
 
-// shows is what a snippet shows of the query: more is better. A snippet with text is worth more than none, and a
-// whole phrase more than any words.
+// shows returns how much of the query a snippet shows. Any text is better than none, and a whole phrase better
+// than any words.
 func (s *Snippet) shows() float64 {
 	const text, phrase = 1e-6, 1e6
 	w := s.worth
@@ -53,10 +53,11 @@ func (s *Snippet) shows() float64 {
 	return w
 }
 
-// stringOf is a text without a copy; it lasts as long as the bytes stay.
+// stringOf returns text as a string without a copy. The string is valid while the bytes do not change.
 func stringOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
-// goesOn reports whether content goes on with the same paragraph behind end: passages end between any two words.
+// goesOn reports whether the same paragraph continues in content after end. Passages may end between any two
+// words.
 func goesOn(content []byte, end int) bool {
 	line, _, _ := bytes.Cut(content[end:], []byte("\n"))
 	before, newLine := bytes.CutSuffix(bytes.TrimRight(content[:end], " \t\r"), []byte("\n"))
@@ -70,8 +71,8 @@ const (
 	headingColumns = 100
 )
 
-// underHeading puts the heading row of a table before a snippet from a row below it, whose cells say little
-// without.
+// underHeading puts the heading row of a table before a snippet from a row below it. The cells say little without
+// it.
 func (s Snippet) underHeading(content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {
@@ -92,7 +93,7 @@ func (s Snippet) underHeading(content []byte) Snippet {
 	return s
 }
 
-// headingRow is the heading row of the table that has the byte at in a row below it; empty when there is none.
+// headingRow returns the heading row for the table row that contains the byte at, or an empty span.
 func headingRow(content []byte, at int) sheaf.Span {
 	here := lineWith(content, at)
 	for row := here; row.Start > 0 && here.Start-row.Start < headingReach; {
@@ -112,7 +113,7 @@ func headingRow(content []byte, at int) sheaf.Span {
 	return sheaf.Span{}
 }
 
-// lineWith is the line that has a byte of content, without its end.
+// lineWith returns the line that contains the byte at, without its end.
 func lineWith(content []byte, at int) sheaf.Span {
 	from := bytes.LastIndexByte(content[:at], '\n') + 1
 	end := bytes.IndexByte(content[at:], '\n')

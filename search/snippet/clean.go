@@ -11,11 +11,10 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// cleaner copies Markdown as a reader sees it: line breaks become spaces, and
-// the marks of headings, quotes, lists, fences, tables, emphasis, links, footnotes and
-// highlights go, comments, kinds of callouts and names of blocks too, and tasks have a
-// box; what is within code stays. It is deliberately simple: a snippet is no rendering,
-// and what is not recognized stays as written.
+// cleaner copies Markdown as a reader sees it. Line breaks become spaces. Marks of headings, quotes, lists,
+// fences, tables, emphasis, links, footnotes and highlights disappear, and so do comments, kinds of callouts and
+// names of blocks. Tasks show a box. Code does not change. The cleaner is deliberately simple: what it does not
+// recognize stays.
 type cleaner struct {
 	text    string
 	pos     int
@@ -25,19 +24,19 @@ type cleaner struct {
 	open    open
 }
 
-// line is what was written.
+// line is the output so far.
 type line struct {
 	text           []byte
 	columns, width int
-	space          bool // a space is due before the next character
+	space          bool // write a space before the next character
 }
 
-// marked are the matches in what was written.
+// marked are the matches in the output.
 type marked struct {
 	ranges  []sheaf.Span
-	weights []float64 // what each term of matches counts
-	terms   uint64    // those of ranges
-	most    float64   // what the rarest of them counts
+	weights []float64 // the weight of each term of matches
+	terms   uint64    // the terms in ranges
+	most    float64   // the weight of the rarest of them
 	rarest  int       // where the first range of that term begins in the text
 }
 
@@ -85,7 +84,7 @@ func (c *cleaner) run() {
 	}
 }
 
-// plainBytes are the characters of one column that are no marks, and no space.
+// plainBytes are the characters of one column that are neither marks nor spaces.
 var plainBytes = func() (plain [256]bool) {
 	for c := '!'; c <= '~'; c++ {
 		plain[c] = !strings.ContainsRune("`*![]|<&{=%^", c)
@@ -93,8 +92,8 @@ var plainBytes = func() (plain [256]bool) {
 	return plain
 }()
 
-// plain copies plain characters, and single spaces between them, up to the next match, as put
-// would one by one. Where signs are to end, mark sees each space.
+// plain copies plain characters, and single spaces between them, up to the next match, with the same result as
+// put. While a highlight or comment is open, mark handles each space.
 func (c *cleaner) plain() bool {
 	rest := c.text[c.pos:]
 	if len(c.matches) > 0 {
@@ -120,7 +119,7 @@ func (c *cleaner) plain() bool {
 	return true
 }
 
-// separate writes the space that is due.
+// separate writes the pending space.
 func (c *cleaner) separate() {
 	if c.line.space && len(c.line.text) > 0 {
 		c.line.text = append(c.line.text, ' ')
@@ -135,7 +134,7 @@ func (c *cleaner) put(r rune) {
 	c.line.columns += runeColumns(r)
 }
 
-// matchAhead copies the match that begins here, whole.
+// matchAhead copies the whole match that begins here.
 func (c *cleaner) matchAhead() bool {
 	for len(c.matches) > 0 && c.matches[0].end <= c.pos {
 		c.matches = c.matches[1:]
@@ -152,7 +151,7 @@ func (c *cleaner) matchAhead() bool {
 	for c.pos < m.end {
 		r, size := utf8.DecodeRuneInString(c.text[c.pos:])
 		c.pos += size
-		if r == '\n' || r == '\r' { // of a word that a hyphen cuts
+		if r == '\n' || r == '\r' { // of a hyphenated word
 			c.pos += len(c.text[c.pos:m.end]) - len(strings.TrimLeft(c.text[c.pos:m.end], " \t\n>"))
 			c.line.space = true
 			continue
@@ -171,15 +170,13 @@ func (c *cleaner) matchAhead() bool {
 	return true
 }
 
-// wordBefore reports whether text[:i] ends between words, so that two
-// touching matches are two and not pieces of one.
+// wordBefore reports whether text[:i] ends between words, so that two touching matches stay two matches.
 func wordBefore(text string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:i])
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
-// untilMatch is the number of bytes before the next match: what may be
-// dropped.
+// untilMatch returns the number of bytes before the next match. These may be dropped.
 func (c *cleaner) untilMatch() int {
 	for _, m := range c.matches {
 		if m.end > c.pos {
@@ -189,7 +186,7 @@ func (c *cleaner) untilMatch() int {
 	return len(c.text) - c.pos
 }
 
-// skip drops n bytes when no match lies in them.
+// skip drops n bytes when they contain no match.
 func (c *cleaner) skip(n int) bool {
 	if n <= 0 || n > c.untilMatch() {
 		return false
@@ -198,7 +195,7 @@ func (c *cleaner) skip(n int) bool {
 	return true
 }
 
-// lineStart drops the marks that a line begins with.
+// lineStart drops the marks at the beginning of a line.
 func (c *cleaner) lineStart() {
 	if marks, code := c.open.fence.next(firstLine(c.text[c.pos:])); code {
 		c.skip(marks)
@@ -225,7 +222,7 @@ func (c *cleaner) lineStart() {
 	}
 }
 
-// task puts a box where a list item begins with one.
+// task writes a box when a list item begins with one.
 func (c *cleaner) task() {
 	rest := c.text[c.pos:]
 	for _, box := range []struct {
@@ -240,8 +237,8 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind is the length of [!kind], with which a callout begins, and of the sign behind
-// it that folds it; 0 when there is none.
+// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign behind it that folds the
+// callout; 0 when there is none.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -252,10 +249,10 @@ func calloutKind(line string) int {
 	return len(line) - len(rest)
 }
 
-// lineMark is the length of the mark at the beginning of a line: quotes,
-// bullets, numbers, headings, fences with their info, rows of dashes.
+// lineMark returns the length of the mark at the beginning of a line: quotes, bullets, numbers, headings, fences
+// with their info, rows of dashes.
 func lineMark(line string) int {
-	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // as most begin
+	if line != "" && line[0]|0x20 >= 'a' && line[0]|0x20 <= 'z' { // true for most lines
 		return 0
 	}
 	line = firstLine(line[:min(len(line), 512)])
@@ -283,10 +280,10 @@ func lineMark(line string) int {
 	return 0
 }
 
-// labelReach bounds how far the end of the label of a footnote or callout is looked for.
+// labelReach bounds how far the end of a footnote's or callout's label is looked for.
 const labelReach = 100
 
-// footnote is the length of [^label], with which text begins, or 0.
+// footnote returns the length of [^label] at the beginning of text, or 0.
 func footnote(text string) int {
 	label, ok := strings.CutPrefix(text[:min(len(text), labelReach)], "[^")
 	end := strings.IndexAny(label, "[]\r\n")
@@ -296,8 +293,8 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark is the length of the mark of a footnote at i: behind a word, or a number, and
-// no set of characters in a pattern.
+// footnoteMark returns the length of the mark of a footnote at i, behind a word or number. It returns 0 for a set
+// of characters in a pattern.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
@@ -310,14 +307,14 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is a letter or digit of ASCII, beside which signs
-// are mostly those of programs.
+// wordByte reports whether the byte at i is a letter or digit of ASCII. Signs beside one are mostly those of
+// programs.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd is where the second of two signs stands that enclose a highlight, ==so==, or
-// comment, %%so%%, which begins at i; 0 when it does not.
+// signsEnd returns where the closing signs of the highlight ==so== or comment %%so%% at i are; 0 when there are
+// none.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -335,8 +332,8 @@ func signsEnd(text string, i int) int {
 	return i + 2 + end
 }
 
-// highlightLength is how much of its line a highlight holds that text begins with, as in
-// so==; 0 when it is none. Signs in code end none.
+// highlightLength returns the length up to the closing signs of a highlight, as in so==; 0 when it is not closed
+// in its line. Signs in code do not close it.
 func highlightLength(text string) int {
 	reach := len(firstLine(text[:min(len(text), linkReach)]))
 	for end := 0; end < reach; {
@@ -355,8 +352,8 @@ func highlightLength(text string) int {
 	return 0
 }
 
-// commentLength is the length of what stands between the signs of a comment that begins at i;
-// 0 when it is none. It ends in its paragraph, unless it begins and ends as lines do.
+// commentLength returns the length between the signs of a comment that begins at i; 0 when it is not closed. A
+// comment ends in its paragraph, unless its signs are on lines of their own.
 func commentLength(text string, i int) int {
 	rest := text[i+2:]
 	end := strings.Index(rest, "%%")
@@ -371,8 +368,8 @@ func commentLength(text string, i int) int {
 	return 0
 }
 
-// blockName is the length of ^name at the end of a line at i, by which links name the block
-// before it, or 0. A number alone may be a power.
+// blockName returns the length of ^name at the end of a line, or 0. Links use the name for the block before it. A
+// number alone does not count, because it may be an exponent.
 func blockName(text string, i int) int {
 	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
 		return 0
@@ -483,8 +480,8 @@ func (c *cleaner) mark() bool {
 	return false
 }
 
-// targetAhead reports whether a match stands in the target or the title of the link that
-// begins here: then the link is shown as it is written, not one half of it.
+// targetAhead reports whether the target or title of the link that begins here contains a match. Such a link is
+// shown as written.
 func (c *cleaner) targetAhead(rest string) bool {
 	end := linkTextEnd(rest)
 	if end == 0 {
@@ -503,7 +500,7 @@ func (c *cleaner) targetAhead(rest string) bool {
 	return false
 }
 
-// picture drops a picture whose address was taken out, since it is data, with its text.
+// picture drops a picture, with its text, when its address was removed because it holds data.
 func (c *cleaner) picture(rest string) bool {
 	rest = rest[:min(len(rest), linkReach)]
 	end := strings.IndexByte(rest, ']')
@@ -518,8 +515,8 @@ func (c *cleaner) picture(rest string) bool {
 	return false
 }
 
-// headingAttributes is the length of the list of attributes that stands at byte i, at the end
-// of a heading, such as {#id}; 0 when none does.
+// headingAttributes returns the length of the attribute list at byte i, at the end of a heading, such as {#id}; 0
+// when there is none.
 func headingAttributes(text string, i int) int {
 	list := strings.TrimRight(firstLine(text[i:min(len(text), i+linkReach)]), " \t\r\n#")
 	line := strings.TrimLeft(text[lineBegin(text, i):i], " >\t")
@@ -529,8 +526,8 @@ func headingAttributes(text string, i int) int {
 	return len(list)
 }
 
-// reference is the length of the character reference that text begins with, such as
-// &lt; or &#8212;, and what it stands for; 0 when there is none.
+// reference returns the length of the character reference at the beginning of text, such as &lt; or &#8212;, and
+// its character; 0 when there is none.
 func reference(text string) (n int, stands string) {
 	const longest = 32
 	end := strings.IndexByte(text[:min(len(text), longest)], ';')
@@ -550,8 +547,8 @@ const linkReach = 512
 
 func linkAhead(rest string) bool { return linkTextEnd(rest) > 0 }
 
-// linkTextEnd is where "](" ends the text of the link that rest begins with, or 0. The text may
-// hold pictures and go over lines, but not over paragraphs.
+// linkTextEnd returns where "](" ends the text of the link at the beginning of rest, or 0. The text may contain
+// pictures and line breaks, but not a paragraph break.
 func linkTextEnd(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -574,8 +571,8 @@ func linkTextEnd(rest string) int {
 	return 0
 }
 
-// wikiTarget is the length of "[[target|" before the text of a wiki link, 0 when the link has
-// none or does not end in time. Brackets with a space in them are those of programs.
+// wikiTarget returns the length of "[[target|" before the text of a wiki link; 0 when the link has no such text
+// or no end nearby. Brackets that contain a space belong to programs.
 func wikiTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	l, _, ok := wikilink.Parse(rest[len("[["):])
@@ -585,7 +582,7 @@ func wikiTarget(rest string) int {
 	return strings.IndexByte(rest, '|') + 1
 }
 
-// linkTarget is the length of "](target)", 0 when it does not end in time.
+// linkTarget returns the length of "](target)"; 0 when it does not end nearby.
 func linkTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	depth := 0
@@ -604,8 +601,8 @@ func linkTarget(rest string) int {
 	return 0
 }
 
-// linkLabel is where "][label]" stands of the link by reference that begins at i, as
-// in [text][label]; zero when none does, as in x[a][b] and [1][2].
+// linkLabel returns the range of "][label]" in the link by reference that begins at i, as in [text][label]. The
+// range is zero when there is none, as in x[a][b] and [1][2].
 func linkLabel(text string, i int) sheaf.Span {
 	rest := text[i:min(len(text), i+linkReach)]
 	if i > 0 && !wordBefore(text, i) || !strings.Contains(rest, "][") {
@@ -633,8 +630,7 @@ func linkLabel(text string, i int) sheaf.Span {
 	return sheaf.Span{}
 }
 
-// isDefinition reports whether a line says where a label of links leads, as in
-// [label]: https://example.org "Title".
+// isDefinition reports whether a line defines a label of links, as in [label]: https://example.org "Title".
 func isDefinition(line string) bool {
 	end := strings.Index(line, "]: ")
 	if end < 2 || line[0] != '[' || line[1] == '^' || strings.ContainsAny(line[1:end], "[]") {
@@ -645,11 +641,11 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// inTarget reports whether the byte at i lies in the target of a link that has a text
-// besides, or in its label or definition, or in the identifier of a heading.
+// inTarget reports whether the byte at i is in the target, label or definition of a link that has a text, or in
+// the identifier of a heading.
 func inTarget(text string, i int) bool {
 	from := max(0, i-linkReach)
-	from += lineBegin(text[from:i], i-from) // targets, labels and identifiers end where their line does
+	from += lineBegin(text[from:i], i-from) // targets, labels and identifiers end at the latest with their line
 	before := text[from:i]
 	if at := strings.LastIndexByte(before, '{'); at >= 0 && at+headingAttributes(text, from+at) > len(before) {
 		return true
@@ -673,16 +669,16 @@ func inTarget(text string, i int) bool {
 // markupReach bounds how far the end of a tag or comment is looked for.
 const markupReach = 1024
 
-// htmlTags are the tags that readers do not see. Others stay: they may be type
-// parameters or placeholders, such as <T> and <file>.
+// htmlTags are the tags that readers do not see. Others stay, because they may be type parameters or
+// placeholders, such as <T> and <file>.
 var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figcaption figure font h1 h2 h3 h4 " +
 	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
 	"th thead tr u ul video")
 
-// withinLines are those of htmlTags that stand within a line, where others end it.
+// withinLines are those of htmlTags that do not end a line.
 var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
 
-// setOf is the set of the words of a list.
+// setOf returns the words of a list as a set.
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {
@@ -691,8 +687,7 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// markupLength is the length of the HTML tag or comment that text begins with,
-// 0 when there is none.
+// markupLength returns the length of the HTML tag or comment at the beginning of text, or 0.
 func markupLength(text string) int {
 	text = text[:min(len(text), markupReach)]
 	if strings.HasPrefix(text, "<!--") {
@@ -707,7 +702,7 @@ func markupLength(text string) int {
 	return strings.IndexByte(text, '>') + 1
 }
 
-// tagName is the name of the tag that text begins with, "" when that is none.
+// tagName returns the name of the tag at the beginning of text, or "".
 func tagName(text string) string {
 	name, ok := strings.CutPrefix(text, "<")
 	if !ok {
@@ -720,8 +715,7 @@ func tagName(text string) string {
 	return name
 }
 
-// hidden reports whether the byte at i lies in an HTML tag or comment, code
-// spans aside.
+// hidden reports whether the byte at i is in an HTML tag or comment, outside of code spans.
 func hidden(text string, i int) bool {
 	from := max(0, i-markupReach)
 	for at := i; ; {

@@ -5,7 +5,7 @@ import "strings"
 // codeReach bounds how far the ends of a code span are looked for.
 const codeReach = 1024
 
-// paragraphEnds are the ends of lines behind which no paragraph goes on.
+// paragraphEnds are the line ends after which a paragraph does not continue.
 var paragraphEnds = [...]string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
 
 // endsParagraph reports whether a paragraph ends in text.
@@ -18,8 +18,8 @@ func endsParagraph(text string) bool {
 	return false
 }
 
-// codeSpan is the length of the code span that text begins with, backticks
-// included; of the backticks alone when nothing closes them in the paragraph.
+// codeSpan returns the length of the code span at the beginning of text, with its backticks; the length of the
+// backticks when the paragraph does not close them.
 func codeSpan(text string) int {
 	text = text[:min(len(text), codeReach)]
 	for _, end := range paragraphEnds {
@@ -44,8 +44,7 @@ func codeSpan(text string) int {
 
 func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
-// codeSpanEnd is the end of the code span of its line that the byte at i lies
-// in, 0 when it lies in none.
+// codeSpanEnd returns the end of the code span in the line that contains the byte at i, or 0.
 func codeSpanEnd(text string, i int) int {
 	at := max(lineBegin(text, i), i-codeReach)
 	for at < i {
@@ -68,15 +67,15 @@ func lineBegin(text string, i int) int {
 	return i
 }
 
-// fence is the fenced code block that a text is in at some place.
+// fence is the fenced code block at a position of a text.
 type fence struct {
-	// mark is what it began with, such as "```"; empty outside of any.
+	// mark is how the block began, such as "```"; empty outside of a block.
 	mark string
 	// quoted blocks end where the quote does.
 	quoted bool
 }
 
-// fenceMark is the mark of the fence that a line begins with, or empty.
+// fenceMark returns the mark of the fence that a line begins with, or "".
 func fenceMark(line string) string {
 	for _, c := range []string{"`", "~"} {
 		n := len(line) - len(strings.TrimLeft(line, c))
@@ -87,8 +86,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// next takes a whole line. For one of a fenced block it returns the number of
-// bytes that are not its code: all of the line that closes the block.
+// next takes a whole line. For a line of a fenced block it returns how many bytes are not code: all bytes of the
+// line that closes the block.
 func (f *fence) next(line string) (marks int, code bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {
@@ -108,7 +107,7 @@ func (f *fence) next(line string) (marks int, code bool) {
 	return len(line) - len(rest), true
 }
 
-// open begins a block when a line does, in a list or quote too.
+// open begins a block when a line does, also in a list or quote.
 func (f *fence) open(line string) {
 	for {
 		line = strings.TrimLeft(line, " \t")
@@ -125,8 +124,7 @@ func (f *fence) open(line string) {
 	}
 }
 
-// fenceAt is the block that text is in at i, the beginning of a line, as far as
-// the scanBytes before it tell.
+// fenceAt returns the block that contains i, the beginning of a line. It reads at most scanBytes before i.
 func fenceAt(text string, i int) (f fence) {
 	text = text[max(0, i-scanBytes):i]
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
@@ -141,7 +139,7 @@ func fenceAt(text string, i int) (f fence) {
 	return f
 }
 
-// lineEnd is the length of the line end that text begins with.
+// lineEnd returns the length of the line end at the beginning of text.
 func lineEnd(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2
@@ -149,9 +147,9 @@ func lineEnd(text string) int {
 	return 1
 }
 
-// firstLine is the line that text begins with, without its end.
+// firstLine returns the first line of text, without its end.
 func firstLine(text string) string {
-	const step = 512 // some texts have one kind of line ends only, and no line looks for the other through all the rest
+	const step = 512 // a text may have only one kind of line end, and the search for the other kind must not read the whole text for each line
 	for from := 0; from < len(text); from += step {
 		part := text[from:min(len(text), from+step)]
 		end := strings.IndexByte(part, '\n')

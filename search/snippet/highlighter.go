@@ -1,5 +1,5 @@
-// Package snippet chooses the part of a text that shows best why it was found, and marks the words of the
-// query in it. Its main type is [Highlighter].
+// Package snippet cuts the part of a text that best shows why it was found, and marks the words of the query in
+// it. Its main type is [Highlighter].
 package snippet
 
 import (
@@ -20,13 +20,13 @@ import (
 type Highlighter struct {
 	analyzer *analysis.Analyzer
 	terms    []term
-	numbers  map[string]int // from a term that counts to its place in terms
+	numbers  map[string]int // from a term to its index in terms
 	expanded []expanded
 	// phrases are those of several words: for each word, a bit for each of its terms.
 	phrases [][]uint64
-	// typed are the words as typed, to look for them far ahead.
+	// typed are the words as the user typed them, to look for them far ahead.
 	typed []typedWord
-	// full is what all words of the query tell together.
+	// full is the sum of the rarity of all words of the query.
 	full   float64
 	screen screen
 	// known remembers what words of texts match.
@@ -36,18 +36,18 @@ type Highlighter struct {
 
 // term is a term of the query.
 type term struct {
-	weight float64 // the parts of one word share what the word tells, and the whole of it tells all
-	told   float64 // what its word tells
+	weight float64 // the parts of a word share its rarity; the whole word has all of it
+	told   float64 // the rarity of its word
 	phrase bool
 }
 
-// typedWord is a word of the query and what it tells.
+// typedWord is a word of the query with its rarity.
 type typedWord struct {
 	text string
 	told float64
 }
 
-// expanded is a word of the query that is compared with terms, as in the dictionary of an index.
+// expanded is a word of the query that is compared with each term, as in the dictionary of an index.
 type expanded struct {
 	text string
 	how  how
@@ -59,12 +59,12 @@ type expanded struct {
 type how uint8
 
 const (
-	fuzzy  how = iota // a term or form is spelled like it
+	fuzzy  how = iota // the spelling of a term or form is similar
 	prefix            // a term or form begins with it
 	begin             // a term begins with it; only the first character is marked
 )
 
-// matches reports whether a term of a text, or a form of one, matches.
+// matches reports whether a term of a text, or one of its forms, matches.
 func (e *expanded) matches(t analysis.Term) bool {
 	switch e.how {
 	case fuzzy:
@@ -75,17 +75,17 @@ func (e *expanded) matches(t analysis.Term) bool {
 	return strings.HasPrefix(t.Text, e.text)
 }
 
-// screen excludes most words of a text by their first letters and their length.
+// screen excludes most words of a text by their first letters and length.
 type screen struct {
 	// off lets every word through: a fuzzy query needs that.
 	off bool
 	// shortest is the length of the shortest term with this first byte; 0 when there is none.
 	shortest [256]uint8
-	// sieve looks at more letters; nil when a beginning of a term matches too.
+	// sieve compares more letters; nil when a beginning of a term matches, too.
 	sieve *analysis.Sieve
 }
 
-// wordMatch is a range inside a word of the text and the term that it matches.
+// wordMatch is a range inside a word of the text, with the term that it matches.
 type wordMatch struct{ start, end, term int }
 
 // Bounds of what a highlighter remembers.
@@ -94,10 +94,10 @@ const (
 	longestKnown = 64
 )
 
-// New takes the words that query asks for. It leaves out those that query excludes, and function words when
-// there are others; phrases keep theirs. a is the analyzer that the texts were indexed with. rarity, such as
-// an idf, says how much a word tells: words that tell less than a fifth of the best one are not shown. nil
-// takes all words alike.
+// New returns a highlighter for the words that query asks for. It leaves out excluded words, and function words
+// when there are others; phrases keep theirs. a is the analyzer of the indexed texts. rarity returns for example
+// the idf of a word: words with less than a fifth of the best value are not shown. With nil, all words count the
+// same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}
@@ -111,7 +111,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 	return h
 }
 
-// dropCommon forgets terms that tell little beside others.
+// dropCommon drops terms that are too common beside others.
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {
@@ -207,7 +207,7 @@ func (r *reader) addWords(text string, phrase bool) {
 		}
 		for _, t := range tokens {
 			share := 1 / float64(len(tokens))
-			if t.Start == 0 && t.End == len(raw) { // where the whole of a name stands, no part of it is a match
+			if t.Start == 0 && t.End == len(raw) { // where a whole name is, no part of it is a match
 				share = 1
 			}
 			r.addTerm(t, term{told * share, told, phrase})
@@ -240,8 +240,8 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	r.terms = append(r.terms, as)
 }
 
-// addExpanded takes the parts of a prefix or fuzzy query, as the index reads them: whole words as phrases,
-// the others to be compared.
+// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them: whole words as phrases, the
+// others for comparison.
 func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {
@@ -257,7 +257,7 @@ func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 	}
 }
 
-// termsOf are the words of a phrase, a bit for each of their terms.
+// termsOf returns the words of a phrase, with a bit for each of their terms.
 func (r *reader) termsOf(phrase string) (words []uint64) {
 	r.analyzer.Words(phrase, func(start, end int) bool {
 		var word uint64
@@ -274,7 +274,7 @@ func (r *reader) termsOf(phrase string) (words []uint64) {
 	return words
 }
 
-// holdsPhrase reports whether every word of one of the query's phrases is among matches; true for a query
+// holdsPhrase reports whether matches include every word of one phrase of the query. It is true for a query
 // without phrases.
 func (h *Highlighter) holdsPhrase(matches []match) bool {
 	if len(h.phrases) == 0 {
@@ -298,7 +298,7 @@ func (h *Highlighter) words(text string, yield func(start, end int) bool) {
 	h.analyzer.Words(text, yield)
 }
 
-// word returns what a word of the text matches, in order of place.
+// word returns what a word of the text matches, in text order.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if raw == "" {
 		return nil
@@ -321,8 +321,8 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	return found
 }
 
-// firstCharacter is the length of the first character of a run in a script without spaces, with its marks:
-// those of Unicode, and the vowel am of Thai and Lao, which holds one.
+// firstCharacter returns the length of the first character of a run in a script without spaces, with its Unicode
+// marks and the vowel am of Thai and Lao, which contains one.
 func firstCharacter(run string) int {
 	n := norm.NFKC.NextBoundaryInString(run, true)
 	for n < len(run) {
@@ -335,10 +335,10 @@ func firstCharacter(run string) int {
 	return n
 }
 
-// match returns what a word of the text matches, in order of place.
+// match returns what a word of the text matches, in text order.
 func (h *Highlighter) match(raw string) (found []wordMatch) {
 	for _, t := range h.analyzer.Known(raw, &h.buffer) {
-		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first: of one range the first counts
+		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first, because the first match of a range counts
 			found = append(found, wordMatch{t.Start, t.End, i})
 		}
 		for i := range h.expanded {

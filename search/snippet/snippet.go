@@ -9,12 +9,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Bounds of the work that one snippet takes, however long the text.
+// Bounds of the work for one snippet, for texts of any length.
 const (
-	// scanBytes of the text are analyzed from its beginning.
+	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes are analyzed around the first place further on that seems to hold a word, when the beginning
-	// holds none.
+	// jumpBytes is how much is analyzed around the first later place that seems to have a word, when the
+	// beginning has none.
 	jumpBytes = 64 << 10
 	// jumpWords is how many words of the query are looked for then.
 	jumpWords = 4
@@ -26,36 +26,37 @@ const (
 	leastWidth = 20
 )
 
-// Width is the usual width of a snippet in columns: Chinese, Japanese and Korean characters take two.
+// Width is the usual width of a snippet in columns. Chinese, Japanese and Korean characters take two columns.
 const Width = 200
 
-// Snippet is the part of a text that shows best why it was found.
+// Snippet is the part of a text that best shows why it was found.
 type Snippet struct {
-	// Text is one line, lightly cleaned of Markdown, with "…" where it was cut.
+	// Text is one line, lightly cleaned of Markdown, with "…" where text was cut off.
 	Text string
 	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
 	Matches []sheaf.Span
-	// At is the offset, in the given text, of the rarest match in the snippet, or of the snippet's beginning
-	// when the snippet has no match.
+	// At is the offset, in the given text, of the rarest match in the snippet, or of its beginning when it has no
+	// match.
 	At int
-	// worth is what the words in Matches tell together, each word once.
+	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64
-	// phrase says that there are matches, and among them all words of one of the query's phrases when it has any.
+	// phrase says that the matches include all words of one of the query's phrases, or that it has matches and no
+	// phrases.
 	phrase bool
 }
 
 // match is a range of the text that matches a term of the query.
 type match struct {
 	start, end, term int
-	// gap is the number of columns from the end of the match before it to its own end; more than fit into any
+	// gap is the number of columns from the end of the previous match to its own end. It is larger than any
 	// snippet when the two are far apart.
 	gap int
 }
 
-// Snippet chooses the part of text, about width columns wide, that holds most of the query's words, rare ones
-// before frequent ones and close together before far apart; the earliest of equal parts. Without any match it
-// is the beginning of the text. Frontmatter and headings are the caller's to leave out. The work is bounded,
-// however long the text.
+// Snippet returns the part of text, about width columns wide, that has most of the query's words: rare words
+// before frequent ones, words close together before words far apart. Of equal parts the earliest counts. Without
+// a match it returns the beginning of the text. The caller leaves out frontmatter and headings. The work is
+// bounded for texts of any length.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
 	left := chunk.WithoutPayloads(text)
 	s := h.cut(left.Text, max(width, leastWidth))
@@ -84,7 +85,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 	return s
 }
 
-// weigh returns what each term counts in a text with these matches: less, the more often the text has the term.
+// weigh returns the weight of each term. A term weighs less, the more matches it has in the text.
 func (h *Highlighter) weigh(matches []match) []float64 {
 	weights, counts := make([]float64, len(h.terms)), make([]int, len(h.terms))
 	for _, m := range matches {
@@ -96,8 +97,8 @@ func (h *Highlighter) weigh(matches []match) []float64 {
 	return weights
 }
 
-// find returns the matches of the beginning of text. When the beginning lacks a word that tells more than
-// those it has, find returns the matches around the first place behind that seems to hold the word.
+// find returns the matches in the beginning of text. When the beginning lacks a rarer word than it has, find
+// returns the matches around the first later place that seems to have the word.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil
@@ -126,8 +127,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return shown
 }
 
-// ahead is the first place behind the beginning of text that seems to hold the rarest word, of those that
-// tell more than matches do; -1 without such a place.
+// ahead returns the first place after the beginning of text that seems to have the rarest word, of those that are
+// rarer than matches; -1 when there is none.
 func (h *Highlighter) ahead(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
@@ -161,7 +162,8 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches of a part of text; those in comments and tags of HTML only when all is set.
+// scan returns the matches of a part of text. It includes those in comments and tags of HTML only when all is
+// set.
 func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches []match) {
 	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
 	h.words(text[from:to], func(start, end int) bool {
@@ -174,9 +176,8 @@ func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches 
 			if n := len(matches); n > 0 {
 				before := &matches[n-1]
 				if m.start < before.end {
-					// Overlapping terms, such as the pairs of a Chinese
-					// word or the parts of an identifier: one range for
-					// each place, the longest.
+					// Terms may overlap, such as the pairs of a Chinese word or the parts of an identifier. Keep
+					// the longest range of each place.
 					if m.term == before.term || m.end <= before.end {
 						continue
 					}
@@ -190,7 +191,7 @@ func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches 
 	return matches
 }
 
-// columns measures text[from:to], at most to the first number above limit.
+// columns measures text[from:to]. It stops at the first number above limit.
 func columns(text string, from, to, limit int) int {
 	if to-from > 4*limit {
 		return limit + 1

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// bestWindow returns the first and the last match of the best window. Each term counts its weight; a term met
-// again counts a little; neighbors in the text count more.
+// bestWindow returns the first and the last match of the best window. Each term counts its weight; a repeated
+// term counts a little; neighbors in the text count more.
 func bestWindow(matches []match, weight []float64, width int) (first, last int) {
 	counts := make([]int, len(weight))
 	const again, adjacent, adjacentColumns = 0.1, 0.3, 2
@@ -56,12 +56,12 @@ func bestWindow(matches []match, weight []float64, width int) (first, last int) 
 	return first, last
 }
 
-// snippetStart steps back from at, by at most lead columns, to the beginning
-// of the sentence or line; else to that of a word.
+// snippetStart steps back from at, by at most lead columns, to the beginning of the sentence or line, or else of
+// a word.
 func snippetStart(text string, at, lead int) int {
 	start, word := at, at
 	for start > 0 && lead > 0 {
-		if c := text[start-1]; c > ' ' && c < utf8.RuneSelf { // as most are
+		if c := text[start-1]; c > ' ' && c < utf8.RuneSelf { // true for most characters
 			start--
 			lead--
 			continue
@@ -99,7 +99,7 @@ func skipSpace(text string) int {
 	return 0
 }
 
-// clip cleans text from start on until width columns are full, and carries the matches over.
+// clip cleans text from start on until width columns are full, and maps the matches to the output.
 func (h *Highlighter) clip(text string, start int, matches []match, weights []float64, width int) Snippet {
 	c := cleaner{text: text, pos: start, matches: matches, line: line{width: width}, marked: marked{weights: weights}}
 	cut := strings.TrimSpace(text[max(0, start-4*width):start]) != ""
@@ -133,17 +133,17 @@ func (h *Highlighter) clip(text string, start int, matches []match, weights []fl
 	return s
 }
 
-// ellipsis stands where a snippet leaves text out.
+// ellipsis marks where a snippet leaves out text.
 const ellipsis = "…"
 
-// Plain is the beginning of a Markdown text as a reader sees it, about width columns wide.
+// Plain returns the beginning of a Markdown text as a reader sees it, about width columns wide.
 func Plain(text string, width int) string {
 	h := &Highlighter{}
 	return h.clip(text, skipSpace(text), nil, nil, width).Text
 }
 
-// wordEnd is the end of the last whole word of out: its last space, unless
-// that would drop more than a third.
+// wordEnd returns the end of the last whole word of out: its last space, unless that would drop more than a
+// third.
 func wordEnd(out []byte) int {
 	if i := bytes.LastIndexByte(out, ' '); i > len(out)*2/3 {
 		return i

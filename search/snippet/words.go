@@ -12,10 +12,10 @@ import (
 // longestShown is the most bytes of a word that Words returns.
 const longestShown = 256
 
-// Words are the words of text that snippets would mark, as the text has them, in its order, each once: at most
-// most of them, and those that are met before ctx ends. Words of more than 256 bytes are left out. Each is cut
-// into parts of which every second one matches: "get", "Name" when the query is name. In scripts without
-// spaces between words, and in Hangul, a word is what matches.
+// Words returns the words of text that snippets would mark, as written, in text order, each once. It returns at
+// most most words, those found before ctx ends, and skips words of more than 256 bytes. Each word is cut into
+// parts, and every second part matches: "get", "Name" for the query name. In scripts without spaces between
+// words, and in Hangul, a word is the matching range.
 func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
 	if len(h.terms) == 0 {
 		return nil
@@ -69,8 +69,8 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 	return list[:min(len(list), most)]
 }
 
-// wholeWord widens a range of text by the letters, digits and marks beside it, where it begins with one, until
-// it is too long.
+// wholeWord widens a range of text by the letters, digits and marks beside it, if it begins with one, up to a
+// maximum length.
 func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	if r, _ := utf8.DecodeRuneInString(text[at.Start:]); !ofWord(r) {
 		return at
@@ -92,12 +92,12 @@ func wholeWord(text string, at sheaf.Span) sheaf.Span {
 	return at
 }
 
-// ofWord reports whether a character is of a word between spaces.
+// ofWord reports whether a character belongs to a word between spaces.
 func ofWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) && !Spaceless(r)
 }
 
-// Spaceless reports whether the script of a character puts no spaces between words, or particles behind them.
+// Spaceless reports whether the script of a character puts no space between words, or none before particles.
 func Spaceless(r rune) bool {
 	return r >= 0xE00 && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 		unicode.Hiragana, unicode.Katakana, unicode.Hangul)

@@ -1,5 +1,4 @@
-// Package onyxtest reads what Onyx's own filters find, for the tests of everything that
-// has to find the same.
+// Package onyxtest reads recorded results of Onyx's own filters, for tests of code that must find the same.
 package onyxtest
 
 import (
@@ -16,14 +15,14 @@ import (
 // Word is the text of every document, to search for.
 const Word = "word"
 
-// Filtered are documents, the filters of a search, and the time that it is.
+// Filtered has documents, the filters of a search, and the current time.
 type Filtered struct {
 	Now       time.Time
 	Documents []onyx.Document
 	Filters   onyx.Filters
 }
 
-// Window is a range of seconds since 1970; nil bounds nothing.
+// Window returns a range of seconds since 1970; nil is an open end.
 func Window(start, end *int64) (out onyx.Window) {
 	for at, second := range map[*time.Time]*int64{&out.Start: start, &out.End: end} {
 		if second != nil {
@@ -33,12 +32,12 @@ func Window(start, end *int64) (out onyx.Window) {
 	return out
 }
 
-// window is a range as it is written.
+// window is a range in the file.
 type window [2]*int64
 
 func (w window) times() onyx.Window { return Window(w[0], w[1]) }
 
-// written is a case as it is written.
+// written is a case in the file.
 type written struct {
 	Now  int64
 	Docs []struct {
@@ -53,7 +52,7 @@ type written struct {
 	Filters filters
 }
 
-// filters are the filters of a case as they are written.
+// filters are the filters of a case in the file.
 type filters struct {
 	ACL           *[]string
 	Hidden        bool `json:"include_hidden"`
@@ -69,8 +68,8 @@ type filters struct {
 	Updated       window     `json:"updated_range"`
 }
 
-// UnmarshalJSON refuses a filter with an unknown name: a case without one of its filters
-// would test something else.
+// UnmarshalJSON refuses a filter with an unknown name, because a case without one of its filters would test
+// something else.
 func (f *filters) UnmarshalJSON(text []byte) error {
 	type plain filters
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -110,8 +109,8 @@ func (in *written) filtered() Filtered {
 	return out
 }
 
-// EachFilter runs a test for each case of a file. want are the documents that Onyx
-// finds, sorted, called "t:" and their name in the case.
+// EachFilter runs a test for each case of a file. want has the documents that Onyx finds, sorted, as "t:" plus
+// the name in the case.
 func EachFilter(t *testing.T, file string, test func(t *testing.T, c Filtered, want []sheaf.ID)) {
 	worked.Each(t, file, func(t *testing.T, in written, want []sheaf.ID) {
 		named := []sheaf.ID{}

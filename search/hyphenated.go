@@ -1,0 +1,40 @@
+package search
+
+import (
+	"context"
+
+	"sheaf"
+)
+
+// A word that is hyphenated at the end of a line is indexed twice, joined: at the position of its first part and
+// of its second part. A phrase that begins or ends with the word finds it. A phrase with the word in its middle
+// finds it only when the phrase repeats the word.
+
+// maxHyphenated is the largest number of words in a phrase that is searched again for hyphenated words.
+const maxHyphenated = 12
+
+// hyphenated returns r, or, when a phrase found nothing, a search for the phrase with one inner word hyphenated.
+// q is the query before expansion.
+func (r *run) hyphenated(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
+	phrase, ok := q.Words.(sheaf.Phrase)
+	if !ok || phrase.Slop > 0 || len(r.result.Hits) > 0 || r.result.Degraded || r.opt.Order != nil ||
+		r.followed.Scan != nil || r.searcher.Analyzer == nil {
+		return r, nil
+	}
+	var words []sheaf.Span
+	r.searcher.Analyzer.Words(phrase.Text, func(start, end int) bool {
+		words = append(words, sheaf.Span{Start: start, End: end})
+		return len(words) <= maxHyphenated
+	})
+	if len(words) < 3 || len(words) > maxHyphenated {
+		return r, nil
+	}
+	var any sheaf.Bool
+	for _, w := range words[1 : len(words)-1] {
+		twice := phrase
+		twice.Text = phrase.Text[:w.End] + " " + phrase.Text[w.Start:]
+		any.Should = append(any.Should, twice)
+	}
+	q.Words = any
+	return r.instead(ctx, retrieval, q)
+}

@@ -1,9 +1,7 @@
-// Package sheaf holds the words of the project: documents, chunks, queries,
-// filters, hits, rankings, explanations and the categories of error. It has
-// types and small pure functions only; it performs no input or output and
-// imports nothing but the standard library.
+// Package sheaf has the basic types of the project: documents, chunks, queries, filters, hits, rankings,
+// explanations and the categories of error. It has only types and small pure functions. It does no input or
+// output and imports only the standard library.
 //
-// A document is the root of its own heading tree, so the identifier of a
-// document is the identifier of its root chunk, and one type, [ID], serves
-// every stage of a query.
+// A document is the root of its own heading tree. So the ID of a document is the ID of its root chunk, and every
+// stage of a query uses the one type [ID].
 package sheaf

@@ -9,24 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// ID names a document or a chunk, everywhere and in every store.
+// ID names a document or a chunk, in every store.
 //
-// A document is "tree:path"; a heading chunk of it is "tree:path#slug"; a
-// piece of a sections or window chunker is "tree:path#0" and so on. The tree's
-// name ends at the first colon. A path may itself hold '#', so an ID alone
-// does not tell whether it names a document: ask the catalog, which tries the
+// A document is "tree:path", and a heading chunk of it "tree:path#slug". A piece made by a sections or window
+// chunker is "tree:path#0" and so on. The tree's name ends at the first colon. A path may contain '#', so an ID
+// alone does not tell whether it names a document. The catalog decides: it first looks for a document with the
+// whole ID, then splits the ID at the last '#'.
 // whole ID as a document first and splits at the last '#' after that.
 type ID string
 
-// DocumentID is the ID of the document at path (slashes between its parts,
-// as the file system spells it) in the named tree. An ID is always valid UTF-8,
-// so that it can be typed and written in JSON: a byte of a file name that is
-// not stands in it as U+FFFD and two hexadecimal digits, and so do the bytes of
-// a U+FFFD that the name has itself, which makes [ID.Path] exact.
+// DocumentID returns the ID of the document at path in the named tree. The path has slashes and is spelled as in
+// the file system. An ID is always valid UTF-8, so that people can type it and JSON can hold it. A byte that is
+// not valid UTF-8 becomes U+FFFD and two hexadecimal digits. The bytes of a U+FFFD in the name are written the
+// same way, so [ID.Path] returns the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
-// PathText is a file's path as IDs spell it: itself, unless it is not valid
-// UTF-8 or holds U+FFFD.
+// PathText returns a file's path as IDs spell it. Only a path with U+FFFD, or one that is not valid UTF-8,
+// changes.
 func PathText(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
 		return path
@@ -46,8 +45,7 @@ func PathText(path string) string {
 	return b.String()
 }
 
-// Path is the path of the document that id names, as the file system spells
-// it: what [DocumentID] was given. The ID of a chunk gives its slug as well.
+// Path returns the path that [DocumentID] was called with. For the ID of a chunk the result includes the slug.
 func (id ID) Path() string {
 	_, text, _ := strings.Cut(string(id), ":")
 	if !strings.ContainsRune(text, utf8.RuneError) {
@@ -72,10 +70,10 @@ func (id ID) Path() string {
 	}
 }
 
-// ChunkID is the ID of the chunk of doc that is called slug.
+// ChunkID returns the ID of the chunk of doc with this slug.
 func ChunkID(doc ID, slug string) ID { return doc + ID("#"+slug) }
 
-// Tree is the part of id before its first colon, or "" when it has none.
+// Tree returns the part of id before its first colon, or "" when there is no colon.
 func (id ID) Tree() string {
 	tree, _, ok := strings.Cut(string(id), ":")
 	if !ok {
@@ -90,55 +88,45 @@ type Span struct {
 	End   int `json:"end"`
 }
 
-// Len is the number of bytes in s.
+// Len returns the number of bytes in s.
 func (s Span) Len() int { return s.End - s.Start }
 
-// Contains reports whether every byte of t lies in s.
+// Contains reports whether s contains every byte of t.
 func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
 
-// Document is one source file (or one text given through an interface), cut
-// into chunks.
+// Document is one source file, or one text that a program gave, cut into chunks.
 type Document struct {
 	ID   ID
 	Tree string
-	// Path is relative to the tree's folder, slashes between its parts, no
-	// Unicode normalization.
+	// Path is relative to the tree's folder, with slashes and without Unicode normalization.
 	Path  string
 	Title string
-	// Aliases, Tags and Properties come from frontmatter; Tags also holds
-	// the inline tags of all chunks. No leading '#', as written, no
-	// duplicates (tags compare without regard to case), in order of first
-	// appearance.
+	// Aliases, Tags and Properties come from frontmatter; Tags also has the inline tags of all chunks. They are
+	// as written, without a leading '#', in order of first appearance, without duplicates. Tags compare without
+	// regard to case.
 	Aliases    []string
 	Tags       []string
 	Properties []Property
-	// Frontmatter is the range of the frontmatter block with its delimiter
-	// lines; the zero Span when there is none. FrontmatterText says that
-	// its YAML gave nothing, so that the raw block is to be indexed as text.
+	// Frontmatter is the range of the frontmatter block with its delimiter lines, or the zero Span.
+	// FrontmatterText says that its YAML had no properties, so the block is indexed as text.
 	Frontmatter     Span
 	FrontmatterText bool
-	// Language is what the text seems to be written in (ISO 639-1), or ""
-	// when it was not detected.
+	// Language is the detected language of the text (ISO 639-1), or "".
 	Language string
-	// Warnings are faults of the file that did not stop it from being
-	// indexed, with line numbers.
+	// Warnings are faults of the file that did not stop indexing, with line numbers.
 	Warnings []Warning
-	// Fields are the properties that stand in the text of chunks, in the order of the
-	// chunks. A document from the catalog has none: they are columns of the index only.
-	// Properties has each of their names, without values unless frontmatter has some.
+	// Fields are the properties in the text of chunks, in chunk order. A document from the catalog has none,
+	// because only the index stores them. Properties has their names, with values only if frontmatter has some.
 	Fields []Field `json:"-"`
-	// Chunks are in pre-order; Chunks[i].Position == i, except for large
-	// windows, which follow the windows they are made of. A document with
-	// no text has none.
+	// Chunks are in pre-order. Chunks[i].Position == i, except for large windows, which follow their member
+	// windows. A document without text has no chunks.
 	Chunks []Chunk
 }
 
-// Part is the chunk called id, nil when there is none; it belongs to d. A document
-// that is cut into pieces has no chunk of its own name: its ID gives the whole of it as
-// though it were one chunk, whose Body is all that its chunks cover, and which belongs
-// to the caller.
+// Part returns the chunk with this ID, or nil. The chunk belongs to d. The ID of a document that was cut into
+// pieces returns a new chunk that covers all of them.
 func (d *Document) Part(id ID) *Chunk {
-	for i := range d.Chunks { // chunks are large
+	for i := range d.Chunks { // no copies, because chunks are large
 		if d.Chunks[i].ID == id {
 			return &d.Chunks[i]
 		}
@@ -157,74 +145,69 @@ func (d *Document) Part(id ID) *Chunk {
 	return c
 }
 
-// Chunk is a part of a document that can be found by itself. A node of the
-// heading tree is a chunk; the root of that tree is the document.
+// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk; the root is the
+// document.
 type Chunk struct {
 	ID ID
-	// Doc is the document's ID. Parent is the chunk above, "" for a root.
+	// Doc is the document's ID. Parent is the ID of the chunk above, "" for a root.
 	Doc    ID
 	Parent ID
-	// Depth is 0 for the document and the heading's level (1..6) for a
-	// heading. Position counts from 0 in document order.
+	// Depth is 0 for the document and 1..6 for a heading of that level. Position counts from 0 in document order.
 	Depth    int
 	Position int
 	Title    string
 	// Slug is "" for the document node.
 	Slug string
-	// Hierarchy holds the titles that Breadcrumb shows, in order: the
-	// document's, those of the headings above, the chunk's own. Breadcrumb
-	// is "> Document › Parent › Title".
+	// Hierarchy has the titles in Breadcrumb, in order: the document's, those of the headings above, the chunk's
+	// own. Breadcrumb is "> Document › Parent › Title".
 	Hierarchy  []string
 	Breadcrumb string
-	// Heading is the range of the heading's lines with their endings; the
-	// zero Span when HasHeading is false.
+	// Heading is the range of the heading's lines with their endings, or the zero Span when HasHeading is false.
 	Heading    Span
 	HasHeading bool
-	// Span is everything under the heading, its sub-headings included; Body
-	// is the part that belongs to no sub-heading. Body lies in Span.
+	// Span is everything under the heading with its sub-headings. Body, a part of Span, ends before the first
+	// sub-heading.
 	Span Span
 	Body Span
-	// SiblingCount is the number of children of Parent, this one included;
-	// 1 for a root.
+	// SiblingCount is the number of children of Parent, this chunk included; 1 for a root.
 	SiblingCount int
-	// Tags are the inline tags and Links the links that stand in Body or in
-	// the heading. For the root chunk Tags also holds the frontmatter's.
+	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those of the
+	// frontmatter.
 	Tags  []string
 	Links []Link
-	// Blocks are the block ids ("^id", without the mark) and the names of
-	// HTML anchors (<a id="x">) in Body or in the heading, at which links may
-	// point. An anchor just above a heading is the heading's.
+	// Blocks are the block IDs ("^id", without the mark) and HTML anchors (<a id="x">) in Body or in the heading.
+	// Links may point at them. An anchor just above a heading belongs to the heading.
 	Blocks []string
-	// Members are the windows that a large window is made of.
+	// Members are the windows that a large window consists of.
 	Members []ID
 }
 
-// Node is where a chunk stands in its document: what ranking asks of hundreds of
-// chunks, of which few are shown. Its fields are those of Chunk.
+// Node is the position of a chunk in its document. Ranking needs the nodes of hundreds of chunks and shows few of
+// them. Its fields have the meaning of the fields of Chunk.
 type Node struct {
 	ID, Doc, Parent ID
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline is the outline that the node is part of; nil when it is of none. Above
-	// is the node of Parent in it; nil when there is none.
+	// Outline is the outline that contains the node, Above the node of Parent in it. Each is nil when there is
+	// none.
 	Outline *Outline
 	Above   *Node
 }
 
-// NodeOf is the node of a chunk.
+// NodeOf returns the node of a chunk.
 func NodeOf(c *Chunk) Node {
 	return Node{ID: c.ID, Doc: c.Doc, Parent: c.Parent, Title: c.Title, Depth: c.Depth, SiblingCount: c.SiblingCount}
 }
 
-// Outline is what ranking asks of a document.
+// Outline is what ranking needs to know of a document.
 type Outline struct {
 	ID      ID
 	Path    string
 	Aliases []string
 	// Date has no Source when the document has no date.
 	Date Dated
-	// Numbers are the properties that are one number each, in their order.
+	// Numbers are the properties whose value is one number, in their order.
 	Numbers []NumberProperty
 	// Nodes are those of its chunks, in order.
 	Nodes []Node
@@ -236,7 +219,7 @@ type NumberProperty struct {
 	Value float64
 }
 
-// OutlineOf is the outline of a document.
+// OutlineOf returns the outline of a document.
 func OutlineOf(d *Document, date Dated) *Outline {
 	o := &Outline{ID: d.ID, Path: d.Path, Aliases: d.Aliases, Date: date}
 	for i := range d.Properties {
@@ -245,9 +228,9 @@ func OutlineOf(d *Document, date Dated) *Outline {
 		}
 	}
 	if len(d.Chunks) > 0 {
-		o.Nodes = make([]Node, len(d.Chunks)) // in their places: others point at them
+		o.Nodes = make([]Node, len(d.Chunks)) // at their final addresses, because other nodes point at them
 	}
-	last := make(map[ID]*Node, len(d.Chunks)) // by ID, of those before
+	last := make(map[ID]*Node, len(d.Chunks)) // by ID, of the chunks so far
 	for i := range d.Chunks {
 		n := &o.Nodes[i]
 		*n = NodeOf(&d.Chunks[i])
@@ -260,7 +243,7 @@ func OutlineOf(d *Document, date Dated) *Outline {
 	return o
 }
 
-// Node is the node called id, nil when there is none.
+// Node returns the node with this ID, or nil.
 func (o *Outline) Node(id ID) *Node {
 	for i := range o.Nodes {
 		if o.Nodes[i].ID == id {
@@ -270,8 +253,8 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn is the node called id in the documents that outline knows, nil when there
-// is none; it is shared and must not be changed. Nearly every id is that of a section: what stands before its last
+// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node and must not
+// change it. Most IDs name a section; then the document is the part before the last '#'.
 // '#' is the document then.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
@@ -297,7 +280,7 @@ const (
 	LinkEmbed                        // ![[target]] or ![alt](target)
 )
 
-// String is "markdown", "wiki" or "embed".
+// String returns "markdown", "wiki" or "embed".
 func (k LinkKind) String() string {
 	switch k {
 	case LinkMarkdown:
@@ -313,37 +296,34 @@ func (k LinkKind) String() string {
 // MarshalText writes the kind as its name.
 func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Link is a reference from a chunk to a document, a section or a block of one,
-// or to something outside.
+// Link is a reference from a chunk to a document, a section or block of a document, or something outside.
 type Link struct {
 	Kind LinkKind `json:"kind"`
-	// Target is the file or address as written, percent-decoded for
-	// Markdown links; "" for a link inside the same document. Fragment is
-	// what follows '#', without it; "^id" names a block.
+	// Target is the file or address as written, percent-decoded for Markdown links; "" for a link inside the same
+	// document. Fragment is the part after '#'; "^id" names a block.
 	Target   string `json:"target"`
 	Fragment string `json:"fragment,omitempty"`
-	// Text is what a reader sees.
+	// Text is the visible text.
 	Text string `json:"text,omitempty"`
-	// Span is the whole link in the file.
+	// Span is the range of the whole link in the file.
 	Span Span `json:"span"`
 }
 
-// Property is one value, or a list of values, that a document declares about
-// itself under a name.
+// Property is a name with one value or a list of values, which a document declares about itself.
 type Property struct {
 	Name   string
 	List   bool
 	Values []Value
 }
 
-// Field is a property that stands in the text of a chunk.
+// Field is a property in the text of a chunk.
 type Field struct {
 	Position int // of the chunk
 	Name     string
 	Value    Value
 }
 
-// FieldsOf are the fields of the chunk at a position.
+// FieldsOf returns the fields of the chunk at a position.
 func (d *Document) FieldsOf(position int) []Field {
 	if len(d.Fields) == 0 {
 		return nil
@@ -354,13 +334,13 @@ func (d *Document) FieldsOf(position int) []Field {
 	return d.Fields[find(position):find(position+1)]
 }
 
-// Warning is a fault in a file that did not stop it from being used.
+// Warning is a fault in a file that did not stop its use.
 type Warning struct {
 	Line    int    `json:"line"` // from 1; 0 when it concerns the whole file
 	Message string `json:"message"`
 }
 
-// DateSource tells where a document's date was read.
+// DateSource says where a document's date comes from.
 type DateSource uint8
 
 // The sources of a document's date, most trusted first.
@@ -370,7 +350,7 @@ const (
 	DateModified
 )
 
-// String is "frontmatter", "filename" or "modified".
+// String returns "frontmatter", "filename" or "modified".
 func (s DateSource) String() string {
 	switch s {
 	case DateFrontmatter:
@@ -386,7 +366,7 @@ func (s DateSource) String() string {
 // MarshalText writes the source as its name.
 func (s DateSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Dated is a point in time with the place where it was read.
+// Dated is a point in time with its source.
 type Dated struct {
 	Time   time.Time  `json:"time"`
 	Source DateSource `json:"source"`

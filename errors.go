@@ -5,36 +5,32 @@ import (
 	"fmt"
 )
 
-// The categories of error. Every error that leaves a package of this module which
-// imports this one either wraps one of these (test with [errors.Is]), wraps an error
-// of the operating system or of a context, or is a bug. Packages that stand alone
-// (text/analysis, model, index/vfs) have errors of their own.
+// The categories of error. An error from a package that imports this one wraps one of these (test with
+// [errors.Is]), or an error of the operating system or of a context; any other error is a bug. Packages that do
+// not import this one (text/analysis, model, index/vfs) have errors of their own.
 var (
-	// ErrNotFound says that a named thing does not exist.
+	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrInvalid says that the caller's input is wrong: the message names
-	// the field, the value and what is allowed.
+	// ErrInvalid means that the caller's input is wrong. The message names the field, the value and what is
+	// allowed.
 	ErrInvalid = errors.New("invalid")
-	// ErrUnsupported says that a store or a stage cannot do what is asked.
+	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrUnavailable says that something needed did not answer or is held
-	// by someone else; the same call may succeed later.
+	// ErrUnavailable means that something did not answer, or that another process holds it. The same call may
+	// succeed later.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrCorrupt says that stored bytes are not what was written: the
-	// message names the file, the section and the offset.
+	// ErrCorrupt means that stored bytes changed. The message names the file, the section and the offset.
 	ErrCorrupt = errors.New("corrupt")
 )
 
-// Invalidf returns an error that wraps [ErrInvalid] and reads
-// "invalid: " followed by the formatted message.
+// Invalidf returns an error that wraps [ErrInvalid]. Its text is "invalid: " and the formatted message.
 func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that wraps category besides what err wraps, and
-// reads as err does: for packages that translate the errors of a layer below
-// them, whose messages say what is wrong already. nil stays nil, and an error of
-// that category stays as it is.
+// WithCategory returns an error that also wraps category and has the text of err. Packages use it for errors of a
+// lower layer whose messages already say what is wrong. It returns err itself when err is nil or has the
+// category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
 		return err
@@ -49,10 +45,9 @@ type categorized struct {
 
 func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
 
-// ExitCode is the exit status of a command that ends with err: 0 for nil,
-// 2 for invalid input and unsupported requests, 3 for things that do not
-// exist, 4 for things that are unavailable, 5 for corruption, 6 for every
-// other error. Status 1 is kept for "nothing was found", which is no error.
+// ExitCode returns the exit status of a command that ends with err: 0 for nil, 2 for invalid input and
+// unsupported requests, 3 for things that do not exist, 4 for things that are unavailable, 5 for corruption, 6
+// for any other error. Status 1 means "nothing was found", which is not an error.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

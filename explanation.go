@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Combine says how the parts of an explanation make up its value.
+// Combine says how the parts of an explanation give its value.
 type Combine string
 
-// The ways in which parts combine.
+// The ways to combine parts.
 const (
 	CombineNone       Combine = ""           // a leaf, or parts that only inform
 	CombineSum        Combine = "sum"        // p1 + p2 + ...
@@ -46,26 +46,23 @@ const (
 	KindRepetition = "repetition"     // similar to a hit above
 )
 
-// Explanation is a number with the reasons for it: a tree whose parts combine
-// to the value.
+// Explanation is a number with the reasons for it: a tree whose parts combine to the value.
 type Explanation struct {
 	// Label says in a few words what the number is.
 	Label string `json:"label"`
 	// Value is the number.
 	Value float64 `json:"value"`
-	// Kind tells programs what the number is, where that matters: one of the
-	// kinds below; "" for all others.
+	// Kind tells programs what the number is: one of the kinds above, or "" for any other number.
 	Kind string `json:"kind,omitempty"`
 	// Details are facts about the number, by names that belong to Kind.
 	Details map[string]Value `json:"details,omitempty"`
 	// Combine says how Parts give Value; CombineNone when they do not.
 	Combine Combine `json:"combine,omitempty"`
-	// Parts are what the value is made of, in the order in which they are
-	// combined.
+	// Parts are the numbers that give the value, in the order in which they are combined.
 	Parts []Explanation `json:"parts,omitempty"`
 }
 
-// Recombine computes the value of e from its leaves, combining upwards.
+// Recombine computes the value of e from its leaves upwards.
 func (e Explanation) Recombine() float64 {
 	if e.Combine == CombineNone || len(e.Parts) == 0 {
 		return e.Value
@@ -128,8 +125,8 @@ func (c Combine) apply(values []float64) (v float64, ok bool) {
 	return v, true
 }
 
-// SignedSquare is the square of x with the sign of x.
+// SignedSquare returns the square of x with the sign of x.
 func SignedSquare(x float64) float64 { return x * math.Abs(x) }
 
-// SignedRoot is the inverse of SignedSquare: the square root of the size of x, with the sign of x.
+// SignedRoot is the inverse of SignedSquare: the square root of |x|, with the sign of x.
 func SignedRoot(x float64) float64 { return math.Copysign(math.Sqrt(math.Abs(x)), x) }

@@ -10,38 +10,36 @@ const (
 	ColumnFile   = "file"   // text, one: the last part of the path
 	ColumnFolder = "folder" // text, list: every folder above, "a", "a/b"; "" for the top
 	ColumnTag    = "tag"    // text, list: lower case, letters composed; "a/b" is also present as "a"
-	ColumnDate   = "date"   // date, one: see Dated; as the clock of its writer shows it, see Clock
+	ColumnDate   = "date"   // date, one: see Dated; local time of its writer, see Clock
 	ColumnDepth  = "depth"  // number, one: the chunk's depth
 	ColumnDoc    = "doc"    // text, one: the document's ID
-	ColumnTenant = "tenant" // text, one: the tenant that it belongs to
-	ColumnAccess = "access" // text, list: who may see it; AccessPublic for everybody of the tenant
-	ColumnSet    = "set"    // text, list: the document sets that it is in
+	ColumnTenant = "tenant" // text, one: the tenant that owns it
+	ColumnAccess = "access" // text, list: who may see it; AccessPublic for all of the tenant
+	ColumnSet    = "set"    // text, list: its document sets
 )
 
-// AccessPublic is the value of [ColumnAccess] that lets everybody of the
-// document's tenant see it. A document without any value is private.
+// AccessPublic in [ColumnAccess] lets everyone of the document's tenant see it. A document without any value is
+// private.
 const AccessPublic = "public"
 
-// PropertyColumn is the column that holds the values of the property called
-// name. Names compare without regard to case; those of documents have their letters
-// composed (NFC).
+// PropertyColumn returns the column for the values of a property. Names compare without regard to case; those of
+// documents are in Unicode form NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
-// WrittenColumn is the column that holds numbers and dates of the property called name as the
-// document writes them, as texts, where one of them is not in the usual form: 000032.
+// WrittenColumn returns the column for numbers and dates of a property as the document writes them, as texts. It
+// has values only when one of them has an unusual form, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
-// Columns gives a filter what it needs to know about one chunk.
+// Columns gives a filter the column values of one chunk.
 type Columns interface {
-	// Values are the values of the named column, in no particular order;
-	// empty when it has none. The caller must not change them.
+	// Values returns the values of the named column, in any order; empty when there are none. Callers must not
+	// change them.
 	Values(column string) []Value
 }
 
-// Filter says which chunks may be found. Its Match method is its meaning:
-// every store translates filters to its own language and is tested against
-// Match. Filters are values, safe for concurrent use. The set of filters is
-// closed: And, Or, Not, In, Range, Exists, HasPrefix.
+// Filter says which chunks may be found. Its Match method defines its meaning: stores translate filters to their
+// own language, and tests compare them with Match. Filters are values, safe for concurrent use. The only filters
+// are And, Or, Not, In, Range, Exists and HasPrefix.
 type Filter interface {
 	// Match reports whether a chunk with these columns may be found.
 	Match(Columns) bool
@@ -64,10 +62,9 @@ type In struct {
 	Values []Value
 }
 
-// Range matches when at least one value of the column has the kind of the
-// bounds and lies between them. Min is included unless MinOpen, Max unless
-// MaxOpen; a zero Value is no bound. Without any bound, or with bounds of
-// different kinds, it matches nothing.
+// Range matches when at least one value of the column has the kind of the bounds and is between them. Min is
+// included unless MinOpen, Max unless MaxOpen; a zero Value is no bound. Range matches nothing without a bound,
+// or with bounds of different kinds.
 type Range struct {
 	Column  string
 	Min     Value
@@ -143,8 +140,8 @@ func (f Range) Match(c Columns) bool {
 	return false
 }
 
-// Kind is the kind of the bounds of f; ok is false when f has no bound or
-// bounds of different kinds, and so matches nothing.
+// Kind returns the kind of the bounds of f. ok is false when f has no bound or bounds of different kinds; f then
+// matches nothing.
 func (f Range) Kind() (kind Kind, ok bool) {
 	switch {
 	case f.Min.IsZero():

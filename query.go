@@ -11,64 +11,56 @@ const (
 	FieldBody       = "body"       // the text itself
 )
 
-// Fields are the text fields of a chunk, in the order in which scores are
-// summed.
+// Fields are the text fields of a chunk, in the order in which their scores are added.
 var Fields = [...]string{FieldTitle, FieldHierarchy, FieldAliases, FieldTags, FieldPath, FieldProperties, FieldBody}
 
-// Query is what a person asks: words, a filter, and how much to return.
+// Query is a question: words, a filter, and how many results to return.
 type Query struct {
-	// Text is what was typed, for showing.
+	// Text is what the user typed, to show it.
 	Text string
-	// Meaning is the text that is embedded; "" embeds Text. Query syntax and
-	// what must not be found have no place in it.
+	// Meaning is the text to embed, without query syntax and forbidden words; "" embeds Text.
 	Meaning string
-	// Words is the part that words are matched with; nil matches nothing by
-	// words.
+	// Words is matched with the text fields; nil matches nothing.
 	Words TextQuery
 	// Filter bounds what may be found; nil is no bound.
 	Filter Filter
-	// Limit is the number of results wanted, at least 1.
+	// Limit is the largest number of results, at least 1.
 	Limit int
-	// Notes tell the person how the text was read where that may surprise.
+	// Notes tell the user how the text was read when that may surprise.
 	Notes []string
 }
 
-// TextQuery is a tree of words. The set is closed: Match, Phrase, Prefix,
-// Fuzzy, Bool, Boost. Text in it is as the person wrote it; the store that
-// runs it analyzes it with the analyzer its index was made with. Field, where
-// there is one, is "" for every field of the request.
+// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost. Text in them is
+// as the user wrote it; the store analyzes it with the analyzer of its index. A Field of "" means every field of
+// the request.
 type TextQuery interface{ textQuery() }
 
-// Match finds chunks that hold at least one term of Text; every term found
-// adds its score. Function words do not count in questions: see
-// analysis.Analyzer.MatchTokens.
+// Match finds chunks that have at least one term of Text. Each found term adds its score. Function words do not
+// count in questions: see analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string
 }
 
-// Phrase finds chunks that hold the terms of Text one after another in one
-// field, with at most Slop positions of displacement in all. It scores as the
-// sum of its terms.
+// Phrase finds chunks that have the terms of Text one after another in one field, displaced by at most Slop
+// positions in total. Its score is the sum of its terms' scores.
 type Phrase struct {
 	Text  string
 	Field string
 	Slop  int
 }
 
-// Prefix finds chunks that hold a term that begins with the folded, unstemmed
-// form of Text. It scores by the best matching term. Of several words the last is
-// a prefix, and the others must stand in the chunk too.
+// Prefix finds chunks that have a term that begins with the folded, unstemmed form of Text. The best matching
+// term gives the score. Of several words the last is the prefix, and the chunk must also have the others.
 type Prefix struct {
 	Text  string
 	Field string
 }
 
-// Fuzzy finds chunks that hold a term at most Distance (1 or 2) edits away
-// from that of Text, counted in characters, a swap of neighbors counting one
-// edit. It scores by the best matching term, a term at distance d weighing
-// 1/(1+d). Of several words each must be found. A term must begin with the first Same
-// characters of a word: few errors are at the beginning, and few terms begin so.
+// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An edit is one
+// character, or a swap of neighbors. The best matching term gives the score; a term at distance d weighs 1/(1+d).
+// Each of several words must be found. A term must begin with the first Same characters of a word, because errors
+// are rare there and this excludes most terms.
 type Fuzzy struct {
 	Text     string
 	Field    string
@@ -76,10 +68,9 @@ type Fuzzy struct {
 	Same     int
 }
 
-// Bool finds chunks that match every Must, no MustNot and, when there is no
-// Must, at least one Should. The score is the sum of the scores of the Must
-// and Should parts that match. A Bool without Must and Should parts finds every
-// chunk that matches no MustNot, with score 0.
+// Bool finds chunks that match every Must, no MustNot and, when there is no Must, at least one Should. The score
+// is the sum of the matching Must and Should parts. A Bool without Must and Should finds every chunk that matches
+// no MustNot, with score 0.
 type Bool struct {
 	Must    []TextQuery
 	Should  []TextQuery

@@ -15,7 +15,7 @@ type Reason struct {
 	Share float64 `json:"share" doc:"Its part of the score; 0.41 is 41 %. Below 0 it lowers the score."`
 }
 
-// String is the text with the share in percent.
+// String returns the text with the share in percent.
 func (r Reason) String() string {
 	percent := math.Round(100 * r.Share)
 	if percent == 0 {
@@ -24,15 +24,15 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%.0f %%)", r.Text, percent)
 }
 
-// maxReasons bounds the reasons of a summary. What is left is one more, "other reasons".
+// maxReasons bounds the reasons of a summary. The rest becomes one reason, "other reasons".
 const maxReasons = 6
 
 // leastShare is the smallest share that a summary names.
 const leastShare = 0.03
 
-// Summary says in a few words why the score is what it is, the largest share first. It
-// follows every number of the tree down to what Kind names: terms, similarity, names,
-// links. word returns the word of the query for a term; nil shows the term.
+// Summary says in a few words where the score comes from, the largest share first. It follows the tree down to
+// the parts that Kind names: terms, similarity, names, links. word returns the query's word for a term; nil shows
+// the term.
 func (e *Explanation) Summary(word func(term string) string) []Reason {
 	s := summary{groups: map[string]*reasonGroup{}, word: word}
 	s.walk(e, 1)
@@ -63,7 +63,7 @@ func SummaryText(reasons []Reason) string {
 	return strings.Join(texts, "; ")
 }
 
-// summary collects reasons. Those that say the same of different parts are one group.
+// summary collects reasons. It groups equal reasons of different parts.
 type summary struct {
 	groups map[string]*reasonGroup
 	order  []*reasonGroup
@@ -72,10 +72,10 @@ type summary struct {
 
 type reasonGroup struct {
 	share float64
-	// before is the text; words, if there are any, follow it after a colon.
+	// before is the text; words, if any, follow after a colon.
 	before string
 	words  []weighedWord
-	// best and count are of similarities.
+	// best and count are for similarities.
 	best  float64
 	count int
 }
@@ -122,7 +122,7 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 	return g
 }
 
-// isFactor says which kinds multiply the score of what is below them.
+// isFactor reports whether a kind multiplies the score of its parts.
 func isFactor(kind string) bool {
 	switch kind {
 	case KindFolder, KindGraph, KindRecency, KindLevel, KindProperty:
@@ -131,7 +131,7 @@ func isFactor(kind string) bool {
 	return false
 }
 
-// isReason says which kinds are a reason by themselves.
+// isReason reports whether a kind is a reason by itself.
 func isReason(kind string) bool {
 	switch kind {
 	case KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder, KindRerank, KindRepetition:
@@ -178,7 +178,7 @@ func (s *summary) walk(e *Explanation, share float64) {
 
 func byValue(a, b *Explanation) int { return cmp.Compare(a.Value, b.Value) }
 
-// sum gives every part its share by value.
+// sum divides the share among the parts by their values.
 func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	values := make([]float64, len(parts))
 	total, size := 0.0, 0.0
@@ -208,8 +208,7 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives factors what they add to the score or take from it. The other parts share
-// the rest.
+// product gives each factor the share that it adds or takes. The other parts divide the rest.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {
@@ -281,8 +280,8 @@ func (s *summary) similarity(value, share float64) {
 	g.count++
 }
 
-// term adds a term to the fields that have it. Where all fields count as one text, the
-// number of times in each field says how much it counts.
+// term adds a term to the fields that have it. When all fields count as one text, each field counts by its number
+// of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if s.word != nil {

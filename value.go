@@ -12,7 +12,7 @@ import (
 // Kind is the type of a [Value].
 type Kind uint8
 
-// The kinds of value. A value of one kind never equals one of another.
+// The kinds of value. Values of different kinds are never equal.
 const (
 	KindText Kind = iota + 1
 	KindNumber
@@ -20,7 +20,7 @@ const (
 	KindBool
 )
 
-// String is "text", "number", "date" or "bool".
+// String returns "text", "number", "date" or "bool".
 func (k Kind) String() string {
 	switch k {
 	case KindText:
@@ -35,23 +35,21 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Value is one typed value of a property or a column. It is comparable with
-// ==; the zero Value is no value at all.
+// Value is one typed value of a property or a column. Values compare with ==. The zero Value means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. Of a number and a date it is how the document writes
-	// it, "" for the usual form: 000032, 12.10, or a time in another zone than UTC.
-	// Columns of stores hold numbers and dates without it.
+	// Text is the text of KindText. For a number or date it is the written form if unusual, such as 000032, 12.10
+	// or a time in another zone than UTC, else "". Columns of stores have numbers and dates without it.
 	Text string
-	// Number is the number for KindNumber, milliseconds since 1970 in UTC
-	// for KindDate, and 0 or 1 for KindBool. Never NaN.
+	// Number is the number for KindNumber, milliseconds since 1970 in UTC for KindDate, 0 or 1 for KindBool. It
+	// is never NaN.
 	Number float64
 }
 
-// TextValue is a text value.
+// TextValue returns a text value.
 func TextValue(s string) Value { return Value{Kind: KindText, Text: s} }
 
-// NumberValue is a number value; NaN gives the zero Value.
+// NumberValue returns a number value, or the zero Value for NaN.
 func NumberValue(f float64) Value {
 	if math.IsNaN(f) {
 		return Value{}
@@ -59,7 +57,7 @@ func NumberValue(f float64) Value {
 	return Value{Kind: KindNumber, Number: f + 0} // +0 turns -0 into 0
 }
 
-// WrittenNumber is a number value that a document writes as s.
+// WrittenNumber returns a number value that a document writes as s.
 func WrittenNumber(f float64, s string) Value {
 	v := NumberValue(f)
 	if v.Kind == KindNumber && s != v.String() {
@@ -68,12 +66,12 @@ func WrittenNumber(f float64, s string) Value {
 	return v
 }
 
-// DateValue is a date value, to the millisecond.
+// DateValue returns a date value, to the millisecond.
 func DateValue(t time.Time) Value {
 	return Value{Kind: KindDate, Number: float64(t.UnixMilli())}
 }
 
-// WrittenDate is a date value that keeps the zone of t.
+// WrittenDate returns a date value that keeps the zone of t.
 func WrittenDate(t time.Time) Value {
 	v := DateValue(t)
 	if _, offset := t.Zone(); offset != 0 {
@@ -82,14 +80,13 @@ func WrittenDate(t time.Time) Value {
 	return v
 }
 
-// Clock is t as the clock shows it in its zone, in UTC: 23:30-08:00 is 23:30. Filters compare
-// dates so, which makes the day of a date the same for every reader.
+// Clock returns the local time of t in its zone, as if it were UTC: 23:30-08:00 becomes 23:30. Filters compare
+// these times, so the day of a date is the same for every reader.
 func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// Plain is v as columns hold it: a number without the way in which it is written, a date as
-// the clock of its zone shows it (see [Clock]).
+// Plain returns v as columns store it: a number without its written form, a date as [Clock] returns it.
 func (v Value) Plain() Value {
 	switch {
 	case v.Kind == KindText || v.Text == "":
@@ -103,7 +100,7 @@ func (v Value) Plain() Value {
 	return v
 }
 
-// BoolValue is a truth value.
+// BoolValue returns a truth value.
 func BoolValue(b bool) Value {
 	if b {
 		return Value{Kind: KindBool, Number: 1}
@@ -114,7 +111,7 @@ func BoolValue(b bool) Value {
 // IsZero reports whether v is no value.
 func (v Value) IsZero() bool { return v.Kind == 0 }
 
-// Time is the time of a date value in UTC; the zero time for other kinds.
+// Time returns the time of a date value in UTC, or the zero time for other kinds.
 func (v Value) Time() time.Time {
 	if v.Kind != KindDate {
 		return time.Time{}
@@ -122,8 +119,7 @@ func (v Value) Time() time.Time {
 	return time.UnixMilli(int64(v.Number)).UTC()
 }
 
-// Compare orders values: by kind, then texts by their bytes and everything
-// else by number. It returns -1, 0 or +1.
+// Compare orders values by kind, then texts by their bytes and other values by number. It returns -1, 0 or +1.
 func (v Value) Compare(w Value) int {
 	if v.Kind != w.Kind {
 		return cmp.Compare(v.Kind, w.Kind)

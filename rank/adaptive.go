@@ -6,16 +6,14 @@ import (
 	"sheaf"
 )
 
-// Adaptive keeps as many hits as are good: those with at least the threshold,
-// which is Relative times the best score and at least Absolute; but never
-// fewer than Floor nor more than Ceiling.
+// Adaptive keeps the good hits: those that reach the threshold, the larger of Absolute and Relative times the
+// best score. It keeps at least Floor and at most Ceiling hits.
 //
-// With Diverse, documents come first: the best hit of every document is
-// considered before the second hit of any, and what is kept is then brought
-// into order again. So one long document cannot take all places.
+// With Diverse, the best hit of every document comes before the second hit of any document. The kept hits are
+// then sorted again. So one long document cannot take all places.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first
-// two stay, the threshold being 0.27.
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first two are kept, as the threshold is
+// 0.27.
 //
 // Source: the adaptive cutoff of the tiered search.
 type Adaptive struct {
@@ -53,7 +51,7 @@ func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return a.diverse(in, threshold, env.Facts), nil
 }
 
-// Threshold is the score to reach when the best hit has the given one.
+// Threshold returns the threshold for the given best score.
 func (a Adaptive) Threshold(best float64) float64 { return max(a.Relative*best, a.Absolute) }
 
 func (a Adaptive) diverse(in sheaf.Ranking, threshold float64, facts Facts) sheaf.Ranking {

@@ -8,24 +8,23 @@ import (
 	"sheaf"
 )
 
-// Level is where an aggregation lifts hits to.
+// Level is what an aggregation replaces hits by.
 type Level uint8
 
 // The levels of aggregation.
 const (
-	// ToDocument lifts every chunk to its document.
+	// ToDocument replaces every chunk by its document.
 	ToDocument Level = iota
-	// ToParent lifts every chunk to the chunk above it; documents stay.
+	// ToParent replaces every chunk by its parent; documents stay.
 	ToParent
 )
 
-// Aggregate lifts the hits to documents or parents: all hits with the same
-// target become one hit with the target's ID, whose Constituents are those
-// hits, best first, without the target itself. It takes, leg by leg, the best
-// rank of any of them, and the passage of the best of them. Chunks that the
-// facts do not know are left out.
+// Aggregate replaces hits by their documents or parents. Hits with the same target become one hit with the
+// target's ID. Its Constituents are those hits, best first, without the target itself. In each leg it has the
+// best rank of any of them; its passage is that of the best of them. Chunks that the facts do not know are
+// dropped.
 //
-// Ties are broken by the best rank in any leg, then by the best rank of a
+// Ties are broken by the best rank in any leg, then by the best rank of a constituent in the input, then by ID.
 // constituent in the ranking given, then by ID.
 type Aggregate struct {
 	To Level
@@ -38,7 +37,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[sheaf.ID]int, len(in)) // in groups
+	at := make(map[sheaf.ID]int, len(in)) // index in groups
 	var groups []group
 	for i := range in {
 		n := nodeOf(env.Facts, in[i].ID)
@@ -64,16 +63,16 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return answers(groups, a.Scoring, what), nil
 }
 
-// group is the candidates behind one answer.
+// group is the candidates that become one answer.
 type group struct {
 	id sheaf.ID
 	// hits are the candidates. One of them may have id.
 	hits []*sheaf.Hit
-	// first is the best place, from 0, of a candidate in the ranking given.
+	// first is the best index, from 0, of a candidate in the input.
 	first int
-	// lifted is false when the answer is its only hit as it came.
+	// lifted is false when the answer is an unchanged single hit.
 	lifted bool
-	// score is that of the answer, best the best rank of a candidate in any leg.
+	// score is the answer's score, best the best rank of a candidate in any leg.
 	score float64
 	best  int
 }
@@ -127,8 +126,8 @@ func bestRank(hits []*sheaf.Hit) int {
 	return best
 }
 
-// inside returns the constituents of the answer called id: its candidates and then theirs,
-// flat, without repeats and without the answer itself.
+// inside returns the constituents of the answer with this ID: its candidates and then their constituents, flat,
+// without duplicates and without the answer itself.
 func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	all := slices.Clone(hits)
 	for _, h := range hits {
@@ -139,7 +138,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return distinct(id, all)
 }
 
-// bestLegs returns, leg by leg, the best place of any of hits; nil when they have no legs.
+// bestLegs returns the best rank of any of hits in each leg; nil when they have no legs.
 func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 	var legs []sheaf.Leg
 	for _, h := range hits {

@@ -7,29 +7,27 @@ import (
 	"sheaf"
 )
 
-// Blend says how a boost's factor changes a score. A factor of 1 changes
-// nothing, a larger one raises the score, a smaller one lowers it.
+// Blend says how a boost's factor changes a score. A factor of 1 changes nothing, a larger one raises the score,
+// a smaller one lowers it.
 type Blend uint8
 
 // The ways to blend a factor in.
 const (
-	// Multiply gives score x factor. A score below 0 is divided instead, so
-	// that a factor above 1 raises it too.
+	// Multiply gives score x factor. It divides a negative score, so that a factor above 1 always raises the
+	// score.
 	Multiply Blend = iota
 	// Add gives score + factor - 1.
 	Add
 )
 
-// factor is what a boost does to one hit. The reasons are needed only for hits
-// that carry an explanation.
+// factor is what a boost does to one hit. Only a hit with an explanation needs the reasons.
 type factor struct {
 	value float64
 	why   *sheaf.Explanation
 }
 
-// boost returns in with the factors of of blended into its hits, in order. of returns
-// false for a hit that has no factor. Factors must be finite and, to be multiplied, not
-// negative.
+// boost blends factors into the scores of hits and sorts them. of returns the factor of a hit, or false. Factors
+// must be finite and, to be multiplied, not negative.
 func boost(stage string, blend Blend, in sheaf.Ranking, of func(h *sheaf.Hit) (factor, bool)) (sheaf.Ranking, error) {
 	if blend > Add {
 		return nil, sheaf.Invalidf("%s: unknown way %d to blend", stage, blend)
@@ -75,7 +73,7 @@ func (b Blend) apply(score, factor float64) float64 {
 	return score * factor
 }
 
-// explain says how a factor made score of the one before, which has its own reasons.
+// explain says how a factor changed the score before into score.
 func (b Blend) explain(stage string, why *sheaf.Explanation, before, score float64, by *factor) *sheaf.Explanation {
 	var e sheaf.Explanation
 	switch {
@@ -90,7 +88,7 @@ func (b Blend) explain(stage string, why *sheaf.Explanation, before, score float
 	return &e
 }
 
-// capped is the factor value of why, at most limit; 0 is no limit.
+// capped returns a factor with the value of why, at most limit; 0 is no limit.
 func capped(why sheaf.Explanation, limit float64) factor {
 	if atMost(why.Value, limit) < why.Value {
 		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
@@ -98,7 +96,7 @@ func capped(why sheaf.Explanation, limit float64) factor {
 	return factor{why.Value, &why}
 }
 
-// atMost is the value of [capped] alone.
+// atMost returns only the value of [capped].
 func atMost(value, limit float64) float64 {
 	if limit > 0 && value > limit {
 		return limit
@@ -106,7 +104,7 @@ func atMost(value, limit float64) float64 {
 	return value
 }
 
-// called names what a factor is, for programs.
+// called adds to a factor what programs need to identify it.
 func (f factor) called(kind string, details map[string]sheaf.Value) factor {
 	f.why.Kind, f.why.Details = kind, details
 	return f
@@ -120,7 +118,7 @@ func positive(stage, name string, v float64) error {
 	return nil
 }
 
-// within returns an error unless v lies in lo..hi.
+// within returns an error unless v is in lo..hi.
 func within(stage, name string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
 		return sheaf.Invalidf("%s: %s is %v: must be within %v..%v", stage, name, v, lo, hi)
@@ -128,15 +126,14 @@ func within(stage, name string, v, lo, hi float64) error {
 	return nil
 }
 
-// sum is what a stage adds to the score of one hit, with one part of an explanation for
-// each value.
+// sum is what a stage adds to the score of one hit, with an explanation for each value.
 type sum struct {
 	value   float64
 	explain bool // the hit has an explanation
 	parts   []sheaf.Explanation
 }
 
-// add adds a value. part explains it, and is called only when that is needed.
+// add adds a value. It calls part for an explanation only when needed.
 func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	s.value += value
 	if value != 0 && s.explain {
@@ -144,8 +141,7 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach returns in with what each adds to its hits, in order; in itself when nothing is
-// added.
+// addEach adds to every hit what each adds, and sorts the hits. It returns in itself when nothing is added.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	if err := in.Valid(stage); err != nil {
 		return nil, err

@@ -6,16 +6,15 @@ import (
 	"sheaf"
 )
 
-// Budget keeps the best hits whose texts fit Tokens, for a reader that can
-// take only so much. A hit costs the bytes of its span divided by
-// BytesPerToken, rounded up, and Overhead for its title and place. A hit
-// inside one that was kept, or around it, is counted in full again.
+// Budget keeps the best hits whose texts fit Tokens, for a reader with limited space. A hit costs the bytes of
+// its span divided by BytesPerToken, rounded up, plus Overhead for its title and path. A hit inside or around a
+// kept hit counts in full again.
 type Budget struct {
 	Tokens        int     // 1 or more
 	BytesPerToken float64 // above 0; about 4 for English text
 	Overhead      int     // 0 or more
-	// Skip goes on after a hit that does not fit, so that smaller ones may
-	// still; without it the first that does not fit ends the list.
+	// Skip continues after a hit that does not fit, with smaller ones. Without it the first such hit ends the
+	// list.
 	Skip bool
 }
 

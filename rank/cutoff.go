@@ -18,13 +18,11 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, t.N), nil
 }
 
-// Elbow cuts where scores fall off: before the first hit whose score is less
-// than Ratio times that of the hit before it, and after Max hits at the
-// latest. A score of 0 or less cuts before it. A lone hit stays, whatever its
-// score (unless Max is 0).
+// Elbow cuts where scores drop: before the first hit that scores less than Ratio times the previous hit, and
+// after Max hits at the latest. It also cuts before a score of 0 or less. A single hit stays (unless Max is 0).
 //
-// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three stay, as 3.2/7 is
-// 0.46; a ratio of exactly 0.5 does not cut.
+// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three are kept, as 3.2/7 is 0.46; a ratio of exactly 0.5
+// does not cut.
 //
 // Source: the chunking specification's phase 2.
 type Elbow struct {
@@ -43,7 +41,7 @@ func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return prefix(in, min(e.Find(in), e.Max)), nil
 }
 
-// Find returns the number of hits before the elbow; all of them when there is none.
+// Find returns the number of hits before the elbow, or of all hits when there is none.
 func (e Elbow) Find(in sheaf.Ranking) int {
 	for i := 0; i < len(in)-1; i++ {
 		switch {

@@ -4,14 +4,12 @@ import (
 	"sheaf"
 )
 
-// PerDocument keeps the best Max hits of every document, so that one document
-// cannot fill the answer. Hits of unknown documents count as documents of
-// their own. A document and its only section of the same title are one text
-// twice: the better of them stands for both.
+// PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. Each hit of
+// an unknown document counts as a document of its own. A document and its only section with the same title have
+// the same text; the better hit is kept for both.
 //
-// Example, Max 2: a note "Tea" that is one section "Tea" with the sections
-// Green and Black. Hits Tea (the document) 9, Tea (the section) 8, Green 5,
-// Black 4: the document and Green stay.
+// Example, Max 2: the note "Tea" has one section "Tea" with the sub-sections Green and Black. Of the hits Tea
+// (the document) 9, Tea (the section) 8, Green 5, Black 4, the document and Green are kept.
 type PerDocument struct{ Max int }
 
 // Apply implements [Stage].
@@ -43,8 +41,7 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// isWhole reports whether a chunk is a document, or the only section of one under
-// the same title.
+// isWhole reports whether a chunk is a document, or its only section with the same title.
 func isWhole(c *sheaf.Node, facts Facts) bool {
 	if c.Parent == "" || c.SiblingCount != 1 {
 		return c.Parent == ""
@@ -53,19 +50,17 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 	return above != nil && above.Parent == "" && c.Title == above.Title
 }
 
-// MMR orders the first N hits by marginal relevance: again and again it takes
-// the hit with the largest
+// MMR orders the first N hits by marginal relevance: it repeatedly takes the hit with the largest
 //
-//	Lambda x relevance - (1 - Lambda) x (largest similarity to one taken before)
+//	Lambda x relevance - (1 - Lambda) x (largest similarity to a hit taken before)
 //
-// relevance being the score mapped to 0..1 over those N. That value becomes
-// the score; it never rises, so the order is that of a ranking. Hits after the
-// first N are left out. Similarity is that of [TreeSimilarity].
+// where relevance is the score mapped to 0..1 over those N. That value becomes the score; it never rises, so the
+// order is that of a ranking. Hits after the first N are dropped. [TreeSimilarity] is the similarity.
 //
-// Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking
-// for Reordering Documents and Producing Summaries (SIGIR 1998).
+// Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and
+// Producing Summaries (SIGIR 1998).
 type MMR struct {
-	Lambda float64 // 0..1; 1 leaves the order as it is
+	Lambda float64 // 0..1; 1 keeps the order
 	N      int     // 1..1000: the work grows with its square
 }
 
@@ -120,18 +115,18 @@ func (m MMR) explain(s *scale, h *sheaf.Hit, v, nearest float64) *sheaf.Explanat
 	return &e
 }
 
-// TreeSimilarity tells how near two chunks are in the heading tree: 0 in
-// different documents, else the length of what their paths from the document
-// down have in common, divided by that of the longer path; 1 for the same
-// chunk.
+// TreeSimilarity returns how near two chunks are in the heading tree: 0 in different documents, 1 for the same
+// chunk, otherwise the length of the common part of their paths from the document, divided by the length of the
+// longer path.
 //
-// Example: two sections of one document under different headings of level 1,
+// Example: two sections of one document under different headings of level 1: 1/2; under the same one, at level 2:
+// 2/3.
 // 1/2; under the same one, at level 2, 2/3.
 func TreeSimilarity(a, b sheaf.ID, facts Facts) float64 {
 	return pathSimilarity(treePath(a, facts), treePath(b, facts))
 }
 
-// treePath is the chunks from id up to its document, id first.
+// treePath returns the chunks from id up to its document, id first.
 func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	path := []sheaf.ID{id}
 	c, ok := facts.Chunk(id)

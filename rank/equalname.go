@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// foldNames returns the folded forms of a query, without repeats and empty ones. There may be
-// two: a name may hold signs of the query language, such as brackets.
+// foldNames returns the distinct folded forms of a query, without empty ones. A query may have two forms, because
+// a name may contain signs of the query language, such as brackets.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
@@ -53,10 +53,10 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 	}
 }
 
-// foldName writes a name in small letters, with single spaces between its words.
+// foldName returns a name in lower case with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether folded is the folded form of name. Most names differ in their first word.
+// folds reports whether folded is the folded form of name. The first word already excludes most names.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

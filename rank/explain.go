@@ -6,12 +6,12 @@ import (
 	"sheaf"
 )
 
-// part is an explanation without parts of its own.
+// part returns an explanation without parts.
 func part(label string, value float64) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value}
 }
 
-// combined is an explanation whose parts give its value.
+// combined returns an explanation whose parts give its value.
 func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
@@ -19,7 +19,7 @@ func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Exp
 // text is a detail of an explanation.
 type text struct{ name, value string }
 
-// called says for programs what an explanation is.
+// called adds to an explanation what programs need to identify it.
 func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation {
 	e.Kind = kind
 	for _, d := range details {
@@ -31,7 +31,7 @@ func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation
 	return e
 }
 
-// explained reports whether the hits of r carry explanations.
+// explained reports whether the hits of r have explanations.
 func explained(r sheaf.Ranking) bool {
 	for i := range r {
 		if r[i].Explanation != nil {
@@ -41,7 +41,7 @@ func explained(r sheaf.Ranking) bool {
 	return false
 }
 
-// reason is the explanation of h, or a leaf with its score when it has none.
+// reason returns the explanation of h, or a leaf with its score when it has none.
 func reason(h *sheaf.Hit) sheaf.Explanation {
 	if h.Explanation != nil {
 		return *h.Explanation
@@ -49,7 +49,7 @@ func reason(h *sheaf.Hit) sheaf.Explanation {
 	return part("score", h.Score)
 }
 
-// number writes v as short as it can be.
+// number returns the shortest exact form of v.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func quoted(text string) string { return strconv.Quote(text) }

@@ -9,14 +9,14 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// FieldBoost raises hits of which a field has one of Values: one's own tree, a
-// folder, a tag, a property.
+// FieldBoost raises hits whose field has one of Values, such as the user's own tree, a folder, a tag or a
+// property.
 type FieldBoost struct {
-	// Field is "tree", "folder" (the document's folder or one above it),
-	// "tag" (or a tag below it), or "prop." and the name of a property.
+	// Field is "tree", "folder" (the document's folder or one above it), "tag" (or a tag below it), or "prop."
+	// and the name of a property.
 	Field string
-	// Values compare without regard to case, at least one; a property that is a wiki
-	// link has the name of its note, too.
+	// Values has at least one value; case does not matter. A property that is a wiki link also matches the name
+	// of its note.
 	Values []string
 	Factor float64 // above 0; below 1 lowers
 	Blend  Blend
@@ -69,14 +69,13 @@ func (b FieldBoost) has(c *sheaf.Chunk, d *sheaf.Document, property, want string
 	return false
 }
 
-// sameValue reports whether a value, or the note that it links to, is called want.
+// sameValue reports whether a value, or the note that it links to, has the name want.
 func sameValue(v sheaf.Value, want string) bool {
 	return strings.EqualFold(v.String(), want) ||
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether name is want or lies below it, slashes between
-// the parts, without regard to case.
+// belowFold reports whether the path name is want or below it, without regard to case.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

@@ -8,17 +8,15 @@ import (
 	"sheaf"
 )
 
-// FolderBoost raises hits in folders of which a large part was found:
+// FolderBoost raises hits in folders when a large part of the folder was found:
 //
 //	1 + (log2(count+1) - 1) x sqrt(count/total), at most Max
 //
-// count being the distinct documents of the ranking that lie directly in the
-// folder, total all documents there. Folders with fewer than MinDocuments or
-// a smaller share than MinShare get nothing.
+// where count is the number of distinct documents of the ranking directly in the folder, total the number of all
+// documents there. Folders with fewer than MinDocuments or a smaller share than MinShare get nothing.
 //
-// Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at
-// 1.15. With the default minima the uncapped value is never below 1.37, so a
-// cap of 1.15 makes the boost a constant step.
+// Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at 1.15. With the default minima the
+// uncapped value is never below 1.37, so a cap of 1.15 makes the boost a constant step.
 //
 // Source: the tiered search specification, lexical reranking.
 type FolderBoost struct {
@@ -90,7 +88,7 @@ func folderFactor(folder string, count, total int) sheaf.Explanation {
 			combined("square root", math.Sqrt(share), sheaf.CombinePower, part("share found", share), part("half", 0.5))))
 }
 
-// folderOf is the folder of a document's path, "" for the top.
+// folderOf returns the folder of a document's path, "" for the top.
 func folderOf(p string) string {
 	if dir := path.Dir(p); dir != "." && dir != "/" {
 		return dir

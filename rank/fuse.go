@@ -13,20 +13,18 @@ type Leg struct {
 	// Name names the branch and its store in errors and explanations.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds its hits with
-	// score 0 behind all others. It is not recorded in Hit.Legs, so it decides no tie.
-	// With NormLinear, whose scale covers the hits of all legs, they count like hits
-	// that the other legs did not find.
+	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds its hits with score 0 behind all
+	// others and breaks no ties, because Hit.Legs does not record it. With NormLinear, which scales over the hits
+	// of all legs, its hits count as hits that the other legs did not find.
 	Weight float64
 }
 
 // Fusion joins the rankings of several branches into one.
 type Fusion interface {
-	// Fuse returns every hit of every leg once, with its rank and raw score in each of
-	// them in Legs. A hit that several legs found takes its constituents from those legs
-	// in turn, the leg with the best rank first. A score that is not finite is
-	// sheaf.ErrInvalid and names the leg, and so are negative weights and weights that
-	// sum to 0. No leg gives an empty ranking.
+	// Fuse returns every hit of every leg once, with its rank and raw score in each leg in Legs. A hit that
+	// several legs found takes its constituents from those legs in turn, the leg with the best rank first. Fuse
+	// returns sheaf.ErrInvalid, with the name of the leg, for a score that is not finite, and for weights that
+	// are negative or sum to 0. Without legs it returns an empty ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
 
@@ -49,14 +47,13 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 	return total, nil
 }
 
-// union is every hit of several legs, once.
+// union has every hit of several legs once.
 type union struct {
 	legs []Leg
 	// hits are in the order in which they first appear, with their Legs and without scores.
 	hits sheaf.Ranking
-	at   map[sheaf.ID]int // in hits
-	// sources holds where hits[i] stands in leg j at i*len(legs)+j: nil when the leg did
-	// not find it or has weight 0.
+	at   map[sheaf.ID]int // index in hits
+	// sources[i*len(legs)+j] is hits[i] in leg j: nil when the leg did not find it or has weight 0.
 	sources []*sheaf.Hit
 	explain bool // some hits have explanations
 }
@@ -86,7 +83,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 				u.hits = append(u.hits, sheaf.Hit{ID: h.ID, Legs: places[i*width : (i+1)*width : (i+1)*width]})
 			}
 			if last[i] == j+1 {
-				continue // a repeated ID has its best rank, and the others close up
+				continue // a repeated ID has its best rank, and later hits move up
 			}
 			last[i] = j + 1
 			if rank++; legs[j].Weight == 0 {
@@ -102,15 +99,15 @@ func unite(stage string, legs []Leg) (*union, error) {
 	return u, nil
 }
 
-// source returns hit i as it stands in leg j; nil when the leg did not find it or has weight 0.
+// source returns hit i in leg j; nil when the leg did not find it or has weight 0.
 func (u *union) source(i, j int) *sheaf.Hit { return u.sources[i*len(u.legs)+j] }
 
-// counts reports whether a leg of a weight above 0 found hit i.
+// counts reports whether a leg with a weight above 0 found hit i.
 func (u *union) counts(i int) bool {
 	return slices.ContainsFunc(u.hits[i].Legs, func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
-// ranking returns the hits, which have their scores by now, in order.
+// ranking sorts the hits, which now have scores, and adds explanations.
 func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
@@ -122,10 +119,9 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins those that hit i has in its legs: one of each leg in turn, the leg
-// with the best rank first.
+// constituents joins those of hit i in its legs: one of each leg in turn, the leg with the best rank first.
 func (u *union) constituents(i int) []sheaf.Hit {
-	var from []int // legs
+	var from []int // indexes of legs
 	longest := 0
 	for j := range u.legs {
 		if h := u.source(i, j); h != nil && len(h.Constituents) > 0 {
@@ -147,8 +143,8 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without repeated IDs, without the one called id, and without their
-// constituents. It returns nil when none are left.
+// distinct copies hits without repeated IDs, without the hit called id, and without their constituents. It
+// returns nil when none are left.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))
@@ -163,9 +159,8 @@ func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return out
 }
 
-// MaxLegs returns leg a joined with the hits of b: a hit has the larger of its scores in
-// both. It serves signals that are the better of two, such as the title signal of Onyx on
-// Vespa, which is the nearer of title and content.
+// MaxLegs adds the hits of b to leg a. A hit in both gets the larger score. It serves signals that are the better
+// of two, such as the title signal of Onyx on Vespa, the nearer of title and content.
 func MaxLegs(a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, 0, len(a.Hits)+len(b.Hits))}
 	at := make(map[sheaf.ID]int, len(a.Hits))

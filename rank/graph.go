@@ -9,23 +9,22 @@ import (
 	"sheaf"
 )
 
-// GraphBoost raises hits whose documents are connected with other documents of
-// the ranking. Among the first Candidates distinct documents it counts, for
-// each: the others that link to it, the others that some document links to
-// together with it, and the others that share a tag with it, each other
-// document once in each count; what has weight 0 is not looked up. With c the
-// sum of the counts times their weights, all hits of the document get
+// GraphBoost raises hits whose documents are connected with other documents of the ranking. Among the first
+// Candidates distinct documents it counts, for each: the others that link to it, the others that some document
+// cites together with it, and the others that share a tag with it. Each other document counts once in each count.
+// A count with weight 0 is not computed. With c, the sum of the counts times their weights, all hits of the
+// document get
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
-// When a vector branch ran and MinSimilarity is above 0, only documents with a
-// hit that similar are candidates.
+// When a vector branch ran and MinSimilarity is above 0, only documents with a hit of at least that similarity
+// are candidates.
 //
-// Example, Strength 0.1: linked to by one other, 1 + 0.1 ln 2 = 1.0693; one
-// co-citation of weight 0.5, 1.0405; cap 1.15 is reached at c = 3.48.
+// Example, Strength 0.1: one other links to it, 1 + 0.1 ln 2 = 1.0693; one co-citation of weight 0.5, 1.0405; the
+// cap 1.15 is reached at c = 3.48.
 //
-// Source: the tiered search specification. Tags compare without regard to
-// case and include those of the frontmatter.
+// Source: the tiered search specification. Tags compare without regard to case and include those of the
+// frontmatter.
 type GraphBoost struct {
 	Candidates    int // at least 1
 	Backlink      float64
@@ -33,7 +32,7 @@ type GraphBoost struct {
 	SharedTag     float64
 	Strength      float64
 	Max           float64 // at least 1; 0 is no cap
-	MinSimilarity float64 // -1..1; 0 asks for none
+	MinSimilarity float64 // -1..1; 0 means no minimum
 	Blend         Blend
 }
 
@@ -61,7 +60,7 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	gate := b.MinSimilarity != 0 && env.Similarity != nil
 	if gate {
-		// Without a single similarity there is nothing to judge by.
+		// Without any similarity the minimum does not apply.
 		gate = slices.ContainsFunc(in, func(h sheaf.Hit) bool { _, ok := env.Similarity(h.ID); return ok })
 	}
 	var docs []sheaf.ID
@@ -82,7 +81,7 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// factors returns those of the documents that are connected.
+// factors returns the factors of the connected documents.
 func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[sheaf.ID]factor {
 	n := len(docs)
 	if n < 2 {
@@ -111,8 +110,8 @@ func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[shea
 	return factors
 }
 
-// forwardLinks counts, for each of docs, the others that link to it. It reads the links
-// in docs; the backlinks of one may come from a large part of the collection.
+// forwardLinks counts, for each of docs, the others that link to it. It reads the links in docs, because the
+// backlinks of one document may come from a large part of the collection.
 func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	counts := make([]int, len(docs))
 	for i, doc := range docs {
@@ -125,8 +124,8 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts, for each of docs, the others that link to it, and the others that some
-// document links to together with it.
+// backlinks counts, for each of docs, the others that link to it, and the others that some document cites
+// together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))
@@ -170,7 +169,7 @@ func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	return counts
 }
 
-// factor returns that of a document with so many connections; false for none.
+// factor returns the factor for these counts of connections, or false when there are none.
 func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool) {
 	l, c, t := b.Backlink*float64(links), b.CoCitation*float64(cited), b.SharedTag*float64(shared)
 	sum := l + c + t

@@ -7,12 +7,10 @@ import (
 	"sheaf"
 )
 
-// HeadingBoost favors chunks near the top of their document: documents and
-// chunks under a heading of level 1 get Max, every level below Decay times the
-// one above it, and never less than 1 when Decay is below 1.
+// HeadingBoost favors chunks near the top of their document. Documents and chunks under a heading of level 1 get
+// Max; each further level gets Decay times the level above, but at least 1.
 //
-// Example, Max 1.3, Decay 0.9: levels 0 and 1 1.3, level 2 1.17, level 3 1.053,
-// level 4 and below 1.
+// Example, Max 1.3, Decay 0.9: levels 0 and 1 get 1.3, level 2 1.17, level 3 1.053, level 4 and below 1.
 //
 // Source: ra's heading boost, which is 5 x 0.7^(depth-1) and may fall below 1.
 type HeadingBoost struct {

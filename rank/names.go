@@ -10,37 +10,35 @@ import (
 
 // NameMatch compares a name with the query, both as sets of words.
 type NameMatch struct {
-	// Asked is the share of the query that the name holds, by idf, in 0..1.
+	// Asked is the share of the query, by idf, that the name has, in 0..1.
 	Asked float64
-	// Said is the share of the name's content words that the query holds, in 0..1.
+	// Said is the share of the name's content words that the query has, in 0..1.
 	Said float64
 }
 
-// Names raises hits whose document or own heading the query names. A hit gets
+// Names raises hits when the query names their document or their heading. A hit gets
 //
 //	Document x name(document) + Heading x name(own heading) + equal
 //
 //	name(t) = asked(t) x said(t), in 0..1
 //	asked(t) = sum of the idf of the query's words in t / sum of the idf of all words of the query
-//	said(t)  = content words of t that the query holds / content words of t
+//	said(t)  = content words of t in the query / content words of t
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
 //
-// name(t) is near 1 when the query and the name say the same, and near 0 when the
-// query holds one word of a long name, or the name holds one word of a long query.
-// So the same stage serves names and questions.
+// name(t) is near 1 when the query and the name have the same words. It is near 0 when the query has one word of
+// a long name, or the name has one word of a long query. So the same stage serves names and questions.
 //
-// equal is Title for the root chunk of a document whose title equals the query, Alias
-// for one whose alias or file name does, and Equal for a section whose heading does.
-// Names compare without regard to case and to the amount of white space. Where several
-// apply, the largest counts.
+// equal is Title for the root chunk of a document whose title equals the query, Alias when its alias or file name
+// does, and Equal for a section whose heading does. Names compare without regard to case and to the amount of
+// white space. When several apply, the largest counts.
 //
-// Example, Document 0.3, Heading 0.3: of a query of two words of equal idf, the title
-// holds one, and one other content word: name(document) = 0.5 x 0.5. The heading holds
-// both and nothing else: name(own heading) = 1. The hit gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
+// Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and another
+// content word: name(document) = 0.5 x 0.5. The heading has both and no others: name(own heading) = 1. The hit
+// gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
 //
-// asked is recall and said is precision, over the words of a name. asked is coordination
-// level matching weighted by idf (Spärck Jones 1972).
+// asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted
+// by idf (Spärck Jones 1972).
 type Names struct {
 	Document float64 // 0..1e6
 	Heading  float64 // 0..1e6
@@ -104,7 +102,7 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	})
 }
 
-// nameValue is a name and how it matches the query.
+// nameValue is a name and how well it matches the query.
 type nameValue struct {
 	name  string
 	match NameMatch
@@ -132,8 +130,8 @@ func shortened(name string) string {
 	return name
 }
 
-// documentName is the name of a document that matches the query best. Of equal ones
-// the first counts: title, aliases, file name.
+// documentName returns the name of a document that matches the query best. Of equal names the first counts:
+// title, aliases, file name.
 func documentName(o *sheaf.Outline, named func(string) NameMatch) nameValue {
 	best := nameValue{}
 	try := func(name string) {

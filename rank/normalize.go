@@ -12,28 +12,24 @@ type Scale uint8
 
 // The scales. Clipped ones map into Low..High.
 const (
-	// ScaleMinMax maps the lowest to Low, the highest to High; all equal, or
-	// a single hit, to the middle. Clipped to 0.02..0.98 it never claims
-	// certainty.
+	// ScaleMinMax maps the lowest score to Low and the highest to High; equal scores, or a single hit, to the
+	// middle. With 0.02..0.98 it never claims certainty.
 	ScaleMinMax Scale = iota
-	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), z the deviations from the mean,
-	// clipped; all equal gives 0.5.
+	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped, where z is the distance from the mean in standard
+	// deviations; equal scores get 0.5.
 	ScaleTanh
 	// ScaleSigmoid is 1/(1 + e^-((s - Middle)/Spread)), clipped.
 	ScaleSigmoid
-	// ScalePercentile is the share of the other hits that score lower, those
-	// that score the same counting half, mapped into Low..High; a single hit
-	// gets the middle.
+	// ScalePercentile is the share of the other hits with a lower score, mapped into Low..High. Hits with an
+	// equal score count half. A single hit gets the middle.
 	ScalePercentile
-	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2,
-	// not clipped.
+	// ScaleMax, ScaleZScore and ScaleL2 are NormMax, NormZScore and NormL2, not clipped.
 	ScaleMax
 	ScaleZScore
 	ScaleL2
 )
 
-// Normalize maps the scores of a ranking to a scale. It never changes the
-// order.
+// Normalize maps the scores of a ranking to a scale. It never changes the order.
 type Normalize struct {
 	Scale     Scale
 	Low, High float64 // Low below High
@@ -75,8 +71,7 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 			out[i].Explanation = &e
 		}
 	}
-	// Equal scores may have come in another order than that of their IDs;
-	// the order given stands.
+	// Equal scores may be in another order than that of their IDs; keep the given order.
 	return out, out.Valid(stage)
 }
 
@@ -107,7 +102,7 @@ func (n Normalize) percentile(in sheaf.Ranking, x float64) float64 {
 	if len(in) < 2 {
 		return (n.Low + n.High) / 2
 	}
-	// Scores fall, so those that equal x stand together.
+	// Scores fall, so those equal to x are neighbors.
 	first := sort.Search(len(in), func(i int) bool { return in[i].Score <= x })
 	after := sort.Search(len(in), func(i int) bool { return in[i].Score < x })
 	below, same := float64(len(in)-after), float64(after-first)

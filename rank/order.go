@@ -7,13 +7,12 @@ import (
 	"sheaf"
 )
 
-// ReadingOrder puts hits of one document that score alike into the order in
-// which they stand there, for whoever reads them one after another. Alike are
-// hits whose scores lie at most Within below the first of them; the places that
-// the document has among them stay its places, each with the score that it had.
+// ReadingOrder sorts hits of one document with nearly equal scores by their position in the document. Nearly
+// equal scores are at most Within below the first of them. The document keeps its places in the ranking, each
+// with the same score as before.
 //
-// Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1
-// 0.500, b#0 0.498, a#3 0.495, a#2 0.3.
+// Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1 0.500, b#0 0.498, a#3 0.495, a#2
+// 0.3.
 //
 // Source: the tiered search specification, chunk sequence preservation.
 type ReadingOrder struct{ Within float64 } // at least 0
@@ -36,7 +35,7 @@ func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// readingOrder orders hits that score alike.
+// readingOrder sorts hits with nearly equal scores.
 func readingOrder(hits sheaf.Ranking, facts Facts) {
 	type standing struct {
 		hit      sheaf.Hit

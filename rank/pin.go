@@ -6,9 +6,8 @@ import (
 	"sheaf"
 )
 
-// Pin puts the hits called IDs first, in that order, by raising their scores
-// just above all others: the last pinned one to the best of the others plus 1,
-// each above it by 1 more. IDs that were not found are left out.
+// Pin puts the hits with these IDs first, in that order. It sets the score of the last pinned hit to the best
+// other score plus 1, and each hit above to 1 more. IDs that were not found are skipped.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

@@ -12,17 +12,14 @@ type PropertyCurve uint8
 
 // The curves.
 const (
-	// Feedback turns votes b into a factor between 0.5 and 2:
-	// 2/(1 + e^(-b/3)) for b >= 0, 0.5 + 1/(1 + e^(-b/3)) below. It is Onyx's
-	// document boost. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
+	// Feedback turns votes b into a factor between 0.5 and 2: 2/(1 + e^(-b/3)) for b >= 0, 0.5 + 1/(1 + e^(-b/3))
+	// below. It is Onyx's document boost. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
 	Feedback PropertyCurve = iota
-	// Plain takes the number as the factor, as Onyx's aggregated chunk boost
-	// does.
+	// Plain uses the number as the factor, as Onyx's aggregated chunk boost does.
 	Plain
 )
 
-// Factor is the factor for the number b. It is NaN when Plain and b is
-// negative.
+// Factor returns the factor for the number b. It is NaN for Plain with a negative b.
 func (c PropertyCurve) Factor(b float64) float64 {
 	switch {
 	case c == Plain && b < 0:
@@ -35,9 +32,8 @@ func (c PropertyCurve) Factor(b float64) float64 {
 	return 2 / (1 + math.Exp(-b/3))
 }
 
-// PropertyBoost raises or lowers documents by a number among their properties.
-// Documents without it, or with something else than one number there, keep
-// their score, and so do negative numbers under Plain.
+// PropertyBoost raises or lowers documents by a number in a property. A document keeps its score when the
+// property is missing or is not one number, and under Plain when the number is negative.
 type PropertyBoost struct {
 	// Name is the property; case does not matter.
 	Name  string
@@ -57,7 +53,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
 		c := nodeOf(env.Facts, h.ID)
-		if c == nil { // a document that is cut into pieces
+		if c == nil { // a document that was cut into pieces
 			c = &sheaf.Node{Doc: h.ID}
 		}
 		v, ok := b.number(c, env.Facts)

@@ -1,17 +1,14 @@
-// Package rank orders hits. It holds the stages of a ranking as pure functions, one
-// file per family: fusion of several rankings (fuse.go, rrf.go, scores.go), lifting of
-// chunks to documents and sections (aggregate.go, tree.go), boosts, cutoffs,
-// normalization, diversity, neighbors, budgets and pins.
+// Package rank orders hits. It has the stages of a ranking as pure functions, one file per family: fusion of
+// several rankings (fuse.go, rrf.go, scores.go), replacing chunks by documents and sections (aggregate.go,
+// tree.go), boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
 //
-// A [Stage] is a value that holds its parameters. Apply takes a ranking and returns
-// another one. It never changes the ranking it is given, so every step of a query can
-// be kept and shown. A stage asks [Facts] about documents. Nothing here performs input
-// or output, reads a clock or depends on the order of a map: equal input gives equal
-// output to the last bit.
+// A [Stage] is a value with its parameters. Apply takes a ranking and returns another one. It never changes its
+// input, so every step of a query can be kept and shown. A stage gets what it needs to know of documents from
+// [Facts]. The package does no input or output, reads no clock and does not depend on the order of a map: equal
+// input gives equal output to the last bit.
 //
-// A hit with an explanation gets a new one, which says what the stage did to its score
-// and has the old explanation as a part. A hit without one stays without. The parts
-// recombine to the score.
+// A hit with an explanation gets a new one, which says what the stage did to its score and has the old
+// explanation as a part. The parts recombine to the score. A hit without an explanation gets none.
 //
 // Reranking calls a model and is in package search.
 package rank
@@ -25,9 +22,9 @@ import (
 // Stage is one step that turns a ranking into another. Stages are values and
 // safe for concurrent use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of in, so neither may be
-	// changed afterwards. A parameter out of range, and a hit whose score is not a
-	// finite number, are sheaf.ErrInvalid. The hits of in are best first.
+	// Apply returns another ranking. It may share the memory of in, so neither may be changed afterwards. The
+	// hits of in are best first. Apply returns sheaf.ErrInvalid for a parameter out of range, and for a hit whose
+	// score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -37,21 +34,19 @@ type Env struct {
 	Facts Facts
 	// Query is the text of the query, without marks of a query language.
 	Query string
-	// Typed is the query as it was typed, which may be a name with such marks in it. ""
-	// means that it equals Query.
+	// Typed is the query as the user typed it, which may be a name with such marks. "" means the same as Query.
 	Typed string
-	// Now is the time of the query, against which ages are measured.
+	// Now is the time of the query, for computing ages.
 	Now time.Time
-	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or
-	// document; false when no vector branch found it. Nil when the query has no vector
-	// branch.
+	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or document; false when no
+	// vector branch found it. It is nil when the query has no vector branch.
 	Similarity func(sheaf.ID) (float64, bool)
-	// Named compares a name with the query. Nil when the query has no words, or the
-	// store cannot count them.
+	// Named compares a name with the query. It is nil when the query has no words, or when the store cannot count
+	// them.
 	Named func(name string) NameMatch
-	// Pairs returns the pairs of neighboring words of the query, and which chunks hold each.
-	// The chunks must differ. Pairs keeps no reference to them. It returns no pairs when
-	// the query has none, or when the time ran out. Nil when the store cannot look for them.
+	// Pairs returns the pairs of neighboring words of the query, and which of the distinct chunks have each. It
+	// does not keep chunks. It returns no pairs when the query has none or time ran out. It is nil when the store
+	// cannot find pairs.
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
@@ -63,14 +58,12 @@ func (e Env) needFacts(stage string) error {
 	return nil
 }
 
-// Facts answer what stages ask about documents. The catalog's snapshots implement it.
-// Answers belong to the Facts and must not be changed; they stay the same while a query
-// runs. Safe for concurrent use.
+// Facts tell stages about documents. The catalog's snapshots implement it. Answers belong to the Facts and must
+// not be changed; they stay the same while a query runs. Safe for concurrent use.
 type Facts interface {
-	// Chunk returns the chunk called id; false when there is none.
+	// Chunk returns the chunk with this ID; false when there is none.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document called id with its Chunks in order; false when
-	// there is none.
+	// Document returns the document with this ID, with its Chunks in order; false when there is none.
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	// Date returns the date of a document; false when it has none.
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
@@ -85,14 +78,13 @@ type Facts interface {
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// Outliner is Facts with shorter answers to what stages ask about hundreds of
-// candidates. They agree with Chunk, Document and Date. Safe for concurrent use.
+// Outliner is Facts with shorter answers for hundreds of candidates. They agree with Chunk, Document and Date.
+// Safe for concurrent use.
 type Outliner interface {
-	// Node returns the place of the chunk called id in its document; nil when there is
-	// none. It must not be changed.
+	// Node returns the position of a chunk in its document, or nil. Callers must not change it.
 	Node(id sheaf.ID) *sheaf.Node
-	// Outline returns the document called id; nil when there is none. It must not be
-	// changed. A node with an outline has its document's date there.
+	// Outline returns the document with this ID, or nil. Callers must not change it. A node with an outline has
+	// its document's date there.
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 

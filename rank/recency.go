@@ -8,29 +8,27 @@ import (
 	"sheaf"
 )
 
-// AgeCurve says how a document loses with age.
+// AgeCurve says how age lowers a document's score.
 type AgeCurve uint8
 
 // The curves.
 const (
-	// Hyperbolic is 1/(1 + Decay x age in years): Onyx's and Vespa's.
+	// Hyperbolic is 1/(1 + Decay x age in years), as in Onyx and Vespa.
 	Hyperbolic AgeCurve = iota
 	// HalfLife halves the factor every HalfLife.
 	HalfLife
 )
 
-// UndatedAge is the age at which a document without a date counts in Onyx:
-// about 91 days.
+// UndatedAge is the age of a document without a date in Onyx: about 91 days.
 const UndatedAge = 7_890_000 * time.Second
 
-// year is the year of 365 days that ages are counted in.
+// year is the unit of ages, 365 days.
 const year = 365 * 24 * time.Hour
 
-// Recency lowers old documents. The factor is never below Floor. A date in the
-// future counts as now.
+// Recency lowers old documents. The factor is never below Floor. A date in the future counts as now.
 //
-// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year 1/(1 + 0.25) = 0.8;
-// from 243 days on 0.75; undated 0.8888.
+// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year gives 1/(1 + 0.25) = 0.8; 243 days and more give 0.75;
+// no date gives 0.8888.
 type Recency struct {
 	Curve    AgeCurve
 	Decay    float64       // 0..1000, for Hyperbolic
@@ -78,8 +76,7 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	})
 }
 
-// Factor is the factor of a document of the given age, negative ages counting
-// as 0.
+// Factor returns the factor for an age; a negative age counts as 0.
 func (r Recency) Factor(age time.Duration) float64 {
 	years := max(0, age.Seconds()/year.Seconds())
 	if r.Curve == HalfLife {

@@ -6,25 +6,21 @@ import (
 	"sheaf"
 )
 
-// RRF is reciprocal rank fusion: a hit scores the sum over the legs of
-// weight/(K + rank), ranks counting from 1; a leg that did not find it adds
-// nothing. Only ranks count, so the scale of a leg's scores is irrelevant.
+// RRF is reciprocal rank fusion: a hit scores the sum over the legs of weight/(K + rank), with ranks from 1. A
+// leg that did not find the hit adds nothing. Only ranks count, so the scale of a leg's scores does not matter.
 //
-// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325,
-// A 1/61 + 1/63 = 0.0323, D 1/62 = 0.0161, C 1/63 = 0.0159.
+// Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325, A 1/61 + 1/63 = 0.0323, D 1/62 =
+// 0.0161, C 1/63 = 0.0159.
 //
-// Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms
-// Condorcet and individual Rank Learning Methods (SIGIR 2009), which has no
-// weights; those are as in Elasticsearch and Onyx.
+// Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
+// Methods (SIGIR 2009), without weights. The weights are as in Elasticsearch and Onyx.
 type RRF struct {
 	// K is 1..1000: the smaller, the more the first ranks count.
 	K int
-	// Repeats says what an ID that occurs twice in a leg does. By default
-	// its best rank counts and the others close up; with Repeats each
-	// occurrence counts at its own rank.
+	// Repeats counts each occurrence of an ID in a leg at its own rank. Without it only the best rank counts, and
+	// later hits move up.
 	Repeats bool
-	// Unit divides the scores by the largest possible, so that the first in
-	// every leg has 1.
+	// Unit divides the scores by the largest possible score, so that a hit that is first in every leg has 1.
 	Unit bool
 }
 
@@ -70,7 +66,7 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	return u.ranking(func(i int) *sheaf.Explanation { return f.explain(u, i, best) }), nil
 }
 
-// term returns what a place in a leg adds.
+// term returns what a rank in a leg adds.
 func (f RRF) term(leg *Leg, rank int) float64 { return leg.Weight / float64(f.K+rank) }
 
 func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {

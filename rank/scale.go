@@ -9,48 +9,41 @@ import (
 // Norm says how the scores of one leg become comparable with those of others.
 type Norm uint8
 
-// The ways to normalize a leg. "Missing" is what a hit gets that the leg did
-// not find.
+// The ways to normalize a leg. "Missing" is the value of a hit that the leg did not find.
 const (
 	// NormNone keeps the score. Missing: 0.
 	NormNone Norm = iota
-	// NormMinMax is (s - lowest)/(highest - lowest), and 1 when all are
-	// equal. Missing: 0.
+	// NormMinMax is (s - lowest)/(highest - lowest), and 1 when all are equal. Missing: 0.
 	NormMinMax
-	// NormLinear is min-max over all hits of all legs, where hits that the
-	// leg did not find take part with score 0; 0.5 when all are equal. It is
-	// Vespa's normalize_linear.
+	// NormLinear is min-max over all hits of all legs, where missing hits have score 0; 0.5 when all are equal.
+	// It is Vespa's normalize_linear.
 	NormLinear
-	// NormZScore is (s - mean)/deviation over the leg, the deviation being
-	// that of the population; 0 when all are equal. Missing: that of the
-	// leg's lowest score, the best that is known of what came after it.
+	// NormZScore is (s - mean)/deviation over the leg, with the population's deviation; 0 when all are equal.
+	// Missing: the value of the leg's lowest score, as the best guess.
 	NormZScore
 	// NormMax is s/highest; 0 when the highest is not above 0. Missing: as
 	// NormZScore.
 	NormMax
 	// NormL2 is s/sqrt(sum of squares); 0 when all are 0. Missing: 0.
 	NormL2
-	// NormMinMaxOpenSearch is OpenSearch's min_max: NormMinMax, but the
-	// lowest gets 0.001, to tell it from a missing one. Missing: 0.
+	// NormMinMaxOpenSearch is OpenSearch's min_max: NormMinMax, but the lowest gets 0.001, so that it differs
+	// from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score: the sample deviation;
-	// values of 0 and less become 0.001; a score that equals the mean
-	// becomes the highest score as it is, and every score the lowest when
-	// the deviation is 0. Missing: 0. The last two rules mix raw scores with
-	// normalized ones: a known flaw, kept here for comparison only.
+	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less become 0.001.
+	// A score equal to the mean becomes the raw highest score; when the deviation is 0, every score becomes the
+	// lowest. Missing: 0. The last two rules mix raw and normalized scores, a known flaw that is kept for
+	// comparison only.
 	NormZScoreOpenSearch
-	// NormShare is s/ideal, where the leg tells its ideal score, and s where
-	// it does not: an absolute scale, on which a query of which little was
-	// found has low scores and leaves the ranking to the other legs. May
-	// exceed 1: words that stand in several fields count in each.
-	// Missing: 0.
+	// NormShare is s/ideal when the leg has an ideal score, otherwise s. It is an absolute scale: when a leg
+	// found only poor matches, its scores are low and the other legs decide. It may exceed 1, because a word
+	// counts in each field that has it. Missing: 0.
 	NormShare
 )
 
-// floorOpenSearch is the least that OpenSearch gives to a hit that was found.
+// floorOpenSearch is the smallest value that OpenSearch gives to a found hit.
 const floorOpenSearch = 0.001
 
-// scale holds the statistics of one list of scores under a Norm.
+// scale has the statistics of one list of scores under a Norm.
 type scale struct {
 	norm         Norm
 	name         string
@@ -61,12 +54,11 @@ type scale struct {
 	n            int
 }
 
-// newScale measures scores. The legs of a fusion give NormLinear the zeros of
-// missing hits.
+// newScale measures scores. For NormLinear, the legs of a fusion add the zeros of missing hits.
 func newScale(norm Norm, name string, scores []float64) scale {
 	s := scale{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
 	switch {
-	case s.n == 0, norm == NormNone, norm == NormShare: // which ask for nothing of it
+	case s.n == 0, norm == NormNone, norm == NormShare: // these need no statistics
 		s.lo, s.hi = 0, 0
 		return s
 	}
@@ -95,12 +87,12 @@ func newScale(norm Norm, name string, scores []float64) scale {
 		s.spread = math.Sqrt(deviation / float64(s.n))
 	}
 	if s.lo == s.hi {
-		s.spread = 0 // rounding of the mean must not make a difference of none
+		s.spread = 0 // a rounding error of the mean must not count as a difference
 	}
 	return s
 }
 
-// value is the normalized form of x.
+// value returns the normalized form of x.
 func (s *scale) value(x float64) float64 {
 	switch s.norm {
 	case NormMinMax, NormLinear, NormMinMaxOpenSearch:
@@ -146,7 +138,7 @@ func (s *scale) value(x float64) float64 {
 	return x
 }
 
-// missing is what a hit gets that was not found.
+// missing returns the value of a hit that was not found.
 func (s *scale) missing() float64 {
 	switch {
 	case s.n == 0:
@@ -159,7 +151,7 @@ func (s *scale) missing() float64 {
 	return 0
 }
 
-// explain says how x, whose own reasons are from, became value(x).
+// explain says how x became value(x); from has the reasons for x.
 func (s *scale) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x

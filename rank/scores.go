@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Mean says how the normalized scores x of a hit in its legs, with weights w,
-// become one score. W is the sum of the weights of all legs.
+// Mean says how the normalized scores x of a hit in its legs, with weights w, become one score. W is the sum of
+// the weights of all legs.
 type Mean uint8
 
 // The ways to combine legs.
@@ -16,33 +16,27 @@ const (
 	MeanSum Mean = iota
 	// MeanArithmetic is the sum of w x, divided by W.
 	MeanArithmetic
-	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is
-	// above 0; 0 when there is none. A missing leg is so left out, as
-	// OpenSearch does.
+	// MeanGeometric is exp(sum of w ln x / sum of w) over the legs where x is above 0, or 0 without such a leg.
+	// So it ignores a missing leg, as OpenSearch does.
 	MeanGeometric
-	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above
-	// 0; 0 when there is none.
+	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above 0, or 0 without such a leg.
 	MeanHarmonic
-	// MeanRSS is the square root of the sum of (w x) squared. Squares and root
-	// keep the sign, so that a lower score never gives more.
+	// MeanRSS is the square root of the sum of (w x) squared. Squares and root keep the sign, so that a lower
+	// score never gives more.
 	MeanRSS
 )
 
-// Scores fuses by scores: those of each leg are normalized, then combined.
-// With Norm NormMinMax and MeanArithmetic it is the weighted sum
-// w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the
-// global phase of Vespa; with the OpenSearch norms and a mean, OpenSearch's
-// normalization processor.
+// Scores fuses by scores: it normalizes those of each leg, then combines them. With NormMinMax and MeanArithmetic
+// it is the weighted sum w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the global phase of
+// Vespa; with the OpenSearch norms and a mean OpenSearch's normalization processor.
 //
-// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1)
-// and (B 10, D 4): A has (1 + 0)/2, B (0.5 + 1)/2 = 0.75, C 0, D 0.
+// Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1) and (B 10, D 4): A has (1 + 0)/2, B
+// (0.5 + 1)/2 = 0.75, C 0, D 0.
 type Scores struct {
 	Norm Norm
 	Mean Mean
-	// Ideals are, for NormShare and by leg, what a hit would score that has
-	// all that was asked for: of words, the sum of the idf of the query's
-	// terms. 0, or no number for a leg, says that its scores are shares as
-	// they are, as cosines.
+	// Ideals has, for NormShare, the score of a perfect match in each leg: for words, the sum of the idf of the
+	// query's terms. 0, or no number for a leg, means that its scores are shares already, such as cosines.
 	Ideals []float64
 }
 
@@ -71,8 +65,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower puts hits that only legs of weight 0 found behind all others, also where the
-// others score less than a hit that was not found.
+// lower moves hits that only legs of weight 0 found behind all others, even when the others score less than a
+// missing hit.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {
@@ -106,7 +100,7 @@ func (f Scores) scales(u *union) []scale {
 	return scales
 }
 
-// normalize sets values to those of hit i in every leg.
+// normalize sets values to the normalized scores of hit i in every leg.
 func (f Scores) normalize(u *union, scales []scale, i int, values []float64) {
 	for j, leg := range u.hits[i].Legs {
 		if leg.Rank > 0 {
@@ -189,8 +183,8 @@ func (f Scores) explain(u *union, scales []scale, values []float64, i int, total
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term is what one leg adds. For the geometric mean it is a pair, finished by
-// whole, which knows the sum of the weights.
+// term explains what one leg adds. For the geometric mean it returns a pair; whole completes it with the sum of
+// the weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

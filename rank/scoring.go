@@ -6,34 +6,31 @@ import (
 	"sheaf"
 )
 
-// Method says how the scores of several hits become the score of the answer
-// that stands for them. With s1 >= s2 >= ... the scores, n of them:
+// Method says how the scores of several hits become the score of one answer. s1 >= s2 >= ... are the n scores:
 type Method uint8
 
 // The methods of aggregation.
 const (
-	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text
-	// Understanding for IR with Contextual Neural Language Modeling, 2019.)
+	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text Understanding for IR with Contextual
+	// Neural Language Modeling, 2019.)
 	MaxP Method = iota
 	// TopMSum is s1 + ... + sM: strength and spread.
 	TopMSum
 	// TopMAvg is TopMSum divided by the number of scores in it.
 	TopMAvg
-	// RRFPerDoc is the sum of 1/(K + i) for i = 1..n. It depends on how many
-	// hits there are and on nothing else.
+	// RRFPerDoc is the sum of 1/(K + i) for i = 1..n. Only the number of hits counts.
 	RRFPerDoc
 	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
 	DecayedSum
-	// RSS is the square root of the sum of the squares of all scores. Squares
-	// and root keep the sign, so that a lower score never gives more.
+	// RSS is the square root of the sum of the squares of all scores. Squares and root keep the sign, so that a
+	// lower score never gives more.
 	RSS
 )
 
 // Scoring is a [Method] with its parameters.
 type Scoring struct {
 	Method Method
-	// M is the number of scores that count, for TopMSum, TopMAvg and
-	// DecayedSum; 0 counts none.
+	// M is the number of scores that count, for TopMSum, TopMAvg and DecayedSum; 0 counts none.
 	M int
 	// Decay, 0..1, is for DecayedSum.
 	Decay float64
@@ -56,11 +53,10 @@ func (s Scoring) valid(stage string) error {
 	return nil
 }
 
-// Score is the score of scores, which must be in descending order; 0 when there
-// are none.
+// Score returns the score of an answer from the scores of its hits, in descending order; 0 without hits.
 //
-// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9;
-// DecayedSum with M 3 and Decay 0.95 0.8 + 0.57 + 0.45125 = 1.82125.
+// Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9; DecayedSum with M 3 and Decay 0.95 0.8 +
+// 0.57 + 0.45125 = 1.82125.
 func (s Scoring) Score(scores []float64) float64 {
 	if len(scores) == 0 {
 		return 0
@@ -96,7 +92,7 @@ func (s Scoring) Score(scores []float64) float64 {
 	return sum
 }
 
-// explain writes out Score for hits, best first, that scored score.
+// explain writes out how hits, best first, gave the score.
 func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
 	what = fmt.Sprintf("%s from %d matches", what, len(hits))
 	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {

@@ -7,19 +7,19 @@ import (
 	"sheaf"
 )
 
-// Similarity is a form of a vector's nearness that some system ranks by. All
-// rise with the cosine, so they change fusion, never the order of one branch.
+// Similarity is how a system expresses the nearness of vectors. Each form rises with the cosine, so it changes
+// fusion but never the order of one branch.
 type Similarity uint8
 
 // The forms, of a cosine c.
 const (
-	// Closeness is 1/(1 + arccos c): Vespa's, for angular distance.
+	// Closeness is 1/(1 + arccos c), as in Vespa for angular distance.
 	Closeness Similarity = iota
-	// HalfCosine is (1 + c)/2: Lucene's, OpenSearch's and Elasticsearch's.
+	// HalfCosine is (1 + c)/2, as in Lucene, OpenSearch and Elasticsearch.
 	HalfCosine
 )
 
-// Of is the form of cosine c, which is clipped to -1..1.
+// Of returns the form of cosine c, which it clips to -1..1.
 //
 // Example, 45 degrees: Closeness 0.5601, HalfCosine 0.8536.
 func (s Similarity) Of(c float64) float64 {
@@ -30,8 +30,7 @@ func (s Similarity) Of(c float64) float64 {
 	return 1 / (1 + math.Acos(c))
 }
 
-// AsSimilarity turns the scores of a vector branch, which are cosines, into
-// another form.
+// AsSimilarity converts the scores of a vector branch, which are cosines.
 type AsSimilarity struct{ To Similarity }
 
 // Apply implements [Stage].

@@ -7,36 +7,30 @@ import (
 	"sheaf"
 )
 
-// Tree lifts hits up the heading tree: where enough children of a section
-// match, the section stands for them. Afterwards no answer lies inside another,
-// unless Nested allows it.
+// Tree moves hits up the heading tree: where enough children of a section match, the section replaces them.
+// Afterwards no answer is inside another, unless Nested allows it.
 //
-// Parents are visited deepest first. A child matches when it is a hit or when
-// it was lifted to by its own children; when at least Threshold of the
-// children of a parent match, and at least MinMatches of them, the parent
-// takes their place. Children count whatever their level, so a skipped heading
-// level changes nothing.
+// Parents are visited deepest first. A child matches when it is a hit or when it replaced its own children. When
+// at least Threshold of the children of a parent match, and at least MinMatches of them, the parent replaces
+// them. Children count at any level, so a skipped heading level changes nothing.
 //
-// An answer is scored over everything inside it: the candidates below it and
-// its own match, if it had one.
+// The score of an answer covers everything inside it: the candidates below it and its own match, if it had one.
 //
-// Example, Threshold 0.5, MaxP: a document with the sections A (children A1,
-// A2, A3) and B. Hits A1 8, A3 5, B 2: two of three children of A match, so A
-// takes their place with 8; A and B are both children of the document, so the
-// document takes theirs, with 8 and the constituents A1, A3, B.
+// Example, Threshold 0.5, MaxP: a document with the sections A (children A1, A2, A3) and B. Hits A1 8, A3 5, B 2:
+// two of three children of A match, so A replaces them with score 8. A and B are both children of the document,
+// so the document replaces them, with 8 and the constituents A1, A3, B.
 //
-// Source: the chunking specification's phase 3, parent by parent instead of
-// depth by depth, so that children at different depths are counted together.
+// Source: the chunking specification's phase 3, parent by parent instead of depth by depth, so that children at
+// different depths are counted together.
 type Tree struct {
-	// Threshold is the least share, above 0 and at most 1, of a parent's
-	// children that must match.
+	// Threshold is the smallest share, above 0 and at most 1, of a parent's children that must match.
 	Threshold float64
-	// MinMatches is the least number of children that must match, at least
-	// 1. With 1, the only hit under an only heading lifts to the document.
+	// MinMatches is the smallest number of children that must match, at least 1. With 1, the document replaces
+	// the only hit under its only heading.
 	MinMatches int
 	// Nested says what happens to a hit inside another one.
 	Nested Nested
-	// Scoring scores an answer; the specification's is MaxP.
+	// Scoring scores an answer; the specification uses MaxP.
 	Scoring Scoring
 }
 
@@ -45,12 +39,11 @@ type Nested uint8
 
 // What can happen to nested hits.
 const (
-	// NestedOuter keeps the outer hit, which is scored over everything
-	// inside it: a match on a document's title takes in all its sections.
+	// NestedOuter keeps the outer hit and scores it over everything inside it: a match on a document's title
+	// replaces all its sections.
 	NestedOuter Nested = iota
-	// NestedBoth keeps both, the outer one with its own score, unless the
-	// inner one was lifted into it. A match on a document's title leaves its
-	// sections as they are.
+	// NestedBoth keeps both, the outer hit with its own score, unless the outer hit replaced the inner one. A
+	// match on a document's title does not change its sections.
 	NestedBoth
 )
 
@@ -89,7 +82,7 @@ func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 type lift struct {
 	facts Facts
 	in    sheaf.Ranking
-	nodes []*treeNode // in the order in which they were met
+	nodes []*treeNode // in order of first use
 	byID  map[sheaf.ID]*treeNode
 	// parents are the nodes with matching children, by depth.
 	parents [][]*treeNode
@@ -101,18 +94,18 @@ type treeNode struct {
 	parent   *treeNode // nil for a root
 	depth    int
 	siblings int // children of the parent
-	// inside are the places in the ranking of the hits in the node, its own included.
+	// inside are the indexes in the ranking of the hits in the node and of the node itself.
 	inside []int
-	// children are those that match.
+	// children are the matching children.
 	children []*treeNode
-	// hit: it is a hit. matched: it is a hit or was lifted to. lifted: it took the place
-	// of other nodes. gone: another node took its place.
+	// hit: it is a hit. matched: it is a hit or replaced its children. lifted: it replaced other nodes. gone:
+	// another node replaced it.
 	hit, matched, lifted, gone bool
 }
 
-// node finds or makes the node called id, and those above it. c is its place in its
-// document; nil looks it up. It returns nil when the node is unknown or not above depth
-// below: depths fall on the way up, so the way ends.
+// node finds or makes the node called id, and the nodes above it. c is its position in its document; nil looks it
+// up. It returns nil when the node is unknown or not above depth below: depths fall on the way up, so the loop
+// ends.
 func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -134,7 +127,7 @@ func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	return n
 }
 
-// match marks that a node matches.
+// match marks a node as matching.
 func (l *lift) match(n *treeNode) {
 	n.matched = true
 	p := n.parent
@@ -150,7 +143,7 @@ func (l *lift) match(n *treeNode) {
 	p.children = append(p.children, n)
 }
 
-// lift lets a node take the place of its matching children when they are enough.
+// lift lets a node replace its matching children when they are enough.
 func (l *lift) lift(p *treeNode, t Tree) {
 	share := float64(len(p.children)) / float64(p.children[0].siblings)
 	if share < t.Threshold || len(p.children) < t.MinMatches {
@@ -170,7 +163,7 @@ func (n *treeNode) absorb(below *treeNode) {
 	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// swallow moves every answer inside another into the outermost one.
+// swallow moves every answer that is inside another into the outermost one.
 func (l *lift) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
@@ -188,7 +181,7 @@ func (l *lift) swallow() {
 	}
 }
 
-// groups returns the answers that are left.
+// groups returns the remaining answers.
 func (l *lift) groups() []group {
 	var out []group
 	for _, n := range l.nodes {
@@ -198,7 +191,7 @@ func (l *lift) groups() []group {
 		slices.Sort(n.inside)
 		g := group{id: n.id, first: n.inside[0], lifted: n.lifted}
 		for _, at := range n.inside {
-			if h := &l.in[at]; h.ID == n.id { // before others of its score
+			if h := &l.in[at]; h.ID == n.id { // before others with its score
 				g.hits = slices.Insert(g.hits, 0, h)
 			} else {
 				g.hits = append(g.hits, h)

@@ -6,32 +6,30 @@ import (
 	"sheaf"
 )
 
-// Pair is two words that stand side by side in the query.
+// Pair is two neighboring words of the query.
 type Pair struct {
 	Text string
-	// Worth is the idf of its content words together, above 0.
+	// Worth is the sum of the idf of its content words, above 0.
 	Worth float64
-	// In says for each of the chunks asked for whether the pair stands side by side in it,
-	// in the order in which they were asked for.
+	// In says for each of the requested chunks, in order, whether it has the pair side by side.
 	In []bool
 }
 
-// WordPairs raises hits in which words stand side by side as they do in the query.
-// A hit gets
+// WordPairs raises hits in which words are side by side as in the query. A hit gets
 //
 //	Strength x pairs
-//	pairs = sum of the worth of the pairs that stand in the hit / sum of the worth of all pairs, in 0..1
+//	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1
 //
-// Each pair counts once in a hit. Only the hit itself is looked at, not its document.
+// Each pair counts once in a hit. Only the hit itself is read, not its document.
 //
-// Example, Strength 0.3: of the pairs "undo a" (worth 2), "a commit" (worth 3), the hit
-// has the second: 0.3 x 3/5 = 0.18.
+// Example, Strength 0.3: of the pairs "undo a" (worth 2) and "a commit" (worth 3), the hit has the second: 0.3 x
+// 3/5 = 0.18.
 //
-// Source: the ordered windows of the sequential dependence model (Metzler and Croft
-// 2005), with idf in place of a language model.
+// Source: the ordered windows of the sequential dependence model (Metzler and Croft 2005), with idf in place of a
+// language model.
 type WordPairs struct {
 	Strength float64 // 0..1e6
-	Hits     int     // how many hits are looked at, best first; at least 1
+	Hits     int     // how many hits are read, best first; at least 1
 }
 
 // Apply implements [Stage]. Without [Env.Pairs] the ranking stays as it is.

@@ -11,8 +11,8 @@ import (
 	"sheaf/rank"
 )
 
-// Fuse joins runs, query by query, into one: weights are those of the runs, nil
-// for 1 each. A run without a query adds nothing to it.
+// Fuse joins runs into one, query by query. weights has one weight per run; nil means 1 each. A run without a
+// query adds nothing to it.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
@@ -44,11 +44,11 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames gives what a TREC file names by words (see [Word]) the names that another run
-// has for it: a run that went through such a file joins the one that it came from. What a
-// ranking has by both names, or two others have names of, stays two.
+// sameNames replaces names that TREC files write as one word (see [Word]) by the names that another run has. So a
+// run that went through a TREC file joins the run that it came from. It does not replace a name when one ranking
+// has both forms, or when two names have the same form.
 func sameNames(runs []*Run) []*Run {
-	names := map[string]string{} // by word, of those that are none; "" where there are several
+	names := map[string]string{} // by word; "" when several names have the same word
 	note := func(name string) {
 		word := Word(name)
 		if word == name {
@@ -95,7 +95,7 @@ func sameNames(runs []*Run) []*Run {
 	return out
 }
 
-// cosineError is how far beyond 1 the arithmetic of other systems may put a cosine.
+// cosineError is how far beyond 1 a cosine of another system may be by rounding.
 const cosineError = 1e-3
 
 // Apply applies a stage to the ranking of every query.
@@ -118,8 +118,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	return out, nil
 }
 
-// Placed is a ranking from elsewhere whose hits know where they stand in it, so that stages
-// leave equal scores in the order in which they were given, and not in that of their IDs.
+// Placed returns a ranking from elsewhere whose hits have their rank as a leg. Stages then keep the order of
+// equal scores and do not sort them by ID.
 func Placed(r sheaf.Ranking) sheaf.Ranking {
 	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
 	for i := range out {
@@ -129,8 +129,8 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 	return out
 }
 
-// Facts is what IDs tell of documents: what stands before the last # is the
-// document, a number after it the place in it. An ID without # is a document.
+// Facts is what IDs tell of documents: the part before the last # is the document, a number after it the position
+// in it. An ID without # is a document.
 type Facts struct{}
 
 // Chunk implements rank.Facts.
@@ -148,14 +148,14 @@ func (Facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{ID: id, Tree: id.Tree(), Path: string(id)}, true
 }
 
-// Date implements rank.Facts: none is known.
+// Date implements rank.Facts. There are no dates.
 func (Facts) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
 
-// FolderSize implements rank.Facts: none is known.
+// FolderSize implements rank.Facts. There are no folders.
 func (Facts) FolderSize(string, string) int { return 0 }
 
-// Links implements rank.Facts: none are known.
+// Links implements rank.Facts. There are no links.
 func (Facts) Links(sheaf.ID) []sheaf.ID { return nil }
 
-// Backlinks implements rank.Facts: none are known.
+// Backlinks implements rank.Facts. There are no links.
 func (Facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }

@@ -1,8 +1,8 @@
-// Package runfile reads and writes rankings that other systems made, so that the
-// stages of package rank serve them: TREC run files and JSON. Its main type is
-// [Run]; [Read] makes one, [Run.WriteTREC] and [Run.WriteJSON] write it.
+// Package runfile reads and writes rankings of other systems, so that the stages of package rank can process
+// them: TREC run files and JSON. Its main type is [Run]. [Read] reads one, [Run.WriteTREC] and [Run.WriteJSON]
+// write it.
 //
-// It asks nobody about documents: [Facts] knows no more than the IDs tell.
+// It knows only what the IDs tell of documents: see [Facts].
 package runfile
 
 import (
@@ -27,31 +27,30 @@ import (
 
 // Run is the rankings of one system.
 type Run struct {
-	// Name is what the file calls it, or the file's name.
+	// Name is the name in the file, or the file's name.
 	Name string
-	// Queries are the IDs of the queries, in the order in which they came.
+	// Queries are the IDs of the queries, in file order.
 	Queries []string
-	// Rankings are best first: by score, equal scores by the rank that the
-	// file gives, then by ID.
+	// Rankings are best first: by score, then by the rank in the file, then by ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts hits that were there twice for one query; the better
-	// one is kept. Again says where the first of them in the file stands.
+	// Repeated counts hits that occur twice for one query; the better one is kept. Again is the first of them in
+	// the file.
 	Repeated int
 	Again    Again
 }
 
-// Again is a hit that was there before. Line counts from 1; 0 is not known.
+// Again is a repeated hit. Line counts from 1; 0 is unknown.
 type Again struct {
 	Query string
 	ID    sheaf.ID
 	Line  int
 }
 
-// entry is a hit with its place.
+// entry is a hit with its line.
 type entry struct {
 	query string
 	hit   sheaf.Hit
-	rank  int // as the file says
+	rank  int // in the file
 	line  int
 }
 
@@ -62,14 +61,12 @@ const (
 	maxIDBytes = 4096
 )
 
-// Read reads a run. file names it in errors, which wrap sheaf.ErrInvalid and say
-// file and line. What is compressed (gzip) is read as what is in it. What begins with
-// { is JSON, everything else TREC.
+// Read reads a run. file names it in errors, which wrap sheaf.ErrInvalid and name file and line. It also reads
+// gzip. A file that begins with { is JSON, any other TREC.
 //
-// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", white space between the
-// parts; the score orders, and the rank decides among equal scores. JSON is an
-// object that gives each query a list of {"id", "score"} in any order, or an
-// object of IDs with scores; or the answer of sheaf search --json.
+// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders; the rank orders
+// equal scores. JSON is an object with a list of {"id", "score"} in any order for each query, or an object of IDs
+// with scores, or the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
 	in := bufio.NewReader(r)
 	r = in
@@ -135,8 +132,7 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// again remembers the first hit in the file that is there twice, by line, or else by
-// query and ID.
+// again keeps the first repeated hit in the file, by line, or else by query and ID.
 func (p *parser) again(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
@@ -144,7 +140,7 @@ func (p *parser) again(e entry) {
 	}
 }
 
-// finish sorts the rankings and leaves out what is there twice.
+// finish sorts the rankings and removes repeated hits.
 func (p *parser) finish() *Run {
 	for query, entries := range p.ranks {
 		slices.SortStableFunc(entries, func(a, b entry) int {
@@ -234,7 +230,7 @@ func (p *parser) json(data []byte) error {
 		if err := json.Unmarshal(members["query"], &query); err != nil || strings.TrimSpace(query) == "" {
 			return p.errorf(1, "the answer of a search has no query")
 		}
-		query = strings.Join(strings.FieldsFunc(query, unicode.IsSpace), "_") // a TREC file cannot hold spaces in it
+		query = strings.Join(strings.FieldsFunc(query, unicode.IsSpace), "_") // a TREC file cannot have spaces in it
 		return p.ranking(query, members["results"], 1)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -331,7 +327,7 @@ func (d *jsonReader) object(member func(name string) error) error {
 	return nil
 }
 
-// Word writes an ID as one word, as a TREC file has it: white space as in addresses.
+// Word returns an ID as one word, as TREC files need it. It writes white space as in URLs.
 func Word(id string) string {
 	if !strings.ContainsFunc(id, unicode.IsSpace) {
 		return id
@@ -349,8 +345,8 @@ func Word(id string) string {
 	return b.String()
 }
 
-// WriteTREC writes the run as a TREC run file under a name; scores are exact, IDs
-// and the name written as [Word] does.
+// WriteTREC writes the run as a TREC run file under a name. Scores are exact; IDs and the name are written by
+// [Word].
 func (r *Run) WriteTREC(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range r.Queries {
@@ -368,8 +364,7 @@ type hitJSON struct {
 	Score float64  `json:"score"`
 }
 
-// WriteJSON writes the run as one JSON object, best hits first, which [Read]
-// reads; queries in their order.
+// WriteJSON writes the run as one JSON object that [Read] reads. Queries keep their order; hits are best first.
 func (r *Run) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteByte('{')

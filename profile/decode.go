@@ -11,7 +11,7 @@ import (
 	"sheaf"
 )
 
-// Keys of a profile, and of a first phase.
+// The keys of a profile and of its first phase.
 var (
 	profileKeys = []string{
 		"name", "about", "extends", "parameters", "limits", "expand", "candidates", "branches", "fuse", "then",
@@ -20,7 +20,7 @@ var (
 	parameterKeys = []string{"default", "min", "max", "at_least", "integer", "one_of", "about"}
 )
 
-// validName is what profiles, branches and parameters may be called.
+// validName matches the names of profiles, branches and parameters.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
 // decoder reads nodes. Its methods panic with a fault.
@@ -31,7 +31,7 @@ type decoder struct {
 // fault is an error that ends an attempt.
 type fault struct{ error }
 
-// attempt returns what do returns, or the first fault in it.
+// attempt returns the result of do, or the first fault in it.
 func attempt[T any](do func() T) (out T, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -128,7 +128,7 @@ func (d *decoder) parameters(n *node) {
 	}
 }
 
-// parameter reads one parameter. Its expressions may name those before it.
+// parameter reads one parameter. Its expressions may name earlier parameters.
 func (d *decoder) parameter(name string, n *node) Parameter {
 	where := "parameter " + name
 	if n.kind != nodeMapping {
@@ -321,8 +321,7 @@ func (d *decoder) steps(n *node) (out []step) {
 	return out
 }
 
-// step reads the settings of a stage or fusion: a mapping, a single value for the short
-// form, or nothing.
+// step reads the settings of a stage or fusion: a mapping, a single value for the short form, or nothing.
 func (d *decoder) step(k *kind, n *node) *step {
 	given := n
 	if n.kind == nodeScalar || n.kind == nodeList {
@@ -345,7 +344,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options of mapping n, which belongs to the stage or branch of.
+// settings reads the options of mapping n; of names the stage or branch.
 func (d *decoder) settings(options []*option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
@@ -354,7 +353,7 @@ func (d *decoder) settings(options []*option, n *node, of string) []setting {
 	return out
 }
 
-// pointers returns the options of several lists, not copied.
+// pointers returns pointers to the options of several lists.
 func pointers(lists ...[]option) (out []*option) {
 	for _, list := range lists {
 		for i := range list {
@@ -372,13 +371,13 @@ func namesOf(options []*option) []string {
 	return names
 }
 
-// Names of what [Profile.checkNeeds] looks at.
+// Names that [Profile.checkNeeds] looks for.
 const (
 	similarityName = "similarity"
 	minSimilarity  = "min_similarity"
 )
 
-// checkNeeds returns an error for a stage that needs a vector branch where there is none.
+// checkNeeds returns an error for a stage that needs a vector branch when the profile has none.
 func (p *Profile) checkNeeds() error {
 	phases := []*phase{&p.main}
 	if p.candidates != nil {
@@ -399,8 +398,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages behind the fusion rank cosines: those of the only
-// branch, when its stages and the fusion keep them.
+// cosines reports whether the stages after the fusion get cosines: those of the only branch, unchanged by its
+// stages and the fusion.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
@@ -420,7 +419,7 @@ func (ph *phase) cosines() bool {
 		(fuse("mean") == "arithmetic" || fuse("mean") == "sum" && !weighted)
 }
 
-// find returns the setting called name; nil when there is none.
+// find returns the setting called name, or nil.
 func find(settings []setting, name string) *setting {
 	for i := range settings {
 		if settings[i].option.name == name {
@@ -430,8 +429,8 @@ func find(settings []setting, name string) *setting {
 	return nil
 }
 
-// needs checks steps. cosines says that they rank cosines, until a stage changes them;
-// meaning that the profile has a vector branch.
+// needs checks steps. cosines says that they get cosines, until a stage changes them; meaning that the profile
+// has a vector branch.
 func needs(steps []step, cosines, meaning bool) error {
 	for i := range steps {
 		s := &steps[i]

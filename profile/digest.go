@@ -14,10 +14,10 @@ import (
 	"sheaf"
 )
 
-// Digest identifies what a profile computes. Profiles with one digest rank alike, so a
-// measurement of one holds for the others. It ignores names of profiles, files, the order of
-// parameters and fields, and how a number is written. It includes the names of branches,
-// which answers show, unused parameters, and how an expression is written.
+// Digest identifies what a profile computes. Profiles with equal digests rank the same, so a measurement of one
+// holds for the others. It ignores names of profiles, files, the order of parameters and fields, and the notation
+// of numbers. It includes unused parameters, the notation of expressions, and the names of branches, because
+// answers show them.
 func (p *Profile) Digest() string { return p.digest }
 
 // IsDefault reports whether a profile computes the same as the built-in profile [Default].
@@ -39,7 +39,7 @@ var defaultDigest = sync.OnceValue(func() string {
 // Equal reports whether two profiles are the same, read from the same file.
 func (p *Profile) Equal(q *Profile) bool { return reflect.DeepEqual(p, q) }
 
-// isText reports whether text is that of the built-in profile of p's name.
+// isText reports whether text is the built-in profile with p's name.
 func (p *Profile) isText(text []byte) bool {
 	own, err := builtin.ReadFile("builtin/" + p.Name + ".yaml")
 	return err == nil && p.Extends == "" && bytes.Equal(own, text)
@@ -124,7 +124,7 @@ func (s *setting) digest(b *strings.Builder) {
 	fmt.Fprintf(b, " %s=%q%q", name, s.text, s.texts)
 }
 
-// plainNumber returns the shortest form of a number, and any other text as it is.
+// plainNumber returns the shortest form of a number, and any other text unchanged.
 func plainNumber(text string) string {
 	e, err := parseExpression(text)
 	if err != nil || e.op != 'n' {

@@ -9,17 +9,15 @@ import (
 	"unicode"
 )
 
-// An expression may stand in the place of a number. It may name the limit of the query and the
-// parameters of the profile:
+// An expression may replace a number. It may name the limit of the query and the parameters of the profile:
 //
 //	sum     = product { ("+" | "-") product }
 //	product = factor { ("x" | "*" | "/") factor | "x" }
 //	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
 //
-// An "x" that no factor follows means "times the limit": 4x is 4 x limit. Before "-", with which a
-// factor begins and a sum goes on, it does so when it touches what it stands behind: 4x - 1 is
-// 4 x limit - 1, and 4 x -1 is -4.
-// Functions: max, min (one value or more), ceil, floor, if(condition, then,
+// An "x" without a factor after it means "times the limit": 4x is 4 x limit. Before "-", white space decides: 4x
+// - 1 is 4 x limit - 1, and 4 x -1 is -4. The functions are max, min (one value or more), ceil, floor, and
+// if(condition, then, else), where every number but 0 is true.
 // else) where everything but 0 is true.
 type expression struct {
 	source string
@@ -32,14 +30,14 @@ type expression struct {
 // limitName is the name of the query's limit in expressions.
 const limitName = "limit"
 
-// functions are the functions of expressions with the least and most number
-// of arguments, 0 for any.
+// functions are the functions of expressions with their smallest and largest number of arguments; 0 is no
+// maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
-// maxExpression is the most bytes an expression may have.
+// maxExpression is the largest length of an expression in bytes.
 const maxExpression = 500
 
-// parseExpression reads text. Names are checked by the caller.
+// parseExpression reads text. The caller checks names.
 func parseExpression(text string) (*expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("an expression may have at most %d characters", maxExpression)
@@ -60,10 +58,10 @@ func parseExpression(text string) (*expression, error) {
 type expressionParser struct {
 	rest  string
 	token string // "" at the end
-	apart bool   // white space stands before the token
+	apart bool   // white space comes before the token
 }
 
-// next moves on to the next token.
+// next moves to the next token.
 func (p *expressionParser) next() {
 	trimmed := strings.TrimLeft(p.rest, " \t\n")
 	p.apart, p.rest = len(trimmed) < len(p.rest), trimmed
@@ -204,7 +202,7 @@ func (p *expressionParser) expect(token string) error {
 	return nil
 }
 
-// names are the names in e, in order, without repeats.
+// names returns the names in e, in order, without duplicates.
 func (e *expression) names() []string {
 	var out []string
 	if e.op == 'v' {
@@ -220,7 +218,7 @@ func (e *expression) names() []string {
 	return out
 }
 
-// value computes e. Names that values lack are 0: load has checked them.
+// value computes e. A missing name counts as 0; the decoder has already checked names.
 func (e *expression) value(values map[string]float64) float64 {
 	switch e.op {
 	case 'n':

@@ -7,7 +7,7 @@ import (
 	"sheaf/rank"
 )
 
-// nothing is facts about no documents.
+// nothing has no documents.
 type nothing struct{}
 
 func (nothing) Chunk(sheaf.ID) (sheaf.Chunk, bool)       { return sheaf.Chunk{}, false }
@@ -17,5 +17,5 @@ func (nothing) FolderSize(string, string) int            { return 0 }
 func (nothing) Links(sheaf.ID) []sheaf.ID                { return nil }
 func (nothing) Backlinks(sheaf.ID) []sheaf.ID            { return nil }
 
-// checkEnv is where the settings of stages are tried.
+// checkEnv is for testing the settings of stages.
 var checkEnv = rank.Env{Facts: nothing{}, Now: time.Unix(0, 0)}

@@ -10,20 +10,20 @@ import (
 	"sheaf"
 )
 
-// FileError says what is wrong with the file of a profile. It wraps sheaf.ErrInvalid.
+// FileError describes a fault in the file of a profile. It wraps sheaf.ErrInvalid.
 type FileError struct {
 	File         string
 	Line, Column int // from 1; 0 for the file as a whole
-	// Text says what is wrong, and names no folder.
+	// Text describes the fault without naming a folder.
 	Text string
-	// within is Text with the folders that it concerns; "" where it concerns none.
+	// within is Text with folder names; "" when there are none.
 	within string
 }
 
-// Error names the file as it was read, and folders.
+// Error returns the text with the file's path and folders.
 func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
 
-// say writes the error with another name of the file.
+// say returns the text with another name of the file.
 func (e *FileError) say(file, text string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -31,11 +31,11 @@ func (e *FileError) say(file, text string) string {
 	return fmt.Sprintf("%v: %s: %s", sheaf.ErrInvalid, file, text)
 }
 
-// Unwrap is sheaf.ErrInvalid.
+// Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders returns an error of this package that names files without their folders,
-// for readers on another machine.
+// WithoutFolders returns an error of this package that names files without their folders, for readers on another
+// machine.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError
@@ -48,14 +48,14 @@ func WithoutFolders(err error) error {
 	return err
 }
 
-// placeless is an error in words that name no folder.
+// placeless is an error whose text names no folder.
 type placeless struct {
 	error
 	text string
 }
 
-// Error is the text without folders.
+// Error returns the text without folders.
 func (e placeless) Error() string { return e.text }
 
-// Unwrap gives the fault, with its category.
+// Unwrap returns the original error with its category.
 func (e placeless) Unwrap() error { return e.error }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What the default profile and the stages had before the default ranking became a sum of
-// shares. The value says what to do instead. Profiles that were saved before still name them.
+// Names that the default profile and the stages had before the default ranking became a sum of shares. The value
+// says what to do instead. Older profiles of users still have these names.
 var (
 	goneStages = map[string]string{
 		"support":     "remove it",
@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// Gone says what replaces a parameter that the default ranking had; "" when the profile has a
-// parameter of the name, or does not extend the default.
+// Gone says what replaces an old parameter of the default ranking. It returns "" when the profile has a parameter
+// of that name, or does not extend the default.
 func (p *Profile) Gone(name string) string {
 	names := make([]string, len(p.Parameters))
 	for i := range p.Parameters {
@@ -43,8 +43,8 @@ func (p *Profile) Gone(name string) string {
 	return goneParameter(name, p.Name, names)
 }
 
-// goneParameter returns what is wrong with a parameter that the default ranking had; "" when
-// it had none of the name. profile is the one that somebody uses, names are its parameters.
+// goneParameter returns the error text for an old parameter of the default ranking, or "". profile is the user's
+// profile, names its parameters.
 func goneParameter(name, profile string, names []string) string {
 	instead, ok := goneParameters[name]
 	if !ok {
@@ -54,7 +54,7 @@ func goneParameter(name, profile string, names []string) string {
 		name, profile, instead, strings.Join(names, ", "))
 }
 
-// GoneStage returns what is wrong with a stage that there was; "" when there was none.
+// GoneStage returns the error text for a stage that was removed, or "".
 func GoneStage(name string) string {
 	instead, ok := goneStages[name]
 	if !ok {
@@ -63,8 +63,7 @@ func GoneStage(name string) string {
 	return fmt.Sprintf("stage %s is gone: %s", name, instead)
 }
 
-// goneBranch returns what is wrong with a branch that the default profile had; "" when it
-// had none of the name.
+// goneBranch returns the error text for an old branch of the default profile, or "".
 func goneBranch(name, profile string, names []string) string {
 	instead, ok := goneBranches[name]
 	if !ok {

@@ -18,14 +18,14 @@ import (
 //go:embed builtin/*.yaml
 var builtin embed.FS
 
-// Default is the name of the profile that is used when none is named.
+// Default is the name of the profile that is used when the caller names none.
 const Default = "sheaf"
 
-// Source returns the text of the profile called name, and its file. A profile that does
-// not exist is sheaf.ErrNotFound. A nil Source has the built-in profiles.
+// Source returns the text of the profile called name, and its file. It returns sheaf.ErrNotFound when there is no
+// such profile. A nil Source has the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
-// maxExtends is the most profiles that may extend one another in a row.
+// maxExtends is the longest chain of profiles that extend one another.
 const maxExtends = 8
 
 // Builtin is the [Source] of the profiles in the binary.
@@ -39,8 +39,8 @@ func Builtin(name string) (file string, text []byte, err error) {
 	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
-// In returns the [Source] of the folders dirs, in their order, and of the built-in
-// profiles after them. Profile NAME is the file NAME.yaml.
+// In returns the [Source] of the folders dirs, in order, and then of the built-in profiles. Profile NAME is the
+// file NAME.yaml.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
 		if validName.MatchString(name) {
@@ -60,9 +60,8 @@ func In(dirs ...string) Source {
 	}
 }
 
-// beside returns the [Source] of the profiles in the folder of file, and of find after
-// them. It leaves out the file itself, which may have the name of the built-in profile
-// that it changes.
+// beside returns the [Source] of the profiles in the folder of file, and then of find. It skips the file itself,
+// which may have the name of the built-in profile that it changes.
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -84,7 +83,7 @@ func beside(file string, find Source) Source {
 // missing is the error for a name that no profile has.
 type missing struct {
 	name string
-	// names are the profiles that exist, looked the folders that were searched.
+	// names are the existing profiles, looked the folders that were searched.
 	names, looked []string
 }
 
@@ -107,7 +106,7 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where says to the author of a profile that extends the missing one which places were searched.
+// where lists the searched places for the author of a profile that extends the missing one.
 func (m *missing) where(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
@@ -116,7 +115,7 @@ func (m *missing) where(looked []string) string {
 	return fmt.Sprintf("looked for %s.yaml %s%s", m.name, places, m.near())
 }
 
-// namesIn are the names of the files in folders that may be profiles.
+// namesIn returns the names of the files in folders that may be profiles.
 func namesIn(dirs []string) []string {
 	var names []string
 	for _, dir := range dirs {
@@ -149,8 +148,8 @@ func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// Load reads the profile called name from find. A name that ends in .yaml or
-// .yml is a file; what it extends is looked up beside it, then in find.
+// Load reads the profile called name from find. A name that ends in .yaml or .yml is a file; profiles that it
+// extends are looked up in its folder, then in find.
 func Load(name string, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -169,9 +168,8 @@ func Load(name string, find Source) (*Profile, error) {
 	return Parse(file, text, find)
 }
 
-// Parse reads and checks the profile in text. file names it in errors; find
-// gives the profiles that it may extend. Everything wrong with it is
-// sheaf.ErrInvalid with file, line and column.
+// Parse reads and checks the profile in text. file names it in errors; find has the profiles that it may extend.
+// Parse returns sheaf.ErrInvalid with file, line and column for every fault.
 func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -191,8 +189,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	return p, nil
 }
 
-// try finds out whether the profile can work. It tries some limits, because numbers may depend
-// on the limit.
+// try checks the profile's numbers at several limits, because numbers may depend on the limit.
 func (p *Profile) try() error {
 	standard, most, err := p.limit(nil)
 	if err != nil {
@@ -209,8 +206,7 @@ func (p *Profile) try() error {
 	return nil
 }
 
-// resolve puts n over the profile that it extends. above are the names of the
-// profiles that led here.
+// resolve merges n with the profile that it extends. above are the names of the profiles that led here.
 func resolve(n *node, find Source, above []string) *node {
 	check(n.want(nodeMapping, "a profile"))
 	extends := n.get("extends")
@@ -224,7 +220,7 @@ func resolve(n *node, find Source, above []string) *node {
 	own := n.get("name")
 	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) &&
 		slices.Contains(builtinNames(), own.text) {
-		find = Builtin // what it changes under its own name
+		find = Builtin // the built-in profile that it changes has the same name
 	} else if own != nil {
 		above = append(above, own.text)
 	}
@@ -236,7 +232,7 @@ func resolve(n *node, find Source, above []string) *node {
 	}
 	parent := extended(extends, find)
 	if parent.get("name") == nil {
-		above = append(above, extends.text) // or it would go round for ever
+		above = append(above, extends.text) // detects a cycle
 	}
 	return overlay(resolve(parent, find, above), n)
 }
@@ -265,9 +261,8 @@ func extended(extends *node, find Source) *node {
 	return parent
 }
 
-// overlay is the mapping child over the mapping parent: its keys replace those
-// of the parent; parameters and, when written as a mapping, branches are
-// joined name by name.
+// overlay merges mapping child into mapping parent. Keys of the child replace those of the parent. parameters,
+// and branches in the form of a mapping, are merged by name.
 func overlay(parent, child *node) *node {
 	out := *child
 	out.root, out.pairs = parent.root, slices.Clone(child.pairs)
@@ -324,7 +319,7 @@ func joinParameters(parent, child *node, root string) node {
 	return out
 }
 
-// declares reports whether the value of a parameter makes a new one.
+// declares reports whether the value of a parameter declares a new one.
 func declares(n *node) bool {
 	return n.kind == nodeMapping && (n.get("min") != nil || n.get("one_of") != nil)
 }
@@ -369,16 +364,15 @@ func branchName(n *node) string {
 type Info struct {
 	Name  string
 	About string
-	// File is where it is; Builtin says that it is in the binary.
+	// File is its path; Builtin says that it is in the binary.
 	File    string
 	Builtin bool
-	// Err says why a file in a folder is no profile; nil for all others.
+	// Err says why a file in a folder is not a valid profile; nil for a valid one.
 	Err error
 }
 
-// List is the profiles of the folders dirs and the built-in ones, by name. One
-// in a folder hides a built-in one of its name. Folders that do not exist are
-// skipped.
+// List returns the profiles of the folders dirs and the built-in ones, by name. A profile in a folder hides a
+// built-in one of its name. Folders that do not exist are skipped.
 func List(dirs ...string) ([]Info, error) {
 	var out []Info
 	seen := map[string]bool{}
@@ -410,7 +404,7 @@ func List(dirs ...string) ([]Info, error) {
 			}
 			file := filepath.Join(dir, entry.Name())
 			text, err := readFile(file)
-			if errors.Is(err, fs.ErrNotExist) { // it was removed just now, or leads nowhere: In does not find it either
+			if errors.Is(err, fs.ErrNotExist) { // the file was just removed, or is a dead link: In does not find it either
 				continue
 			}
 			add(name, file, text, err, false)

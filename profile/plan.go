@@ -16,10 +16,9 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Plan binds the profile to a query that wants limit results, 1..MaxLimit, and
-// sets the parameters named in set. A parameter that does not exist, a value
-// out of its range, or numbers of the profile that become invalid by them are
-// sheaf.ErrInvalid.
+// Plan binds the profile to a query with this limit, 1..MaxLimit, and sets the parameters named in set. It
+// returns sheaf.ErrInvalid for an unknown parameter, a value out of range, and for numbers of the profile that
+// become invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -74,8 +73,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns how many results a query with these parameters wants when it does not
-// say, 0 when the profile leaves that open, and how many it may want.
+// limit returns the default and the largest number of results for a query with these parameters. The default is 0
+// when the profile has none.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
@@ -88,14 +87,14 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	return args.integer("default"), args.integer("max"), err
 }
 
-// MostWanted returns how many results a query with these parameters may want.
+// MostWanted returns the largest number of results that a query with these parameters may ask for.
 func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	_, most, err := p.limit(set)
 	return most, err
 }
 
-// DefaultLimit returns how many results a query with these parameters wants when it
-// does not say; 0 when the profile leaves that open, or a parameter is wrong.
+// DefaultLimit returns the default number of results for a query with these parameters. It is 0 when the profile
+// has none, or when a parameter is wrong.
 func (p *Profile) DefaultLimit(set map[string]string) int {
 	standard, most, err := p.limit(set)
 	if err != nil {
@@ -104,10 +103,10 @@ func (p *Profile) DefaultLimit(set map[string]string) int {
 	return min(standard, most)
 }
 
-// Scans reports whether the profile finds candidates in files and so needs no index.
+// Scans reports whether the profile finds candidates in files and therefore needs no index.
 func (p *Profile) Scans() bool { return p.scan != nil }
 
-// given adds to what is wrong with a profile's numbers what a query set.
+// given adds the query's parameters to an error about the profile's numbers.
 func given(err error, set map[string]string) error {
 	var with []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -119,8 +118,7 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
-// Dated reports whether what comes out depends on the time of the query, as ages
-// do.
+// Dated reports whether the result depends on the time of the query, for example by ages.
 func (p *Plan) Dated() bool {
 	recent := func(steps []Step) bool {
 		return slices.ContainsFunc(steps, func(s Step) bool { _, ok := s.Stage.(rank.Recency); return ok })
@@ -131,8 +129,8 @@ func (p *Plan) Dated() bool {
 	return in(&p.Main) || p.Candidates != nil && in(p.Candidates)
 }
 
-// Most is how many results there can be at most, by what the branches that count
-// retrieve, what a first phase lets through, and what cutoffs keep.
+// Most returns the largest possible number of results, from the limits of counting branches, first phase and
+// cutoffs.
 func (p *Plan) Most() int {
 	most := 0
 	for i := range p.Main.Branches {
@@ -154,8 +152,8 @@ func (p *Plan) Most() int {
 	return most
 }
 
-// CheckLimit is sheaf.ErrInvalid when more results are wanted than there can be:
-// the rest would be missing without a word.
+// CheckLimit returns sheaf.ErrInvalid when limit is larger than [Plan.Most], because the answer would silently be
+// short.
 func (p *Plan) CheckLimit(limit int) error {
 	if most := p.Most(); limit > most {
 		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its "+
@@ -164,24 +162,23 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError says that a parameter which a query sets is wrong, or a setting of a stage
-// outside of a profile. It wraps sheaf.ErrInvalid.
+// ParameterError describes a wrong parameter of a query, or a wrong setting of a single stage. It wraps
+// sheaf.ErrInvalid.
 type ParameterError struct {
-	Name string // as the query has it
+	Name string // as in the query
 	Err  error
 }
 
-// Error says which parameter of which profile is wrong, and what is allowed.
+// Error names the parameter, the profile and what is allowed.
 func (e *ParameterError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the fault, with its category.
+// Unwrap returns the fault with its category.
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// ErrTogether marks errors of values of which each is allowed, and that do not go
-// together.
+// ErrTogether marks errors of values that are each allowed but do not go together.
 var ErrTogether = errors.New("values that do not go together")
 
-// together is an error that is ErrTogether too, and says so in no word.
+// together adds ErrTogether to an error without changing its text.
 type together struct{ error }
 
 func (e together) Unwrap() []error { return []error{ErrTogether, e.error} }
@@ -190,7 +187,7 @@ func wrongParameter(name, format string, args ...any) error {
 	return &ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)}
 }
 
-// values are the parameters in force.
+// values returns the values of all parameters.
 func (p *Profile) values(limit int, set map[string]string) (values, error) {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
@@ -261,8 +258,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 	return param.reaches(p, x, v, false)
 }
 
-// reaches is an error unless x is what AtLeast asks for. written says that x is the
-// profile's own number, whatever a query sets.
+// reaches returns an error when x is below AtLeast. written says that x is the profile's own number, whatever the
+// query sets.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) error {
 	if param.atLeast == nil {
 		return nil
@@ -282,7 +279,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) e
 		"least %s", param.Name, p.Name, plain(x), bound)}}
 }
 
-// only is the branch of a weight above 0 when there is just one, else nil.
+// only returns the single branch with a weight above 0, or nil.
 func (ph *Phase) only() *Branch {
 	var only *Branch
 	for i := range ph.Branches {
@@ -319,7 +316,7 @@ func (ph *phase) plan(v values) *Phase {
 	return out
 }
 
-// weightNode is where the first weight of a branch is written, or else the phase.
+// weightNode returns the position of the first weight of a branch, or else of the phase.
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {
@@ -373,8 +370,8 @@ func planSteps(steps []step, v values) []Step {
 			continue
 		}
 		stage := steps[i].kind.stage(args)
-		// What one number allows depends on another (low below high): the stage itself
-		// checks that, with nothing to rank.
+		// Some numbers depend on each other (low below high). The stage checks them itself, with an empty
+		// ranking.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
 			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 			if steps[i].kind.pairs {
@@ -387,7 +384,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text writes a step with its settings; those at their defaults are left out.
+// text writes a step with its settings, without those at their defaults.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

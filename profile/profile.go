@@ -1,14 +1,12 @@
-// Package profile says which stages a query runs, and with which numbers. A
-// [Profile] is a ranking system written down as data: parameters that a query
-// may override, branches that retrieve, a fusion, and final stages. The
-// built-in profiles are in the folder builtin, one file each; users write more.
+// Package profile describes which stages a query runs, and with which numbers. A [Profile] is a ranking as data:
+// parameters that a query may override, branches that retrieve, a fusion, and final stages. The built-in profiles
+// are in the folder builtin, one file each; users write more.
 //
-// The language is YAML and strict: an unknown key, a wrong type or a number
-// out of range is an error with file, line and column. An expression may replace
-// a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
+// The language is strict YAML: an unknown key, a wrong type or a number out of range is an error with file, line
+// and column. An expression may replace a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
 //
-// [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and
-// parameters, and package search runs the plan.
+// [Parse] reads a profile, [Profile.Plan] binds it to a query's limit and parameters, and package search runs the
+// plan.
 package profile
 
 import (
@@ -17,7 +15,7 @@ import (
 	"sheaf/rank"
 )
 
-// Profile is a ranking system, checked.
+// Profile is a checked ranking system.
 type Profile struct {
 	// About says what the profile is for, in one or two sentences.
 	Name  string
@@ -26,8 +24,7 @@ type Profile struct {
 	File string
 	// Extends names the profile that this one changes, "" for none.
 	Extends string
-	// Parameters are what a query may override, in the order in which they
-	// are declared.
+	// Parameters are the numbers and words that a query may override, in order of declaration.
 	Parameters []Parameter
 
 	sources
@@ -36,43 +33,42 @@ type Profile struct {
 	origin
 }
 
-// sources is what comes before the branches; nil for none.
+// sources are the parts before the branches; nil for none.
 type sources struct{ limits, expand, scan *step }
 
-// origin is where a profile comes from.
+// origin says where a profile comes from.
 type origin struct {
 	root      string // the last profile in the chain that it extends
 	digest    string
-	unchanged bool // a built-in profile as it is in the binary
+	unchanged bool // an unchanged built-in profile
 }
 
 // Parameter is a number or a word of a profile that a query may set.
 type Parameter struct {
 	Name  string
 	About string
-	// Default is the value when a query sets none: a number or an expression
-	// over limit and the parameters before it, or one of OneOf.
+	// Default is the value when the query sets none: a number, an expression over limit and earlier parameters,
+	// or one of OneOf.
 	Default string
-	// Min and Max bound a number. Integer asks for a whole one.
+	// Min and Max bound a number. Integer requires a whole number.
 	Min, Max float64
 	Integer  bool
-	// AtLeast is what a number must not be less than, an expression over limit
-	// and the parameters before it; "" for nothing but Min.
+	// AtLeast is a lower bound for a number, an expression over limit and earlier parameters; "" means only Min.
 	AtLeast string
-	// OneOf are the words allowed; empty for a number.
+	// OneOf are the allowed words; empty for a number.
 	OneOf []string
 
 	parsed
 }
 
-// parsed is a parameter's default and its least value, and the place of the default.
+// parsed has a parameter's default and lower bound, and the position of the default.
 type parsed struct {
 	number, atLeast *expression
 	node            *node
 }
 
-// phase is a set of branches, how they are joined, and what follows. A profile
-// has one, and may have another before it, whose hits bound it.
+// phase is a set of branches, their fusion, and the stages after it. A profile has a main phase, and may have a
+// first phase whose hits bound the main one.
 type phase struct {
 	branches []branch
 	fuse     *step
@@ -114,83 +110,76 @@ const (
 // Plan is a profile bound to a query: every number is known and checked.
 type Plan struct {
 	Profile *Profile
-	// Limit is the number of results that the query wants.
+	// Limit is the largest number of results.
 	Limit int
-	// Values are the parameters in force, as written.
+	// Values are the values of all parameters, as written.
 	Values map[string]string
 	// Expand asks for other ways to put the query; nil does not.
 	Expand *Expand
-	// Scan finds candidates in files, which bound and serve the branches; nil
-	// when the branches search the store.
+	// Scan finds candidates in files, and the branches search only these; nil when the branches search the store.
 	Scan *Scan
-	// Candidates is the first phase; nil when there is none. Its ranking,
-	// cut to its Limit, bounds the branches of Main.
+	// Candidates is the first phase; nil when there is none. Its ranking, cut to its Limit, bounds the branches
+	// of Main.
 	Candidates *Phase
 	Main       Phase
 }
 
 // Expand says how a query is expanded by a chat model.
 type Expand struct {
-	// Variants is how many other ways to put the query are asked for.
+	// Variants is how many other ways to put the query the model is asked for.
 	Variants int
-	// Passage asks for an invented answer, to be embedded beside the query (Gao
-	// and others: Precise Zero-Shot Dense Retrieval without Relevance Labels,
-	// 2023); a passage counts with the larger of its two similarities.
+	// Passage asks for an invented answer to embed beside the query (Gao and others: Precise Zero-Shot Dense
+	// Retrieval without Relevance Labels, 2023). A passage counts with the larger of its two similarities.
 	Passage bool
-	// AllWords lets all words of the query score. Otherwise a plain query
-	// scores by those of its words that the model finds to matter.
+	// AllWords lets all words of the query score. Otherwise only words that the model chooses score in a plain
+	// query.
 	AllWords bool
 	// Timeout bounds the call of the model.
 	Timeout time.Duration
 }
 
-// Scan says what is searched of files that have no index.
+// Scan bounds a search in files without an index.
 type Scan struct {
-	// Files is the most files that are candidates, ChunkChars the most
-	// characters of a chunk, MaxVectors the most chunks that get vectors,
-	// ListValues the most values of one property that are searched, FrontmatterDepth
-	// how deep they may lie.
+	// Files is the largest number of candidate files, ChunkChars of characters in a chunk, MaxVectors of chunks
+	// with vectors, ListValues of searched values of one property. FrontmatterDepth is how deep searched values
+	// may be nested.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
-	// MemoryBytes bounds what cut files and the index take.
+	// MemoryBytes bounds the memory of cut files and their index.
 	MemoryBytes int64
 }
 
-// Phase is the branches that run together, their fusion, and what follows.
+// Phase is the branches that run together, their fusion, and the stages after it.
 type Phase struct {
 	Branches []Branch
-	// Fusion joins the branches, one of them as well as several.
+	// Fusion joins the branches, also a single one.
 	Fusion rank.Fusion
-	// Complete says that what one branch found is looked up in the others
-	// before they are fused.
+	// Complete asks each branch, before the fusion, for its score of hits that only other branches found.
 	Complete bool
-	// FusionText describes the fusion, as the profile writes it.
+	// FusionText describes the fusion as the profile writes it.
 	FusionText string
 	Then       []Step
-	// Limit is how many hits of a first phase go on; 0 for the main one.
+	// Limit is how many hits of a first phase are kept; 0 for the main phase.
 	Limit int
 }
 
-// Branch is one retrieval and the stages that follow it.
+// Branch is one retrieval and the stages after it.
 type Branch struct {
 	Name     string
 	Retrieve Retrieve
 	// Limit is how many hits to retrieve.
 	Limit int
-	// Weight is how much the branch counts in the fusion. A branch of weight
-	// 0 need not run.
+	// Weight is how much the branch counts in the fusion. A branch of weight 0 need not run.
 	Weight float64
 	// Text says how to search words; nil for vectors.
 	Text *TextBranch
 	// Vector says how to search vectors; nil for words.
 	Vector *VectorBranch
-	// AtLeast names a branch before this one: a hit counts with the larger
-	// of its scores in the two. "" for none.
+	// AtLeast names an earlier branch: a hit gets the larger of its scores in the two. "" for none.
 	AtLeast string
 	Then    []Step
 }
 
-// TextBranch says how words are matched; the meaning of each is that of the
-// request of package store which has the same names.
+// TextBranch says how words are matched. Its fields mean the same as those of store.TextRequest.
 type TextBranch struct {
 	Fields     []Field
 	Combine    string // "sum", "best", "bm25f" or "text"
@@ -208,15 +197,14 @@ type Field struct {
 // VectorBranch says how vectors are matched.
 type VectorBranch struct {
 	Field string // "body" or "title"
-	// Candidates is how many passages an approximate store looks at; 0 lets
-	// it choose.
+	// Candidates is how many passages an approximate store examines; 0 lets it choose.
 	Candidates int
 }
 
 // Step is one stage of a plan.
 type Step struct {
-	// Name is the stage's name in profiles; Text the stage as the profile
-	// writes it, "elbow: {ratio: 0.5, max: 20}", with every number known.
+	// Name is the stage's name in profiles. Text is the stage as the profile writes it, with every number known:
+	// "elbow: {ratio: 0.5, max: 20}".
 	Name  string
 	Text  string
 	Stage rank.Stage

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reference is the language's reference in Markdown, made from the tables that
-// the decoder reads, and of the built-in profiles, made from their files.
+// Reference returns the language's reference in Markdown. It is made from the decoder's tables and the files of
+// the built-in profiles.
 func Reference() (string, error) {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -54,8 +54,8 @@ func Reference() (string, error) {
 	return b.String(), nil
 }
 
-// Reference is the profile in Markdown: what it is for, its parameters, and the
-// pipeline for ten results. The page of all profiles holds it.
+// Reference returns the profile in Markdown: its purpose, its parameters, and the pipeline for ten results. It is
+// part of the page of all profiles.
 func (p *Profile) Reference() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s\n\n", p.Name, p.About)
@@ -95,22 +95,20 @@ func writeOptions(b *strings.Builder, options []option) {
 	}
 }
 
-// cell makes a text fit a cell of a table.
+// cell escapes a text for a cell of a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
 // Option describes a setting.
 type Option struct {
-	// Default is "" when the setting must be given.
+	// Default is "" when the setting is required.
 	Name, About, Default string
-	// Allowed says what it takes; Flag says that it is true or false.
+	// Allowed says which values it takes; Flag says that it is true or false.
 	Allowed string
 	Flag    bool
-	// Number says that it is a number within Min..Max, or an expression for one;
-	// Integer asks for a whole one.
+	// Number says that it is a number within Min..Max, or an expression for one. Integer requires a whole number.
 	Number, Integer bool
 	Min, Max        float64
-	// OneOf are the words that it may be; without any, and when it is nothing of
-	// the above, it is a text.
+	// OneOf are the allowed words. When no other field applies, the setting is a text.
 	OneOf []string
 }
 
@@ -123,7 +121,7 @@ func describe(options []*option) (out []Option) {
 	return out
 }
 
-// written says what the option takes outside a profile, where it is one text.
+// written describes the option's value outside a profile, where it is one text.
 func (o *option) written() string {
 	if o.kind == typeTexts {
 		return o.allowed() + " with commas between them"
@@ -140,11 +138,11 @@ func StageOptions(name string) []Option {
 	return describe(k.allOptions())
 }
 
-// FusionOptions returns the settings of a fusion of rankings that come from elsewhere.
+// FusionOptions returns the settings of a fusion of rankings from elsewhere.
 func FusionOptions() []Option { return describe(pointers(runFusion.options)) }
 
-// StageHelp describes a kind of stage and its settings, a line each. The error for an
-// unknown name offers the stages that rankings of other systems can go through.
+// StageHelp describes a stage and its settings, one per line. For an unknown name, the error lists the stages for
+// rankings of other systems.
 func StageHelp(name string) (string, error) {
 	k := stageNamed(name)
 	if k == nil {

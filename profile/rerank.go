@@ -8,21 +8,19 @@ import (
 	"sheaf/rank"
 )
 
-// Rerank is the stage that asks a model how well the first N hits answer the
-// query. It is run by package search, which has the texts and the model; by
-// itself it cannot rank.
+// Rerank is the stage that asks a model how well the first N hits answer the query. Package search runs it,
+// because it has the texts and the model.
 type Rerank struct {
-	// N is how many hits the model reads; the others are left out. 0 calls
-	// no model and changes nothing.
+	// N is how many hits the model reads; the others are dropped. 0 calls no model and changes nothing.
 	N int
-	// Weight, 0..1, is how much the model's opinion counts against the score
-	// that the hit had; both are brought to 0..1 over the N hits first.
+	// Weight, 0..1, is how much the model's score counts against the hit's own score. Both are first mapped to
+	// 0..1 over the N hits.
 	Weight float64
 	// Timeout bounds the call of the model.
 	Timeout time.Duration
 }
 
-// Apply implements [rank.Stage]: sheaf.ErrUnsupported unless in is empty.
+// Apply implements [rank.Stage]. It returns sheaf.ErrUnsupported unless in is empty.
 func (r Rerank) Apply(in sheaf.Ranking, _ rank.Env) (sheaf.Ranking, error) {
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil

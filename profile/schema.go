@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// Schema is the JSON Schema (2020-12) of profile files, for editors.
+// Schema returns the JSON Schema (2020-12) of profile files, for editors.
 func Schema() ([]byte, error) {
 	steps := make([]any, 0, 2*len(stages))
 	for i := range stages {
@@ -66,7 +66,7 @@ func Schema() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// object is a JSON object; its keys are written in order of the alphabet.
+// object is a JSON object; its keys are written in alphabetical order.
 type object map[string]any
 
 func branchSchema(how Retrieve, options []option, more object) object {

@@ -20,20 +20,18 @@ const (
 	typeTexts                     // a list of texts, or a single one
 )
 
-// option is one setting of a stage, a fusion or a branch: everything that the
-// decoder, the JSON Schema and the reference know of it.
+// option is one setting of a stage, a fusion or a branch. The decoder, the JSON Schema and the reference use it.
 type option struct {
 	name  string
 	about string
 	kind  optionType
-	// standard is the default, as a profile would write it; "" when the option must be
-	// given.
+	// standard is the default as a profile would write it; "" when the option is required.
 	standard string
 	min, max float64 // of numbers
 	choices  []string
 }
 
-// allowed says what values an option takes, for people.
+// allowed describes the allowed values for people.
 func (o *option) allowed() string {
 	switch o.kind {
 	case typeNumber:
@@ -52,8 +50,7 @@ func (o *option) allowed() string {
 
 func (o *option) isNumber() bool { return o.kind == typeNumber || o.kind == typeInteger }
 
-// plain writes a number without an exponent where that is readable, and without
-// the last digits of what was computed: 1 - 0.82 is 0.18.
+// plain writes a number without an exponent if it is readable, and without rounding errors: 1 - 0.82 is 0.18.
 func plain(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -64,14 +61,14 @@ func plain(v float64) string {
 // setting is the value that a profile gives to an option, not yet computed.
 type setting struct {
 	option *option
-	node   *node  // where it was written; nil for a default
+	node   *node  // its position in the file; nil for a default
 	where  string // names the option for people, as "elbow.ratio"
 	number *expression
-	text   string // a choice ("$name" for a parameter's), a truth value or a text
+	text   string // a choice ("$name" for a parameter's), true or false, or a text
 	texts  []string
 }
 
-// setting reads what mapping n gives to an option, or takes its default.
+// setting returns the value of an option in mapping n, or its default.
 func (d *decoder) setting(o *option, n *node, where string) setting {
 	if value := n.get(o.name); value != nil {
 		return d.value(o, value, where)
@@ -140,7 +137,7 @@ func (d *decoder) expression(s *setting) *expression {
 	return e
 }
 
-// named returns the names of the parameters that are words, or numbers.
+// named returns the names of the parameters that are words, or that are numbers.
 func (d *decoder) named(words bool) (names []string) {
 	for i := range d.params {
 		if words == (len(d.params[i].OneOf) > 0) {
@@ -168,30 +165,30 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 	}
 }
 
-// is reports whether a setting is written as a number, and this one.
+// is reports whether a setting is written as this number.
 func (s *setting) is(number float64) bool {
 	n, err := strconv.ParseFloat(s.node.text, 64)
 	return err == nil && n == number
 }
 
-// values are the parameters of a query and its limit.
+// values are the parameters and the limit of a query.
 type values struct {
 	numbers map[string]float64
 	choices map[string]string
 }
 
-// arguments are the settings of one stage, computed.
+// arguments are the computed settings of one stage.
 type arguments []argument
 
 type argument struct {
 	name   string
 	number float64
 	text   string
-	choice int // the place of text among the choices of its option
+	choice int // the index of text among the choices of its option
 	texts  []string
 }
 
-// get returns the argument called name; the zero value when there is none.
+// get returns the argument called name, or the zero value.
 func (a arguments) get(name string) argument {
 	for i := range a {
 		if a[i].name == name {
@@ -208,7 +205,7 @@ func (a arguments) choice(name string) int     { return a.get(name).choice }
 func (a arguments) texts(name string) []string { return a.get(name).texts }
 func (a arguments) flag(name string) bool      { return a.text(name) == "true" }
 
-// compute gives every setting its value and checks it. It panics with a fault.
+// compute computes and checks every setting. It panics with a fault.
 func compute(settings []setting, v values) arguments {
 	out := make(arguments, len(settings))
 	for i := range settings {

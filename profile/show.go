@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 )
 
-// Show draws the profile as text: its parameters, then the pipeline as it runs
-// for a query that wants limit results with the parameters in set.
+// Show draws the profile as text: its parameters, then its pipeline for a query with this limit and the
+// parameters in set.
 func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	plan, err := p.Plan(limit, set)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Profile) Show(limit int, set map[string]string) (string, error) {
 	return b.String(), nil
 }
 
-// drawSources writes what comes before the branches.
+// drawSources writes the steps before the branches.
 func (p *Plan) drawSources(b *strings.Builder) {
 	if e := p.Expand; e != nil {
 		passage := ""
@@ -62,8 +62,7 @@ func (p *Plan) drawSources(b *strings.Builder) {
 	}
 }
 
-// Range says what values a parameter may have, as "0..1", "1..100,
-// at least n" or "rrf | scores".
+// Range describes the values that a parameter may have: "0..1", "1..100, at least n" or "rrf | scores".
 func (param *Parameter) Range() string {
 	if len(param.OneOf) > 0 {
 		return strings.Join(param.OneOf, " | ")
@@ -75,7 +74,7 @@ func (param *Parameter) Range() string {
 	return text
 }
 
-// draw writes the branches one beside the other's line, then what follows.
+// draw writes one line per branch, then the steps after them.
 func (ph *Phase) draw(b *strings.Builder, indent string) {
 	width := 0
 	for i := range ph.Branches {
@@ -130,9 +129,8 @@ func (br *Branch) describe() string {
 		plain(t.K1), plain(t.B))
 }
 
-// Diff says how profile b differs from profile a for a query that wants limit
-// results: lines of what [Profile.Show] draws, "-" before those of a, "+"
-// before those of b; "" when both do the same.
+// Diff returns the differences between profiles a and b for a query with this limit: lines of [Profile.Show],
+// with "-" before those of a and "+" before those of b. It is "" when both do the same.
 func Diff(a, b *Profile, limit int) (string, error) {
 	var texts [2][]string
 	for i, p := range [2]*Profile{a, b} {
@@ -178,8 +176,7 @@ func diffLines(a, b []string) string {
 	return out.String()
 }
 
-// New is the text of a profile called name that changes p: it extends p and
-// lists every parameter at its default, ready to be edited.
+// New returns the text of a profile that extends p and lists every parameter at its default, for editing.
 func New(name string, p *Profile) ([]byte, error) {
 	n := node{file: name, line: 1, col: 1, kind: nodeScalar, text: name}
 	if err := checkName(&n, "the name of a profile"); err != nil {
@@ -202,7 +199,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// quoteYAML quotes a text where YAML would read something else in it.
+// quoteYAML quotes a text that YAML would read as something else.
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
 		strings.HasPrefix(s, "- ") {

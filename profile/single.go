@@ -20,25 +20,22 @@ func Stages() []string {
 	return names
 }
 
-// searchStages work in a search only: one calls a model, the other looks in the index
-// for the words of the query.
+// searchStages work only in a search: one calls a model, the other looks up the words of the query in the index.
 var searchStages = []string{"rerank", "word_pairs"}
 
-// SingleStages returns the names of the stages that work outside a search, on rankings
-// and facts about documents.
+// SingleStages returns the names of the stages that work outside a search, on rankings and facts about documents.
 func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return slices.Contains(searchStages, name) })
 }
 
-// runStages need to know of a document only which chunks belong to it.
+// runStages only need to know which chunks belong to a document.
 var runStages = []string{"aggregate", "top", "elbow", "adaptive", "normalize", "similarity", "per_document", "pin"}
 
-// RunStages returns the names of the stages that rankings of other systems can go
-// through; the others need documents to know about.
+// RunStages returns the names of the stages that can process rankings of other systems. The others need
+// documents.
 func RunStages() []string { return slices.Clone(runStages) }
 
-// runFusion fuses rankings that come from elsewhere. It leaves out the options that
-// concern branches and repeated ids.
+// runFusion fuses rankings from elsewhere, without the options for branches and repeated IDs.
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
@@ -50,7 +47,7 @@ func runFusionOptions() []option {
 			continue
 		case "norm":
 			o.about = "how the scores of a ranking are normalized, for scores; what it lacks " + ofMissing
-			o.choices = slices.Clone(o.choices) // share is of a query, which is unknown here
+			o.choices = slices.Clone(o.choices) // share needs the query, which is unknown here
 			o.choices = slices.DeleteFunc(o.choices, func(norm string) bool { return norm == "share" })
 		}
 		out = append(out, o)
@@ -58,16 +55,15 @@ func runFusionOptions() []option {
 	return out
 }
 
-// NewStage makes one stage of the kind called name, for rankings that come from
-// elsewhere. set has its settings, written as in a profile, lists with commas.
-// Expressions know limit by that name; it must be 1..MaxLimit where one asks for it.
-// Anything wrong is sheaf.ErrInvalid.
+// NewStage makes one stage of the kind called name, for rankings from elsewhere. set has its settings, written as
+// in a profile, lists with commas. Expressions may name limit, which must then be 1..MaxLimit. NewStage returns
+// sheaf.ErrInvalid for every fault.
 func NewStage(name string, set map[string]string, limit int) (Step, error) {
 	return newStage(name, set, limit, "setting ")
 }
 
-// NewRunStage is [NewStage] for rankings that tell only which document a chunk belongs
-// to. A stage that needs more is sheaf.ErrUnsupported. Errors write settings as flags.
+// NewRunStage is [NewStage] for rankings that tell only which document a chunk belongs to. It returns
+// sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	if stageNamed(name) == nil {
 		return Step{}, unknownStage(name, runStages)
@@ -83,7 +79,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	return step, nil
 }
 
-// newStage makes a stage; errors call its settings by their names after called.
+// newStage makes a stage. Errors call its settings by their names after called.
 func newStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -97,14 +93,13 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	if err != nil {
 		return Step{}, err
 	}
-	if len(steps) == 0 { // "when" leaves it out: every hit stays where it is
+	if len(steps) == 0 { // "when" disables it: every hit stays
 		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}}, nil
 	}
 	return steps[0], nil
 }
 
-// NewFusion makes a fusion, for rankings that come from elsewhere, of the settings that
-// NewStage takes.
+// NewFusion makes a fusion for rankings from elsewhere. It takes settings as NewStage does.
 func NewFusion(set map[string]string, limit int) (rank.Fusion, error) {
 	return newFusion(set, limit, "setting ")
 }
@@ -122,8 +117,8 @@ func newFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from settings, with the values of its expressions,
-// which may name the limit alone.
+// single reads one stage or fusion from settings, with the values of its expressions. These may name only the
+// limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {
@@ -140,7 +135,7 @@ func single(k *kind, what, called string, set map[string]string, limit int) (*st
 	return s, v, err
 }
 
-// settingsNode returns the mapping that a profile would hold.
+// settingsNode returns the settings as a mapping of a profile.
 func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	n := &node{file: what, kind: nodeMapping}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -161,7 +156,7 @@ func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	return n
 }
 
-// stageNamed returns the kind of stage called name; nil when there is none.
+// stageNamed returns the kind of stage called name, or nil.
 func stageNamed(name string) *kind {
 	for i := range stages {
 		if stages[i].name == name {

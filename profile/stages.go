@@ -7,24 +7,23 @@ import (
 	"sheaf/rank"
 )
 
-// kind is a kind of stage or fusion: its name, what it does, what it takes and
-// how it is made. The decoder, the JSON Schema and the reference read this
-// table and nothing else, so a new kind of stage is one entry.
+// kind is a kind of stage or fusion: its name, purpose, options and constructor. The decoder, the JSON Schema and
+// the reference read only this table, so a new kind of stage is one entry.
 type kind struct {
 	name  string
 	about string
-	// short is the option that a single value gives: "top: 10".
+	// short is the option that a single value sets: "top: 10".
 	short   string
 	options []option
-	// pairs says that what one of its numbers allows depends on another.
+	// pairs says that some of its numbers depend on each other.
 	pairs bool
-	// keeps says that the hits that a stage leaves have the scores that they had.
+	// keeps says that the stage does not change the scores of the hits that it keeps.
 	keeps  bool
 	stage  func(a arguments) rank.Stage
 	fusion func(a arguments) rank.Fusion
 }
 
-// allOptions are the options of the kind and those of every stage.
+// allOptions returns the options of the kind and those of every stage.
 func (k *kind) allOptions() []*option {
 	options := pointers(k.options)
 	if k.stage != nil {
@@ -49,7 +48,7 @@ func flag(name, about string) option {
 	return option{name: name, kind: typeBool, standard: "false", about: about}
 }
 
-// The choices of an option stand in the order of the constants of package rank that they mean.
+// The choices of an option are in the order of the constants of package rank.
 var (
 	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added",
 		"multiply", "add")
@@ -261,7 +260,7 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-// ofMissing says what a hit gets that a leg did not find, as rank.Norm has it.
+// ofMissing describes the score of a hit that a leg did not find, as in rank.Norm.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 
@@ -327,8 +326,8 @@ var (
 	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase go on")
 )
 
-// What comes before the branches: how many results may be wanted, the expansion
-// of the query, and candidates that are found in files.
+// The parts before the branches: how many results a query may want, the expansion of the query, and candidates
+// from files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query may want",
 		options: []option{

@@ -14,7 +14,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// tunedFolder is the folder, in that of an index, of profiles tuned to it.
+// tunedFolder is the folder, inside an index, of profiles tuned to the index.
 const tunedFolder = "tuned"
 
 // The first line of a tuned profile says for which default ranking it was found.
@@ -23,19 +23,17 @@ const (
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."
 )
 
-// TunedFile is the file in the index's folder dir that, when there is one, holds
-// what is changed of the profile called name for this index.
+// TunedFile returns the file in the index folder dir for the changes of a profile that were tuned to this index.
 func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder, name+".yaml") }
 
-// TunedText is the content of [TunedFile]. Errors are fs.ErrNotExist where there is none,
-// and a [FileError] where it is no file, or too large for a profile.
+// TunedText returns the content of [TunedFile]. It returns fs.ErrNotExist when there is no file, and a
+// [FileError] when it is not a regular file or is too large for a profile.
 func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir, name)) }
 
-// LoadTuned reads the profile called name as the index in dir uses it: tuned to
-// it, or from find when it is not. A tuned profile is called NAME-tuned and
-// extends NAME. fault says why a tuned one that is there is not used, such as a
-// parameter that NAME does not have any more. What was found for the default ranking of
-// before is not used: names has another meaning now. Errors are those of [Load].
+// LoadTuned reads the profile called name as the index in dir uses it: the tuned one, or else from find. A tuned
+// profile is called NAME-tuned and extends NAME. fault says why an existing tuned profile is not used, for
+// example because NAME no longer has one of its parameters. A profile that was tuned to the previous default
+// ranking is not used, because names changed their meaning. Errors are those of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)
@@ -57,7 +55,7 @@ func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	return p, fault, err
 }
 
-// Tuning is what is changed of a profile.
+// Tuning is the changes to a profile.
 type Tuning struct {
 	// Parameters are new defaults.
 	Parameters map[string]string
@@ -65,8 +63,7 @@ type Tuning struct {
 	Fields map[string]map[string]string
 }
 
-// Text writes the profile that extends name by the changes. about says where they
-// come from, in one line.
+// Text writes the profile that extends name by the changes. about is one line that says where they come from.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, tunedHeader+"\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
@@ -89,8 +86,7 @@ func (t Tuning) Text(name, about string) []byte {
 	return []byte(b.String())
 }
 
-// WriteTuned makes text what the index in dir uses for the profile called name.
-// Readers see the old file or the new one.
+// WriteTuned stores text as the tuned profile of the index for name. Readers see the old file or the new one.
 func WriteTuned(dir, name string, text []byte) error {
 	file := TunedFile(dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -16,14 +16,13 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth bound what a profile may be: they are far above what
-// any needs and keep hostile files cheap.
+// maxBytes and maxDepth bound a profile. They are far above any need and make hostile files cheap to refuse.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
 )
 
-// node is a value of a YAML file with its place.
+// node is a value of a YAML file with its position.
 type node struct {
 	file      string
 	line, col int
@@ -31,8 +30,8 @@ type node struct {
 	text      string // of a scalar
 	pairs     []pair // of a mapping
 	items     []node // of a list
-	setting   string // outside a profile: the setting whose value it is
-	root      string // of a profile: the last one in the chain that it extends
+	setting   string // outside a profile: the setting that has this value
+	root      string // of a profile: the last profile in the chain that it extends
 }
 
 type nodeKind uint8
@@ -53,8 +52,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and begins with the place. Outside
-// files the place has no line.
+// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position. Outside files there is no
+// line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -66,8 +65,8 @@ func (n *node) errorf(format string, args ...any) error {
 	return &FileError{File: n.file, Line: n.line, Column: n.col, Text: fmt.Sprintf(format, args...)}
 }
 
-// parseYAML reads one YAML document of plain values: no anchors, aliases, tags
-// or merge keys, no key twice.
+// parseYAML reads one YAML document of plain values. It refuses anchors, aliases, tags, merge keys and repeated
+// keys.
 func parseYAML(file string, text []byte) (*node, error) {
 	root := &node{file: file, line: 1, col: 1}
 	parsed, err := yamlfile.Parse(string(text), yamlfile.Limits{Bytes: maxBytes, Depth: 2 * maxDepth})
@@ -168,12 +167,12 @@ func (n *node) addPair(from *ast.MappingValueNode, depth int) error {
 	return nil
 }
 
-// null returns an empty value at n's place.
+// null returns an empty value at n's position.
 func (n *node) null() node {
 	return node{file: n.file, line: n.line, col: n.col, setting: n.setting}
 }
 
-// get returns the value of a key of a mapping; nil when it has none.
+// get returns the value of a key of a mapping, or nil.
 func (n *node) get(key string) *node {
 	for i := range n.pairs {
 		if n.pairs[i].key.text == key {
@@ -183,7 +182,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want returns an error unless n is of the kind; what names it for people.
+// want returns an error unless n has the kind; what names the kind for people.
 func (n *node) want(kind nodeKind, what string) error {
 	if n.kind != kind {
 		return n.errorf("%s must be %s, and is %s", what, kind, n.describe())
@@ -198,8 +197,7 @@ func (n *node) describe() string {
 	return n.kind.String()
 }
 
-// onlyKeys returns an error for the first key of mapping n that is not among
-// allowed.
+// onlyKeys returns an error for the first key of mapping n that is not in allowed.
 func (n *node) onlyKeys(what string, allowed ...string) error {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
@@ -212,9 +210,8 @@ func (n *node) onlyKeys(what string, allowed ...string) error {
 	return nil
 }
 
-// cutAtComma returns the error for an expression whose commas YAML took for those of a
-// mapping in braces, so that key i is the rest of it; nil when there is none. i is -1 where
-// there are no keys.
+// cutAtComma returns the error for an expression that YAML split at a comma inside braces, so that key i is the
+// rest of the expression; nil otherwise. i is -1 when there are no keys.
 func (n *node) cutAtComma(i int) error {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return nil
@@ -228,14 +225,14 @@ func (n *node) cutAtComma(i int) error {
 	return nil
 }
 
-// saying returns a node at n's place with another text.
+// saying returns a node at n's position with another text.
 func (n *node) saying(text string) *node {
 	at := *n
 	at.text = text
 	return &at
 }
 
-// unknownStage returns the error for a stage that is not among those allowed.
+// unknownStage returns the error for a stage that is not in allowed.
 func (n *node) unknownStage(allowed []string) error {
 	if gone := GoneStage(n.text); gone != "" {
 		return n.errorf("%s (stages: %s)", gone, strings.Join(allowed, ", "))

@@ -1,7 +1,6 @@
-// Package attributes reads the lists of attributes that authors put at the end of headings,
-// and that renderers take off: "{#id}", "{/*id*/}", "{ #id .class key="value" }", "{: #id }",
-// "{.unnumbered}", "{-}". What looks otherwise in any way is text: braces are common in prose,
-// code, templates and formulas.
+// Package attributes reads attribute lists at the end of headings, which renderers remove: "{#id}", "{/*id*/}",
+// "{ #id .class key="value" }", "{: #id }", "{.unnumbered}", "{-}". Any other form is text, because braces are
+// common in prose, code, templates and formulas.
 package attributes
 
 import (
@@ -10,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut splits a heading's text before the list that ends it, with a space, a tab, a line break
-// or nothing before it. id is the first that the list gives, or "".
+// Cut splits a heading's text before the attribute list at its end, with the white space before it. id is the
+// first ID in the list, or "".
 func Cut(text string) (rest, id string, ok bool) {
 	open := strings.LastIndexByte(text, '{')
 	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
@@ -33,9 +32,8 @@ func Cut(text string) (rest, id string, ok bool) {
 // reach bounds how far the end of a list is looked for.
 const reach = 512
 
-// Inside is the length of the list that stands at byte i of a text, behind the picture, link or
-// code that it belongs to or with a colon, as in "![](a.png){ #a }" and "{: #a .b }"; 0 when
-// none does.
+// Inside returns the length of the attribute list at byte i of a text: behind a picture, link or code, as in
+// "![](a.png){ #a }", or with a colon, as in "{: #a .b }". It returns 0 when there is none.
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]
 	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
@@ -51,8 +49,7 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read reads what stands between the braces of a list. Unquoted values alone
-// are no list: "{x=1}" may be prose.
+// read reads the text between the braces of a list. Unquoted values alone are not a list: "{x=1}" may be prose.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")
@@ -73,7 +70,7 @@ func read(inner string) (id string, ok bool) {
 	return id, sure
 }
 
-// first takes the first attribute off a list. name is "" when there is none.
+// first splits off the first attribute of a list. name is "" when there is none.
 func first(list string) (name, value, rest string, quoted bool) {
 	word, rest := list, ""
 	if end := strings.IndexAny(list, " \t"); end >= 0 {
@@ -82,7 +79,7 @@ func first(list string) (name, value, rest string, quoted bool) {
 	switch {
 	case list[0] == '#' && isID(word[1:]):
 		return "id", word[1:], rest, false
-	case list[0] == '.' && isName(word[1:]), word == "-": // which stands for ".unnumbered"
+	case list[0] == '.' && isName(word[1:]), word == "-": // "-" means ".unnumbered"
 		return "class", word[1:], rest, false
 	}
 	name, value, ok := strings.Cut(word, "=")
@@ -102,12 +99,12 @@ func first(list string) (name, value, rest string, quoted bool) {
 	return name, value, rest, quoted
 }
 
-// isID reports whether an author may call a heading so.
+// isID reports whether id is a valid ID of a heading.
 func isID(id string) bool {
 	return id != "" && !strings.ContainsAny(id, "{}#/*") && !strings.ContainsFunc(id, unicode.IsSpace)
 }
 
-// isName reports whether a class or a key may be called so.
+// isName reports whether name is valid for a class or a key.
 func isName(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -1,21 +1,19 @@
-// Package distinct keeps lists of values that are there once each. Its main type is
-// [List].
+// Package distinct keeps lists of distinct values. Its main type is [List].
 package distinct
 
 import "slices"
 
-// List is a list of values that are there once each, in the order in which they came. Its
-// zero value is empty.
+// List is a list of distinct values, in the order in which they were added. The zero value is empty.
 type List[T comparable] struct {
-	// Values are what was added.
+	// Values are the added values.
 	Values []T
 	known  map[T]bool // of a long list
 }
 
-// long is how many values are compared one after the other.
+// long is the length up to which values are compared one by one.
 const long = 32
 
-// Add adds a value that is not there yet.
+// Add adds a value if it is new.
 func (l *List[T]) Add(v T) {
 	if len(l.Values) < long {
 		if !slices.Contains(l.Values, v) {

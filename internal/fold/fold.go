@@ -1,5 +1,4 @@
-// Package fold answers the question "which names are the same?": those that differ
-// only in case, or in how Unicode composes a letter. It knows nothing of what is named.
+// Package fold makes names equal that differ only in case, or in how Unicode composes a letter.
 package fold
 
 import (
@@ -9,25 +8,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text is s in lower case with its letters composed, so that texts which look alike but
-// for their case are equal. Folding twice changes nothing.
+// Text returns s in lower case with composed letters, so that texts that differ only in case are equal. Folding
+// twice changes nothing.
 func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			s = signs.Replace(s)
-			// Composed first, too: İ is i in lower case, but I and its dot are two letters.
+			// Compose before, too: the lower case of İ is i, but the lower case of I with a separate dot has two
+			// letters.
 			return norm.NFC.String(strings.ToLower(norm.NFC.String(s)))
 		}
 	}
 	return strings.ToLower(s)
 }
 
-// signs replaces signs that only steer line breaks: non-breaking hyphens and spaces, and soft
-// hyphens.
+// signs replaces signs that only control line breaks: non-breaking hyphens and spaces, and soft hyphens.
 var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
 
-// Spellings are s and the ways in which file systems write it, with letters composed and
-// decomposed, each once and s first.
+// Spellings returns s and the forms in which file systems write it, with composed and decomposed letters. They
+// are distinct; s is first.
 func Spellings(s string) []string {
 	all := []string{s}
 	for _, form := range [...]norm.Form{norm.NFC, norm.NFD} {

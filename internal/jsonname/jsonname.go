@@ -1,5 +1,5 @@
-// Package jsonname looks at the names in JSON texts. Its main function is [Twice]:
-// decoders take the last of two members of one name, without a word.
+// Package jsonname finds repeated names in JSON texts. Its main function is [Twice]. Decoders silently use the
+// last of two members with one name.
 package jsonname
 
 import (
@@ -9,9 +9,8 @@ import (
 	"unicode"
 )
 
-// Twice is a name that an object of a JSON text, at whatever depth, has twice, and whether
-// there is one; names whose keys are equal are one. The text must be JSON; it is recursive,
-// so its depth must be bounded, as decoding it does.
+// Twice returns a name that an object in a JSON text has twice, at any depth, and whether there is one. Names
+// with equal keys are equal. The text must be valid JSON of bounded depth, because Twice is recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }
@@ -39,11 +38,11 @@ func twice(text *json.Decoder, key func(name string) string) (string, bool) {
 	return "", false
 }
 
-// Exact is a key for names that are compared letter by letter.
+// Exact returns a name unchanged, as the key for exact comparison.
 func Exact(name string) string { return name }
 
-// AnyCase is a key for names whose case decides nothing, as [encoding/json] compares them:
-// of equal letters, as [strings.EqualFold] says, it takes the first.
+// AnyCase returns the key for comparison without regard to case, as in [encoding/json]: of letters that
+// [strings.EqualFold] calls equal, the first.
 func AnyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		for {

@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// Blocks of cellBytes are by far the most. They are cells of arenas, which are mapped and
-// unmapped whole: a system allows so many mappings (65,530 on Linux, usually), and one
-// more for each block that is unmapped between two that stay.
+// Most blocks have cellBytes. They are cells of arenas, which are mapped and unmapped as a whole. A system limits
+// the number of mappings (usually 65,530 on Linux), and each unmapped block between two others adds one.
 const (
 	cellBytes  = 64 << 10
 	arenaCells = 64
@@ -22,7 +21,7 @@ type arena struct {
 	idle  uint64 // a bit for each free cell
 }
 
-// arenaSet is the arenas of a program that have idle cells.
+// arenaSet has the arenas of a program with idle cells.
 type arenaSet struct {
 	mu   sync.Mutex
 	open []*arena
@@ -30,7 +29,7 @@ type arenaSet struct {
 
 var arenas arenaSet
 
-// take takes a cell, zeros; false when no memory can be mapped.
+// take returns a cell of zeros, or false when no memory can be mapped.
 func (s *arenaSet) take() (block, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +49,7 @@ func (s *arenaSet) take() (block, bool) {
 	return block{bytes: a.bytes[from : from+cellBytes : from+cellBytes], arena: a}, true
 }
 
-// free gives the memory of a cell back, and its arena with the last one.
+// free releases the memory of a cell, and its arena after the last cell.
 func (s *arenaSet) free(b *block) {
 	forget(b.bytes) // no other owner has it yet
 	s.mu.Lock()
@@ -66,7 +65,7 @@ func (s *arenaSet) free(b *block) {
 	}
 }
 
-// at is where b begins in a.
+// at returns the offset of b in a.
 func (b *block) at(a *arena) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(b.bytes))) - uintptr(unsafe.Pointer(unsafe.SliceData(a.bytes)))
 }

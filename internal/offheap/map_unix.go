@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plenty says that addresses are plenty: on a machine of 32 bits memory of the heap may
-// come to lie where this one lay.
+// plenty says that there are enough addresses. On 32-bit machines the heap may reuse an address of unmapped
+// memory.
 const plenty = unsafe.Sizeof(uintptr(0)) == 8
 
-// mapped returns n new bytes of memory, all zero; false when the system has none.
+// mapped returns n new bytes of zeros, or false when the system has none.
 func mapped(n int) ([]byte, bool) {
 	if !plenty {
 		return nil, false
@@ -22,21 +22,20 @@ func mapped(n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unmap gives b back, or at least its memory where that would make more mappings than
-// the system allows.
+// unmap releases b, or only its memory when unmapping would exceed the system's number of mappings.
 func unmap(b []byte) {
 	switch err := unix.Munmap(b); err {
 	case nil:
 	case unix.ENOMEM:
 		forget(b)
 	default:
-		panic(err) // it is not what was mapped
+		panic(err) // not a mapping of this package
 	}
 }
 
-// forget gives the memory of b back, which then is zeros; its addresses stay taken.
+// forget releases the memory of b and keeps its addresses. Its bytes are then zero.
 func forget(b []byte) {
 	if runtime.GOOS != "linux" || unix.Madvise(b, unix.MADV_DONTNEED) != nil {
-		clear(b) // elsewhere that is a hint, which may leave what is there
+		clear(b) // other systems treat the call as a hint and may keep the bytes
 	}
 }

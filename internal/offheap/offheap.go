@@ -1,13 +1,11 @@
-// Package offheap is memory beside the heap of the garbage collector, for large
-// buffers whose end is known. The collector lets its heap grow to twice what lives in
-// it, so a buffer there takes twice its size of the machine; one from here takes its
-// size, as far as it is written to, and nothing once it is given back.
+// Package offheap allocates large buffers outside the heap of the garbage collector, for owners that know when
+// they end. The collector lets its heap grow to twice the live data, so a buffer on the heap uses twice its size.
+// A buffer from here uses the bytes that are written to, and nothing after it is freed.
 //
-// The caller that takes memory frees it. The memory holds no pointers into the collector's
-// heap, which does not look here. Where the memory cannot be mapped, and in programs
-// that look for data races, it is from the heap after all. In the latter freeing fills it
-// with 0xdb: who reads it later gets nonsense, and the detector reports that where it is another
-// goroutine; a goroutine that goes on with what it has freed itself is not reported.
+// The caller frees the memory. It must not contain pointers into the heap, because the collector does not look
+// here. When memory cannot be mapped, and in programs built with the race detector, it comes from the heap. With
+// the race detector, freeing fills it with 0xdb: a later read gets nonsense, and the detector reports a read by
+// another goroutine, but not by the goroutine that freed it.
 package offheap
 
 import (
@@ -20,18 +18,18 @@ import (
 type block struct {
 	bytes  []byte
 	mapped bool
-	arena  *arena // that it is a cell of, or nil
+	arena  *arena // the arena that contains it, or nil
 }
 
 var inUse, beside atomic.Int64
 
-// InUse is how many bytes are taken and not freed, by the whole program.
+// InUse returns how many bytes the program has allocated here and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside is how many of them are beside the heap: all, where memory can be mapped.
+// Beside returns how many of them are outside the heap: all, when memory can be mapped.
 func Beside() int64 { return beside.Load() }
 
-// count counts n more bytes like those of b.
+// count adds n bytes to the counters for b's kind of memory.
 func (b *block) count(n int) {
 	inUse.Add(int64(n))
 	if b.mapped {
@@ -39,13 +37,13 @@ func (b *block) count(n int) {
 	}
 }
 
-// pageBytes are those of a page of the machine's memory.
+// pageBytes is the size of a page of memory.
 var pageBytes = os.Getpagesize()
 
-// pages is n or more, to whole pages.
+// pages rounds n up to whole pages.
 func pages(n int) int { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 
-// take takes n bytes at least, zeros.
+// take returns a block of at least n bytes of zeros.
 func take(n int) (b block) {
 	n = pages(n)
 	if n == cellBytes {
@@ -60,7 +58,7 @@ func take(n int) (b block) {
 	return b
 }
 
-// free gives b back.
+// free releases b.
 func (b *block) free() {
 	if b.bytes == nil {
 		return
@@ -79,10 +77,10 @@ func (b *block) free() {
 	*b = block{}
 }
 
-// poison is what memory is filled with that is freed, in programs that look for data races.
+// poison fills freed memory in programs built with the race detector.
 const poison = 0xdb
 
-// grow makes b larger, to n bytes at least; it may be elsewhere then.
+// grow enlarges b to at least n bytes. It may move b.
 func (b *block) grow(n int) {
 	n = pages(n)
 	if b.mapped && b.arena == nil {
@@ -100,14 +98,13 @@ func (b *block) grow(n int) {
 
 // List is a list that grows. The zero value is empty.
 type List[T any] struct {
-	// Items are the elements. Appending to them needs room, from Grow; they are valid
-	// until the next Grow, Add or Free.
+	// Items are the elements. Grow makes room to append; Items are valid until the next Grow, Add or Free.
 	Items []T
 	block block
 }
 
-// doubling is how large a list is doubled up to. A larger one grows by a quarter: what
-// is not written to takes nothing, but is counted.
+// doubling is the size up to which a list doubles. A larger list grows by a quarter, because unused room counts,
+// though it uses no memory before it is written to.
 const doubling = 1 << 20
 
 // Grow makes room for n more elements.
@@ -138,10 +135,10 @@ func (l *List[T]) Add(v T) {
 	l.Items = append(l.Items, v)
 }
 
-// Resize makes the list n elements long. What it holds then is unknown.
+// Resize sets the length to n. The contents are undefined.
 func (l *List[T]) Resize(n int) {
 	if cap(l.Items) < n {
-		l.Free() // it is not copied, and has no room to grow
+		l.Free() // do not copy it
 	}
 	l.Items = l.Items[:0]
 	l.Grow(n)
@@ -154,14 +151,13 @@ func (l *List[T]) Make(n int) {
 	l.Resize(n)
 }
 
-// Free empties the list and gives its memory back.
+// Free empties the list and releases its memory.
 func (l *List[T]) Free() {
 	l.block.free()
 	l.Items = nil
 }
 
-// Bytes is the memory that the elements take, with the room that they have where that
-// takes memory before it is written to.
+// Bytes returns the memory that the elements use, with their room when unwritten room uses memory.
 func (l *List[T]) Bytes() int64 {
 	if !l.block.mapped {
 		return int64(len(l.block.bytes))
@@ -169,17 +165,17 @@ func (l *List[T]) Bytes() int64 {
 	return int64(len(l.Items)) * int64(unsafe.Sizeof(*new(T)))
 }
 
-// Texts keeps texts one after another. The zero value is empty.
+// Texts stores texts one after another. The zero value is empty.
 type Texts struct {
 	pieces []block
 	open   []byte
 	full   int64 // bytes of the pieces before the last
 }
 
-// pieceBytes is how long a piece of texts is; longer ones have one of their own.
+// pieceBytes is the size of a piece of texts; a longer text has its own piece.
 const pieceBytes = cellBytes
 
-// Add keeps a text. The string is valid until Free.
+// Add stores a text. The string is valid until Free.
 func (t *Texts) Add(text []byte) string {
 	if len(text) == 0 {
 		return ""
@@ -194,10 +190,10 @@ func (t *Texts) Add(text []byte) string {
 	return unsafe.String(&t.open[from], len(text))
 }
 
-// Bytes is the memory that the texts take.
+// Bytes returns the memory that the texts use.
 func (t *Texts) Bytes() int64 { return t.full + int64(len(t.open)) }
 
-// Free forgets all texts and gives their memory back.
+// Free drops all texts and releases their memory.
 func (t *Texts) Free() {
 	for i := range t.pieces {
 		t.pieces[i].free()

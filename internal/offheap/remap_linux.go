@@ -4,7 +4,7 @@ package offheap
 
 import "golang.org/x/sys/unix"
 
-// remapped is the memory of b at a place where it has n bytes: nothing is copied.
+// remapped moves b to a place with n bytes, without a copy.
 func remapped(b []byte, n int) ([]byte, bool) {
 	larger, err := unix.Mremap(b, n, unix.MREMAP_MAYMOVE)
 	return larger, err == nil

@@ -1,5 +1,4 @@
-// Package suggest finds the name that was probably meant: the nearest of a few
-// known names to one that is unknown.
+// Package suggest finds the known name that a user probably meant by an unknown one.
 package suggest
 
 import (
@@ -9,11 +8,10 @@ import (
 	"sheaf/internal/edits"
 )
 
-// Nearest is the known name at the smallest edit distance from name, letter
-// case aside, the first of several; "" when none is near enough to be a
-// likely typing error: at most one edit for every three characters, and two at
-// least for names of four and more. A known name that begins with name (three
-// characters or more) is near whatever its length.
+// Nearest returns the known name with the smallest edit distance from name, without regard to case, the first of
+// several. It returns "" when no name is near enough to be a typing error: at most one edit per three characters,
+// or two for names of four and more. A known name that begins with name (three characters or more) is always
+// near.
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -23,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return nearest(name, known, limit)
 }
 
-// NearestValue is [Nearest] for values that people choose, which may be any words: the first
-// letter must be the same, with at most one edit for every four characters.
+// NearestValue is [Nearest] for values that may be any words: the first letter must be the same, with at most one
+// edit per four characters.
 func NearestValue(name string, known []string) string {
 	first, _ := utf8.DecodeRuneInString(strings.ToLower(name))
 	var alike []string
@@ -36,7 +34,7 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest is the known name within limit edits, or that begins with name.
+// nearest returns the known name within limit edits, or one that begins with name.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)

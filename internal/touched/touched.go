@@ -1,5 +1,5 @@
-// Package touched tells, for tests, how much of the files below a file system is
-// read: of mapped ones every page that is looked at, of others every byte.
+// Package touched measures, for tests, how much of its files a program reads: every touched page of mapped files,
+// every byte of others.
 package touched
 
 import (
@@ -10,10 +10,10 @@ import (
 
 // Read is what was read.
 type Read struct {
-	Files int // that were mapped
-	Size  int // of these
-	Pages int // of these, as large as the machine has them, that were looked at
-	Bytes int // of files that were read and not mapped
+	Files int // mapped files
+	Size  int // their size
+	Pages int // their touched pages, of the machine's page size
+	Bytes int // read from files without mapping
 }
 
 // String implements [fmt.Stringer].
@@ -22,7 +22,7 @@ func (r Read) String() string {
 		r.Bytes)
 }
 
-// counted counts what is read of files that are not mapped.
+// counted counts reads of files that are not mapped.
 type counted struct {
 	vfs.File
 	to *int

@@ -11,9 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// By returns what open reads of files on disk: it is called again and again with pages
-// of what it mapped out of reach; where it fails, it looks at one of them. It must work in
-// one goroutine, and close what it opened.
+// By returns what open reads of files on disk. It calls open repeatedly with some mapped pages protected; a
+// failure shows that open reads one of them. open must work in one goroutine and close what it opened.
 func By(t testing.TB, open func(fs vfs.FS) error) Read {
 	t.Helper()
 	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
@@ -42,7 +41,7 @@ type protecting struct {
 	bytes int
 }
 
-// looked is how many of these pages open looks at.
+// looked returns how many of these pages open reads.
 func (p *protecting) looked(t testing.TB, pages kept, open func(fs vfs.FS) error) int {
 	t.Helper()
 	if len(pages) == 0 {
@@ -65,7 +64,7 @@ func (p *protecting) looked(t testing.TB, pages kept, open func(fs vfs.FS) error
 	return p.looked(t, pages[:half], open) + p.looked(t, pages[half:], open)
 }
 
-// kept is a mapping that Close leaves alone.
+// kept is a mapping that Close does not unmap.
 type kept []byte
 
 func (k kept) Bytes() []byte { return k }

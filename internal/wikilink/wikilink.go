@@ -1,5 +1,5 @@
-// Package wikilink reads links as wikis and Obsidian write them: [[Note]],
-// [[folder/Note#Heading|text]]. It knows nothing of what they lead to.
+// Package wikilink reads links in the syntax of wikis and Obsidian: [[Note]], [[folder/Note#Heading|text]]. It
+// does not resolve them.
 package wikilink
 
 import (
@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Link is a wiki link: at least one of Target and Fragment is not "".
+// Link is a wiki link. At least one of Target and Fragment is not "".
 type Link struct {
-	Target   string // what stands before "#"
-	Fragment string // what stands behind it
-	Alias    string // what stands behind "|"
+	Target   string // the part before "#"
+	Fragment string // the part after "#"
+	Alias    string // the part after "|"
 }
 
-// Parse reads what follows "[[" up to "]]" on the same line: size reaches behind it. In
-// "[[text](address)]" a Markdown link stands between brackets, and "[[1]](#notes)" is one
-// whose text has brackets.
+// Parse reads the text after "[[" up to "]]" on the same line and returns its size with "]]". It refuses
+// "[[text](address)]", a Markdown link between brackets, and "[[1]](#notes)", a link whose text has brackets.
 func Parse(s string) (l Link, size int, ok bool) {
 	end, bar := -1, false
 	for i := 0; i+1 < len(s) && end < 0; i++ {
@@ -55,15 +54,14 @@ func Parse(s string) (l Link, size int, ok bool) {
 // addressReach bounds how far the end of an address is looked for.
 const addressReach = 1024
 
-// BeginsAddress reports whether a text begins with an address in parentheses, and not with
-// what a sentence adds in them.
+// BeginsAddress reports whether a text begins with an address in parentheses, and not with a remark.
 func BeginsAddress(s string) bool {
 	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")
 	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }
 
-// Whole reads a text that is a link and nothing else.
+// Whole reads a text that consists of one link.
 func Whole(s string) (l Link, ok bool) {
 	inner, ok := strings.CutPrefix(s, "[[")
 	if !ok {
@@ -73,7 +71,7 @@ func Whole(s string) (l Link, ok bool) {
 	return l, ok && size == len(inner)
 }
 
-// Text is what a reader sees of the link.
+// Text returns the visible text of the link.
 func (l Link) Text() string {
 	switch {
 	case l.Alias != "":
@@ -87,8 +85,8 @@ func (l Link) Text() string {
 // MarkdownEndings are the endings of the names of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name is what a text that is a link to a note and nothing else calls it: the last part of
-// its target, without the ending of a Markdown file. It is "" for another text.
+// Name returns the note's name in a text that consists of one link: the last part of the target without the
+// ending of a Markdown file. It returns "" for any other text.
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

@@ -1,10 +1,10 @@
-// Package wording answers the question "how is this written for people?": counts, sizes, names for a shell, and text
-// from files that must not steer a terminal.
+// Package wording formats text for people: counts, sizes, names for a shell, and text from files that must not
+// control a terminal.
 package wording
 
 import "strings"
 
-// ShellQuoted is text as one word of a POSIX shell; plain paths stay as they are.
+// ShellQuoted returns text as one word of a POSIX shell; plain paths stay unchanged.
 func ShellQuoted(text string) string {
 	special := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))

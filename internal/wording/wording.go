@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean is text without what could steer a terminal: control characters
-// become spaces, marks that turn the direction of writing disappear, bytes
-// that are not UTF-8 become U+FFFD.
+// Clean removes from text what could control a terminal: control characters become spaces, marks that change the
+// writing direction disappear, bytes that are not UTF-8 become U+FFFD.
 func Clean(text string) string {
 	if clean(text) {
 		return text
@@ -26,8 +25,7 @@ func Clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// CleanLines is [Clean] for text of several lines, whose line breaks and tabs
-// stay.
+// CleanLines is [Clean] for several lines: it keeps line breaks and tabs.
 func CleanLines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -81,7 +79,7 @@ func Count(n int) string {
 	return sign + s
 }
 
-// Plural is "1 file", "2 files", "12,345 files".
+// Plural returns for example "1 file", "2 files", "12,345 files".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

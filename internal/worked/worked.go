@@ -1,6 +1,5 @@
-// Package worked reads worked numbers of the reference systems for tests: files
-// of cases, each an input and what a system made of it. They lie outside the
-// repository; a test that finds none skips itself by name.
+// Package worked reads worked examples of the reference systems for tests: files of cases, each an input and a
+// system's output. The files are outside the repository; a test without its file is skipped.
 package worked
 
 import (
@@ -13,15 +12,15 @@ import (
 // Case is one case of a file.
 type Case[In, Want any] struct {
 	Name string
-	// Op says which function the case is of, in files of several.
+	// Op names the function of the case, in files for several functions.
 	Op        string
 	Input     In
 	Expected  Want
 	Tolerance float64
 }
 
-// Cases returns the cases of a file, such as "rrf_fusion.json", in its order, at
-// least one. When the file is not there the test is skipped.
+// Cases returns the cases of a file, such as "rrf_fusion.json", in order, at least one. It skips the test when
+// there is no file.
 func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "..", "shared", "vectors", file))
@@ -41,7 +40,7 @@ func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
 	return cases
 }
 
-// Each runs f on every case of a file, as a test of its own.
+// Each runs f on every case of a file, as a subtest.
 func Each[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, want Want)) {
 	t.Helper()
 	for _, c := range Cases[In, Want](t, file) {
@@ -49,7 +48,7 @@ func Each[In, Want any](t *testing.T, file string, f func(t *testing.T, in In, w
 	}
 }
 
-// root is the folder of the repository, above the tested package.
+// root returns the folder of the repository, above the tested package.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()

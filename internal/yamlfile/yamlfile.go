@@ -1,6 +1,5 @@
-// Package yamlfile parses YAML that anybody may have written: sizes and depths are
-// bounded before the parser sees them, since its memory and time grow with the
-// square of the depth, and its panics are faults of the file.
+// Package yamlfile parses YAML from untrusted files. It bounds size and depth before the parser runs, because the
+// parser's memory and time grow with the square of the depth. A panic of the parser becomes a fault of the file.
 package yamlfile
 
 import (
@@ -15,14 +14,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Fault is what is wrong with a text, and where: line and column count from 1, and
-// are 0 where there is no place.
+// Fault is an error in a text with its position. Line and Column count from 1; 0 means no position.
 type Fault struct {
 	Line, Column int
 	Text         string
 }
 
-// Error says the place, where there is one, and what is wrong there.
+// Error returns the position, if any, and the error.
 func (f *Fault) Error() string {
 	if f.Line == 0 {
 		return f.Text
@@ -30,8 +28,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.Text)
 }
 
-// Limits are the most that a text may have: bytes, and collections within each
-// other.
+// Limits bound the bytes of a text and the depth of nested collections.
 type Limits struct{ Bytes, Depth int }
 
 // Parse parses a text within limits. Every error is a [Fault].
@@ -39,7 +36,7 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	if len(text) > most.Bytes {
 		return nil, &Fault{Text: fmt.Sprintf("%d bytes: at most %d are read", len(text), most.Bytes)}
 	}
-	text = strings.TrimPrefix(text, "\ufeff") // with which some editors begin files
+	text = strings.TrimPrefix(text, "\ufeff") // some editors begin files with this mark
 	err = guarded("malformed YAML: ", func() error {
 		tokens := lexer.Tokenize(text)
 		if t := tooDeep(tokens, most.Depth); t != nil {
@@ -54,14 +51,12 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	return file, nil
 }
 
-// Decode gives into, a pointer, what a node of a parsed file says. Keys that it does
-// not know are faults. Every error is a [Fault].
+// Decode stores a node of a parsed file in into, a pointer. Unknown keys are faults. Every error is a [Fault].
 func Decode(node ast.Node, into any) error {
 	return guarded("", func() error { return yaml.NodeToValue(node, into, yaml.Strict()) })
 }
 
-// guarded makes every error of do, and its panic, a fault. prefix goes before what do
-// says.
+// guarded turns every error and panic of do into a fault. prefix comes before the text of do's error.
 func guarded(prefix string, do func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -85,11 +80,11 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep is the token at which collections are nested deeper than most, nil when
-// none are: brackets, marks of items and keys that no comma separates within brackets, and
-// elsewhere the columns in which items and keys begin.
+// tooDeep returns the token at which collections are nested deeper than most, or nil. It counts brackets, marks
+// of items and keys without a comma between them, and outside of brackets the columns in which items and keys
+// begin.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
-	var columns []int // of the block collections that are open, rising
+	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0
 	for i, t := range tokens {
 		begins := t

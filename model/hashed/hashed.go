@@ -1,7 +1,5 @@
-// Package hashed makes vectors of texts without a model: every word adds a
-// direction of its own, drawn from the word's hash, so that texts which share
-// words are near each other. It serves tests, which it gives the same vectors on
-// every machine.
+// Package hashed makes vectors of texts without a model, the same on every machine, for tests. Every word adds
+// its own direction, drawn from the word's hash, so texts that share words are near each other.
 package hashed
 
 import (
@@ -16,7 +14,7 @@ import (
 	"sheaf/model"
 )
 
-// Embedder is an model.Embedder.
+// Embedder is a model.Embedder.
 type Embedder struct{ dims int }
 
 var _ model.Embedder = Embedder{}

@@ -11,32 +11,31 @@ import (
 	"time"
 )
 
-// ErrChatUnavailable says that the server gave no reply: it cannot be reached,
-// refused, was too slow, or answered nonsense. The message names the server.
+// ErrChatUnavailable means that the server gave no reply: it was not reached, refused, was too slow, or sent an
+// invalid answer. The message names the server.
 var ErrChatUnavailable = errors.New("chat server")
 
-// ChatOptions describe a server that speaks OpenAI's /v1/chat/completions.
+// ChatOptions describe a server with OpenAI's /v1/chat/completions.
 type ChatOptions struct {
-	// URL is the address of the API, such as http://localhost:11434/v1;
-	// "/chat/completions" is added when it does not end so.
+	// URL is the address of the API, such as http://localhost:11434/v1; "/chat/completions" is added when
+	// missing.
 	URL string
-	// Model is the name that the server knows the model by.
+	// Model is the server's name for the model.
 	Model string
-	// Key is sent as a bearer token when it is not empty. It appears in no
-	// error.
+	// Key is sent as a bearer token unless empty. No error contains it.
 	Key string
-	// MaxTokens bounds a reply, 0 is DefaultMaxTokens. Timeout bounds a
-	// request beside the context, 0 is DefaultTimeout.
+	// MaxTokens bounds a reply; 0 is DefaultMaxTokens. Timeout bounds a request, in addition to the context; 0 is
+	// DefaultTimeout.
 	MaxTokens int
 	Timeout   time.Duration
-	// Client makes the requests, following no redirect; nil is a client of its own.
+	// Client makes the requests without following redirects; nil creates a client.
 	Client *http.Client
 }
 
 const (
 	// DefaultMaxTokens is enough for a few sentences.
 	DefaultMaxTokens = 1024
-	// maxChatAnswer bounds what is read of an answer.
+	// maxChatAnswer bounds how much of an answer is read.
 	maxChatAnswer = 1 << 20
 )
 
@@ -44,14 +43,13 @@ const (
 type Chat struct {
 	o  ChatOptions
 	at *endpoint
-	// reasons says that the model refused how replies are bounded and made without
-	// chance, as models of OpenAI do that reason first.
+	// reasons says that the model refused the usual bound and temperature, as reasoning models of OpenAI do.
 	reasons atomic.Bool
 }
 
-// NewChat returns a client; nothing is asked yet. Errors wrap ErrConfig.
+// NewChat returns a client without calling the server. Errors wrap ErrConfig.
 func NewChat(o ChatOptions) (*Chat, error) {
-	// One attempt: who waits for the reply would rather go on without it.
+	// One attempt: the caller can go on without a reply.
 	at, err := endpoint{kind: ErrChatUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: 1,
 		most:   maxChatAnswer,
 		client: o.Client}.open("chat ", "/chat/completions")
@@ -67,7 +65,7 @@ func NewChat(o ChatOptions) (*Chat, error) {
 	return &Chat{o: o, at: at}, nil
 }
 
-// Model is the model's name.
+// Model returns the model's name.
 func (c *Chat) Model() string { return c.o.Model }
 
 type chatMessage struct {
@@ -75,9 +73,8 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// Complete asks the model once, without chance if it can do that, and returns its
-// reply: system says what to do, user is what to do it with. Errors wrap
-// ErrChatUnavailable.
+// Complete asks the model once and returns its reply: system says what to do, user is the data. It asks for a
+// deterministic reply if the model can give one. Errors wrap ErrChatUnavailable.
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)
@@ -110,8 +107,7 @@ func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (stri
 	return reply, err
 }
 
-// reply is the text of the first choice of an answer. Some servers write it as
-// a list of parts.
+// reply returns the text of the first choice of an answer. Some servers write it as a list of parts.
 func (c *Chat) reply(data []byte) (string, error) {
 	var answer struct {
 		Choices []struct {

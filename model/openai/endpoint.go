@@ -21,24 +21,22 @@ import (
 	"unicode"
 )
 
-// endpoint is one address of a server. It makes requests, again when the server
-// is busy.
+// endpoint is one address of a server. It makes requests and repeats them while the server is busy.
 type endpoint struct {
-	kind            error // what errors wrap, and begin with
+	kind            error // errors wrap it and begin with it
 	url, model, key string
 	timeout         time.Duration // of one request
-	connect         time.Duration // of that, to connect; 0 is all of it
+	connect         time.Duration // to connect, as a part of timeout; 0 is all of it
 	attempts        int
 	most            int64 // bytes of an answer
 	client          *http.Client
 	sleep           func(context.Context, time.Duration) error
-	rest            *rest  // what is known of the server; nil when that is not used
-	resting         bool   // requests fail at once while the server is let rest
-	hint            string // the address that was probably meant, if another one
+	rest            *rest  // nil when failures are not remembered
+	resting         bool   // requests fail at once for a while after a failure
+	hint            string // the address that was probably meant, or ""
 }
 
-// rest remembers for a while that a server did not answer. It is safe for
-// concurrent use.
+// rest remembers for a while that a server did not answer. It is safe for concurrent use.
 type rest struct {
 	length time.Duration
 	now    func() time.Time
@@ -48,7 +46,7 @@ type rest struct {
 	fault error
 }
 
-// known is why the server did not answer a moment ago, nil when it did.
+// known returns the recent failure of the server, or nil.
 func (r *rest) known() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,9 +66,8 @@ func (r *rest) learn(fault error) {
 	}
 }
 
-// open checks the address, adds path to it when it does not end so, and sets what
-// was left out. what begins the name of the setting in errors, which wrap
-// ErrConfig.
+// open checks the address, adds path when missing, and sets defaults. what names the setting in errors, which
+// wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.url)
 	switch {
@@ -102,7 +99,7 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	} else {
 		client.Transport = transport(e.connect)
 	}
-	// Texts and the key go to the address that was given, and nowhere else.
+	// Send texts and key only to the configured address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	e.client = &client
 	if e.sleep == nil {
@@ -119,7 +116,7 @@ func versioned(path string) bool {
 	})
 }
 
-// transport connects within limit; nil, the usual one, when that is 0.
+// transport returns a transport that connects within limit, or the default one (nil) when limit is 0.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if limit <= 0 || !ok {
@@ -131,7 +128,7 @@ func transport(limit time.Duration) http.RoundTripper {
 	return t
 }
 
-// redact hides what stands before an @ in an address.
+// redact hides the part of an address before an @.
 func redact(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "…" + address[at:]
@@ -139,8 +136,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and gives the answer to read, whose error is final. A request whose connection
-// the server closed is sent a second time whatever the number of attempts is.
+// post sends body and passes the answer to read, whose error is final. When the server closes the connection,
+// post sends the request a second time, whatever the number of attempts.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {
@@ -175,8 +172,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try makes one request. retry is below 0 when another attempt cannot help, the
-// time to wait when the server names one, and 0 otherwise.
+// try makes one request. retry is negative when another attempt cannot help, the time to wait when the server
+// gives one, and 0 otherwise.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.timeout)
@@ -196,7 +193,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		data, err = io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	away := false // the server, as far as this request can tell
+	away := false // this request could not reach the server
 	switch {
 	case err == nil:
 	case errors.Is(asked.Err(), context.Canceled):
@@ -214,12 +211,13 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	default:
 		away, err = true, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
-	// A caller who gave up learned nothing, and one whose texts may be at fault only that the server was reached.
+	// A canceled request tells nothing. A failure that a text may have caused tells only that the server was
+	// reached.
 	if e.rest != nil && asked.Err() == nil && (err == nil || away) {
 		e.rest.learn(err)
 	}
 	switch {
-	case untrusted, errors.Is(err, context.DeadlineExceeded): // the same request takes as long again
+	case untrusted, errors.Is(err, context.DeadlineExceeded): // the same request would take as long again
 		return -1, err
 	case err != nil:
 		return 0, err
@@ -241,36 +239,34 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	return -1, nil
 }
 
-// tooMuchError is a refusal whose reason may be that there are too many
-// texts, or that one is longer than the model reads.
+// tooMuchError is a refusal that may mean too many texts, or a text longer than the model reads.
 type tooMuchError struct{ error }
 
 func (e *tooMuchError) Unwrap() error { return e.error }
 
-// failedError means that the server was reached and gave no usable answer: it may have failed on one
-// of the texts.
+// failedError means that the server was reached and gave no usable answer. One of the texts may be the cause.
 type failedError struct {
 	error
-	closed bool // the connection, before the answer was complete
+	closed bool // the connection closed before the answer was complete
 }
 
 func (e *failedError) Unwrap() error { return e.error }
 
-// lateError means that no answer came in time: one of the texts may take the server too long.
+// lateError means that no answer came in time. One of the texts may take the server too long.
 type lateError struct{ error }
 
 func (e *lateError) Unwrap() error { return e.error }
 
-// reconnectPause is the pause before the request of a closed connection is sent again.
+// reconnectPause is the pause before a request of a closed connection is sent again.
 const reconnectPause = 50 * time.Millisecond
 
-// closes reports whether an error of a request is that the server, once reached, closed the connection.
+// closes reports whether err means that the server closed an open connection.
 func closes(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// broken reports whether a status may mean that the server failed on a text, or died of it behind a proxy.
+// broken reports whether a status may mean that the server failed on a text, or crashed on it behind a proxy.
 func broken(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -279,8 +275,8 @@ func broken(status int) bool {
 	return false
 }
 
-// tooMuch reports whether an answer is such a refusal. llama.cpp and Ollama call a
-// text that is too long a fault of their own.
+// tooMuch reports whether an answer is such a refusal. llama.cpp and Ollama report a text that is too long as a
+// server error.
 func tooMuch(status int, data []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -306,7 +302,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refusal says what an answer other than 200 says.
+// refusal describes an answer with a status other than 200.
 func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 	message := e.quoted(data)
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
@@ -331,16 +327,16 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }
 
-// quoted is the beginning of what a server says, on one line and without the key.
+// quoted returns the beginning of a server's answer, on one line and without the key.
 func (e *endpoint) quoted(data []byte) string {
 	text := string(data)
-	if e.key != "" { // before the cut, which may leave a part of it
+	if e.key != "" { // before cutting, which could leave a part of the key
 		text = strings.ReplaceAll(text, e.key, "…")
 	}
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }
 
-// says is what a server says, in an answer that is none, of a fault.
+// says returns the server's error message from an answer.
 func (e *endpoint) says(data []byte) string {
 	var answer struct {
 		Error json.RawMessage `json:"error"`
@@ -351,7 +347,7 @@ func (e *endpoint) says(data []byte) string {
 	return ": " + e.quoted(answer.Error)
 }
 
-// retryAfter says when a refused request may be made again.
+// retryAfter returns how long to wait before the next attempt.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return -1

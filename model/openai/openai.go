@@ -1,6 +1,5 @@
-// Package openai embeds texts and asks language models by any server that speaks
-// OpenAI's /v1/embeddings and /v1/chat/completions: Ollama, llama.cpp, TEI, vLLM
-// and others. Its main types are [Embedder] and [Chat].
+// Package openai embeds texts and asks language models through any server with OpenAI's /v1/embeddings and
+// /v1/chat/completions: Ollama, llama.cpp, TEI, vLLM and others. Its main types are [Embedder] and [Chat].
 package openai
 
 import (
@@ -19,48 +18,42 @@ import (
 	"sheaf/model"
 )
 
-// ErrUnavailable says that the server did not give vectors: it cannot be
-// reached, refused, or answered nonsense. The message names the server and what
-// to do.
+// ErrUnavailable means that the server gave no vectors: it was not reached, refused, or sent an invalid answer.
+// The message names the server and what to do.
 var ErrUnavailable = errors.New("embedding server")
 
-// ErrConfig says that the options are wrong.
+// ErrConfig means that the options are wrong.
 var ErrConfig = errors.New("invalid embedder")
 
 // Options describe the server.
 type Options struct {
-	// URL is the address of the API, such as http://localhost:11434/v1;
-	// "/embeddings" is added when it does not end so.
+	// URL is the address of the API, such as http://localhost:11434/v1; "/embeddings" is added when missing.
 	URL string
-	// Model is the name that the server knows the model by.
+	// Model is the server's name for the model.
 	Model string
 	// Dims is the number of dimensions; 0 asks the server once.
 	Dims int
-	// Key is sent as a bearer token when it is not empty. It appears in no
-	// error.
+	// Key is sent as a bearer token unless empty. No error contains it.
 	Key string
-	// QueryPrefix and PassagePrefix are put before texts, as some models
-	// want.
+	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
-	// Batch is the most texts of one request, 0 is DefaultBatch; a server that
-	// takes fewer is asked by halves.
+	// Batch is the largest number of texts in one request; 0 is DefaultBatch. A server that takes fewer gets
+	// halves.
 	Batch int
-	// Timeout bounds one request, 0 is DefaultTimeout. Attempts is how often
-	// one is tried when the server is busy, 0 is DefaultAttempts.
+	// Timeout bounds one request; 0 is DefaultTimeout. Attempts is how often a request is tried while the server
+	// is busy; 0 is DefaultAttempts.
 	Timeout  time.Duration
 	Attempts int
-	// QueryTimeout, when it is above 0, bounds the request for a query, which
-	// is then tried once: a person waits for it, who has words without it.
+	// QueryTimeout, if above 0, bounds the request for a query, which is then tried once: a user waits, and words
+	// can answer without it.
 	QueryTimeout time.Duration
-	// Rest is for how long queries fail at once with the same error, after the server could not be
-	// reached or did not answer a query in time; 0 asks again every time. Passages are always
-	// tried, and one that the server fails on makes no query wait.
+	// Rest is for how long queries fail at once with the same error after the server was not reached, or did not
+	// answer a query in time. 0 asks every time. Passages are always tried, and a failure on a passage does not
+	// delay queries.
 	Rest time.Duration
-	// ConnectTimeout bounds how long the client takes to connect, 0 is as long
-	// as a request.
+	// ConnectTimeout bounds connecting; 0 is the time of a request.
 	ConnectTimeout time.Duration
-	// Client makes the requests, following no redirect; nil is a client of its
-	// own.
+	// Client makes the requests without following redirects; nil creates a client.
 	Client *http.Client
 	// sleep waits between attempts; tests replace it.
 	sleep func(context.Context, time.Duration) error
@@ -73,7 +66,7 @@ const (
 	DefaultAttempts = 4
 	// maxAnswer bounds the answer to one request.
 	maxAnswer = 256 << 20
-	// maxWait bounds how long a server may ask to wait.
+	// maxWait bounds the wait that a server may ask for.
 	maxWait = 30 * time.Second
 )
 
@@ -85,8 +78,8 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns an embedder, and asks the server for the number of dimensions when
-// the options leave it open. Errors wrap ErrConfig or ErrUnavailable.
+// New returns an embedder. It asks the server for the number of dimensions when the options leave it open. Errors
+// wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
 		attempts: o.Attempts, most: maxAnswer,
@@ -121,8 +114,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	return e, nil
 }
 
-// Model implements model.Embedder. The name holds the prefixes, since they
-// change the vectors.
+// Model implements model.Embedder. The name contains the prefixes, because they change the vectors.
 func (e *Embedder) Model() string {
 	name := e.o.Model
 	if e.o.PassagePrefix != "" || e.o.QueryPrefix != "" {
@@ -134,8 +126,8 @@ func (e *Embedder) Model() string {
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements model.Embedder. A text that the server refuses or fails on, as on one that is
-// too long, gets the vector of its beginning. Errors wrap ErrUnavailable.
+// Embed implements model.Embedder. A text that the server refuses or fails on, such as a long one, gets the
+// vector of its beginning. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -161,14 +153,13 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is the number of characters from which a text is short enough for any
-// model: a server that refuses it has another reason.
+// shortest is the number of characters that every model can read. A server that refuses such a text has another
+// reason.
 const shortest = 200
 
-// batch embeds texts. When the server refuses them together, or fails on them though it embeds a
-// plain word, batch asks for halves, and for the beginning of a single text. One text thus keeps
-// no others from their vectors. When they take too long, batch asks for each alone at once, since
-// every further try takes that long.
+// batch embeds texts. When the server refuses them together, or fails on them but embeds a plain word, batch
+// tries halves, and the beginning of a single text. So one text does not keep others from their vectors. When the
+// texts take too long, batch tries each one alone at once, because every further try takes as long.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
@@ -179,7 +170,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 		if _, away := e.request(ctx, e.query, []string{"word"}); away != nil {
 			return nil, err
 		}
-		again := *at // the server is well: the first pauses were long enough
+		again := *at // the server works; do not repeat the long pauses
 		again.attempts = min(at.attempts, 2)
 		at = &again
 	} else if _, ok := errors.AsType[*tooMuchError](err); !ok {
@@ -207,7 +198,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 	return out, nil
 }
 
-// request embeds one batch, again when the server is busy.
+// request embeds one batch, and repeats the request while the server is busy.
 func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.o.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -225,7 +216,7 @@ func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([
 	return vectors, nil
 }
 
-// errBase64 means that a vector is no list of numbers.
+// errBase64 means that a vector is not a list of numbers.
 var errBase64 = errors.New("sends vectors as base64 text; set encoding_format to float")
 
 // numbers is a vector as servers send it.
@@ -239,8 +230,7 @@ func (v *numbers) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]component)(v))
 }
 
-// component is a number of a vector. Package json reads null as 0, and null is how
-// servers in C++ write NaN.
+// component is a number of a vector. Package json reads null as 0, but C++ servers write NaN as null.
 type component float64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -253,7 +243,7 @@ func (c *component) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// decode reads the answer to a request of n texts. Every fault names the server.
+// decode reads the answer to a request for n texts. Every error names the server.
 func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
@@ -295,8 +285,8 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit is v at unit length; nil when it is zeros, as models that add up vectors of words
-// give for words that they do not know.
+// unit returns v at unit length, or nil when all numbers are zero, as models that add word vectors return for
+// unknown words.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {

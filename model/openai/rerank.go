@@ -14,9 +14,8 @@ import (
 	"sheaf/model"
 )
 
-// ErrRerankUnavailable says that the server did not say how well texts answer:
-// it cannot be reached, refused, or answered nonsense. The message names the
-// server.
+// ErrRerankUnavailable means that the server gave no scores: it was not reached, refused, or sent an invalid
+// answer. The message names the server.
 var ErrRerankUnavailable = errors.New("reranking server")
 
 // Shape is the form of requests and answers of a reranking server.
@@ -24,9 +23,8 @@ type Shape string
 
 // The shapes.
 const (
-	// ShapeCohere is {"model", "query", "documents"} and
-	// {"results": [{"index", "relevance_score"}]}: Cohere, Jina, vLLM,
-	// llama.cpp, Infinity. The address ends in /rerank.
+	// ShapeCohere is {"model", "query", "documents"} and {"results": [{"index", "relevance_score"}]}: Cohere,
+	// Jina, vLLM, llama.cpp, Infinity. The address ends in /rerank.
 	ShapeCohere Shape = "cohere"
 	// ShapeTEI is {"query", "texts"} and [{"index", "score"}]: Hugging Face's
 	// Text Embeddings Inference. The address ends in /rerank.
@@ -35,28 +33,24 @@ const (
 
 // RerankOptions describe a reranking server.
 type RerankOptions struct {
-	// URL is the address of the API, such as http://localhost:8080/v1;
-	// "/rerank" is added when it does not end so.
+	// URL is the address of the API, such as http://localhost:8080/v1; "/rerank" is added when missing.
 	URL string
-	// Model is the name that the server knows the model by; servers of
-	// ShapeTEI have one, and need no name.
+	// Model is the server's name for the model. Servers of ShapeTEI have one model and need no name.
 	Model string
 	// Shape is ShapeCohere when it is "".
 	Shape Shape
-	// Key is sent as a bearer token when it is not empty. It appears in no
-	// error.
+	// Key is sent as a bearer token unless empty. No error contains it.
 	Key string
-	// Batch is the most texts of one request, 0 is DefaultBatch; scores of
-	// one model compare across requests, and a server that takes fewer is asked
-	// by halves. MaxChars is where texts are cut, 0 is DefaultRerankChars; those
-	// that a server refuses are cut shorter.
+	// Batch is the largest number of texts in one request; 0 is DefaultBatch. Scores of one model compare across
+	// requests, so a server that takes fewer gets halves. MaxChars is where texts are cut; 0 is
+	// DefaultRerankChars. Texts that a server refuses are cut shorter.
 	Batch    int
 	MaxChars int
-	// Timeout bounds one request, 0 is DefaultTimeout. Attempts is how often
-	// one is tried when the server is busy, 0 is DefaultAttempts.
+	// Timeout bounds one request; 0 is DefaultTimeout. Attempts is how often a request is tried while the server
+	// is busy; 0 is DefaultAttempts.
 	Timeout  time.Duration
 	Attempts int
-	// Client makes the requests, following no redirect; nil is a client of its own.
+	// Client makes the requests without following redirects; nil creates a client.
 	Client *http.Client
 	sleep  func(context.Context, time.Duration) error
 }
@@ -75,7 +69,7 @@ type Reranker struct {
 
 var _ model.Reranker = (*Reranker)(nil)
 
-// NewReranker returns a client; nothing is asked yet. Errors wrap ErrConfig.
+// NewReranker returns a client without calling the server. Errors wrap ErrConfig.
 func NewReranker(o RerankOptions) (*Reranker, error) {
 	if o.Shape == "" {
 		o.Shape = ShapeCohere
@@ -118,8 +112,8 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// batch scores texts: those that are too many for one request in halves, and fewer
-// chars of every text from the first on that is longer than the model reads.
+// batch scores texts. It halves a request with too many texts. When a text is longer than the model reads, it
+// lowers chars for all later texts.
 func (r *Reranker) batch(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
 	batch := make([]string, len(texts))
 	for i, text := range texts {
@@ -144,8 +138,8 @@ func (r *Reranker) batch(ctx context.Context, query string, texts []string, char
 	return nil, err
 }
 
-// cutText is text with at most chars characters, valid UTF-8 and not empty, which
-// servers refuse.
+// cutText returns at most chars characters of text as valid UTF-8. The result is not empty, because servers
+// refuse that.
 func cutText(text string, chars int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0
@@ -182,14 +176,14 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	return scores, err
 }
 
-// scoredText is what a server says of one text, in either shape.
+// scoredText is a server's score for one text, in either shape.
 type scoredText struct {
 	Index     *int     `json:"index"`
 	Score     *float64 `json:"score"`
 	Relevance *float64 `json:"relevance_score"`
 }
 
-// decode reads the answer to a request of n texts. Every fault names the server.
+// decode reads the answer to a request for n texts. Every error names the server.
 func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
 	if r.o.Shape == ShapeTEI {

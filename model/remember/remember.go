@@ -1,6 +1,5 @@
-// Package remember remembers the vectors of passages in a file, by model and text,
-// so that nothing is embedded twice: not after a rename, not after a
-// rebuild, not when two notes share a paragraph. Its main type is [Embedder].
+// Package remember stores the vectors of passages in a file, by model and text. So no passage is embedded again
+// after a rename or a rebuild, or when two notes share a paragraph. Its main type is [Embedder].
 package remember
 
 import (
@@ -21,10 +20,9 @@ import (
 	"sheaf/model"
 )
 
-// A file is a header of the magic and the number of dimensions (4 bytes), and
-// records one after another: the key (16 bytes), the vector (float32), and the
-// CRC-32C of both. All numbers are little endian. A record that an interruption
-// cut short is written over.
+// A file has a header with the magic and the number of dimensions (4 bytes), then records: the key (16 bytes),
+// the vector (float32), and the CRC-32C of both. All numbers are little endian. An incomplete last record is
+// overwritten.
 const (
 	magic       = "SHEAFVC1"
 	headerBytes = len(magic) + 4
@@ -40,16 +38,15 @@ type Embedder struct {
 
 	mu   sync.Mutex
 	file *os.File                 // nil until it is needed
-	at   map[[keyBytes]byte]int64 // of the record in the file
-	end  int64                    // of what is known of it
+	at   map[[keyBytes]byte]int64 // offset of the record in the file
+	end  int64                    // end of the known records
 }
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns e with a memory in the file at path, which is opened when the first
-// passage is embedded. Queries are not kept. Several processes may have the file open: what they
-// write at the same time, as those with different stores may, is lost and nothing else;
-// callers hold a lock of their own while they embed passages.
+// New returns e with a memory in the file at path, which is opened for the first passage. It does not store
+// queries. Several processes may open the file. When they write at the same time, only these writes may be lost;
+// callers use their own lock while they embed passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.
@@ -58,18 +55,17 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements model.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
-// portion is how many texts the model is asked for before their vectors are kept,
-// so that a long document whose later passages fail does not start from its beginning every time.
+// portion is how many texts are embedded before their vectors are stored. A long document whose later passages
+// fail then keeps its earlier vectors.
 const portion = 64
 
-// Embed implements model.Embedder. A file that cannot be used only costs
-// time: the vectors are asked for again.
+// Embed implements model.Embedder. A file that cannot be used only costs time, because texts are embedded again.
 func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	if purpose != model.Passage {
 		return c.inner.Embed(ctx, purpose, texts)
 	}
 	out := make([][]float32, len(texts))
-	places := map[[keyBytes]byte][]int{} // of what is missing
+	places := map[[keyBytes]byte][]int{} // of the missing vectors
 	var missing []string
 	var keys [][keyBytes]byte
 	c.mu.Lock()
@@ -110,7 +106,7 @@ func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// keep writes vectors to the file, as far as it can be used.
+// keep writes vectors to the file, if it can be used.
 func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,8 +124,7 @@ func (c *Embedder) key(text string) [keyBytes]byte {
 	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
 }
 
-// open makes or opens the file, and reads the keys that it did not know: other processes write
-// there, too. The caller holds mu.
+// open makes or opens the file and reads new keys, because other processes may write, too. The caller holds mu.
 func (c *Embedder) open() error {
 	if c.file == nil {
 		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -154,7 +149,7 @@ func (c *Embedder) open() error {
 	record := make([]byte, c.recordBytes())
 	for {
 		if _, err := io.ReadFull(r, record); err != nil || !intact(record) {
-			return nil // what is written next takes its place
+			return nil // the next record overwrites it
 		}
 		c.at[[keyBytes]byte(record)] = c.end
 		c.end += int64(len(record))
@@ -166,7 +161,7 @@ func (c *Embedder) begin() error {
 	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
 	got := make([]byte, headerBytes)
 	if _, err := c.file.ReadAt(got, 0); err != nil || string(got) != string(header) {
-		// New, or of other dimensions: nothing in it can be used.
+		// The file is new or has other dimensions: start empty.
 		if err := errors.Join(c.file.Truncate(0), writeAt(c.file, header, 0)); err != nil {
 			return err
 		}
@@ -187,8 +182,8 @@ func intact(record []byte) bool {
 	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
 }
 
-// get is the vector of a key, nil when there is none, or none any more: another process may
-// have written in its place. The caller holds mu.
+// get returns the vector of a key, or nil. A known record may be gone, because another process overwrote it. The
+// caller holds mu.
 func (c *Embedder) get(key [keyBytes]byte) []float32 {
 	at, ok := c.at[key]
 	if !ok {

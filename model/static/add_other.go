@@ -2,9 +2,9 @@
 
 package static
 
-// addRow adds scale times the signed bytes of row to dst, which is as long.
+// addRow adds scale times the signed bytes of row to dst, which has the same length.
 func addRow(dst []float32, row []byte, scale float32) { addRowPlain(dst, row, scale) }
 
-// addHalves adds scale times the numbers of row to dst, whose length is a multiple of 32. Every 16 bytes of row have
-// 32 numbers of -8 to 7, stored as 0 to 15: the low halves of the bytes are the first 16, the high ones the others.
+// addHalves adds scale times the numbers of row to dst, whose length is a multiple of 32. Each 16 bytes of row
+// have 32 numbers of -8 to 7, stored as 0 to 15: first the low halves of the bytes, then the high halves.
 func addHalves(dst []float32, row []byte, scale float32) { addHalvesPlain(dst, row, scale) }

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Encoder turns texts into vectors with a model, and texts in other languages than English with a second table when
-// it has one. Not safe for concurrent use; making one is cheap.
+// Encoder turns texts into vectors with a model. With a second table it also reads other languages than English.
+// It is not safe for concurrent use; making one is cheap.
 type Encoder struct {
 	model     *Model
 	tokenizer *Tokenizer
@@ -25,8 +25,8 @@ func NewEncoder(m *Model) *Encoder {
 	return &Encoder{model: m, tokenizer: NewTokenizer(m.vocab)}
 }
 
-// NewPairEncoder returns an encoder that reads English with m and other languages with others. Both have the same
-// dimensions, and others was written for the vocabulary of m.
+// NewPairEncoder returns an encoder that reads English with m and other languages with others. Both must have the
+// same dimensions, and others must be made for the vocabulary of m.
 func NewPairEncoder(m *Model, others *Unigram) (*Encoder, error) {
 	if m.dims != others.dims || m.vocab.numbered != len(others.first) {
 		return nil, fmt.Errorf("%w: table %s does not belong to the model %s", ErrCorrupt, others.name, m.name)
@@ -36,8 +36,8 @@ func NewPairEncoder(m *Model, others *Unigram) (*Encoder, error) {
 	return e, nil
 }
 
-// Embed writes the vector of text to dst, which has the model's dims: unit
-// length, or all zeros when text has no piece; then it returns false.
+// Embed writes the vector of text to dst, which has the model's dims. The vector has unit length. When text has
+// no piece, it is all zeros and Embed returns false.
 func (e *Encoder) Embed(dst []float32, text string) bool {
 	e.one.reset(text)
 	table := e.table(&e.one)
@@ -46,13 +46,12 @@ func (e *Encoder) Embed(dst []float32, text string) bool {
 	return normalize(dst)
 }
 
-// Pieces yields where the pieces of text stand in it: see [Tokenizer.Pieces].
+// Pieces yields the positions of the pieces in text: see [Tokenizer.Pieces].
 func (e *Encoder) Pieces(text string, yield func(start, end int) bool) {
 	e.tokenizer.Pieces(text, yield)
 }
 
-// EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of
-// text; words are what white space separates.
+// EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words.
 func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
 	e.one.reset(text)
 	table := e.table(&e.one)
@@ -72,7 +71,7 @@ func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word str
 	return normalize(dst)
 }
 
-// normalize gives v unit length; false when it has none.
+// normalize gives v unit length, or returns false when it is zero.
 func normalize(v []float32) bool {
 	var s0, s1, s2, s3 float64
 	i := 0
@@ -98,9 +97,9 @@ func normalize(v []float32) bool {
 }
 
 // Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
-// English table, which also reads what is in no known language, must know more than half of the pieces: Latin words or
-// parts of at least two letters. Numbers beside words, such as 5 in "chapter 5", say nothing either way. The passages
-// nearest to other texts are arbitrary.
+// English table also reads texts in unknown languages, so it must know more than half of the pieces: Latin words
+// or parts of at least two letters. Numbers beside words, such as 5 in "chapter 5", do not count. For unknown
+// texts the nearest passages are arbitrary.
 func (e *Encoder) Knows(text string) bool {
 	if words := withLetters(text); words != "" {
 		text = words
@@ -118,7 +117,7 @@ func (e *Encoder) Knows(text string) bool {
 	return 2*known > len(pieces)
 }
 
-// withLetters is the words of text that have a letter.
+// withLetters returns the words of text that have a letter.
 func withLetters(text string) string {
 	words := strings.Fields(text)
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
@@ -126,8 +125,7 @@ func withLetters(text string) string {
 	}), " ")
 }
 
-// isWord reports whether a piece is ASCII, longer than one character, and not a
-// special one.
+// isWord reports whether a piece is ASCII, longer than one character, and not special.
 func (v *Vocabulary) isWord(id int32) bool {
 	piece := v.piece(id)
 	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {

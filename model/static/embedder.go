@@ -8,7 +8,7 @@ import (
 	"sheaf/model"
 )
 
-// Embedder is a model as the rest of the program uses it. It is safe for concurrent use.
+// Embedder is a model for the rest of the program. It is safe for concurrent use.
 type Embedder struct {
 	name     string
 	model    *Model
@@ -23,8 +23,8 @@ var (
 	_ model.LanguageReader = (*Embedder)(nil)
 )
 
-// NewEmbedder returns an embedder of this name. It reads English with m, and other languages with others, which may
-// be nil: see [NewPairEncoder].
+// NewEmbedder returns an embedder of this name. It reads English with m and other languages with others, which
+// may be nil: see [NewPairEncoder].
 func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 	e := &Embedder{name: name, model: m, others: others}
 	first, err := e.newEncoder()
@@ -32,7 +32,7 @@ func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 		return nil, err
 	}
 	e.encoders.New = func() any {
-		encoder, _ := e.newEncoder() // which failed for the first one, if at all
+		encoder, _ := e.newEncoder() // the first call in NewEmbedder succeeded, so this one does
 		return encoder
 	}
 	e.encoders.Put(first)
@@ -60,7 +60,7 @@ func (e *Embedder) Model() string { return e.name }
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.model.Dims() }
 
-// Embed implements model.Embedder. Queries and passages are embedded alike. A text without any piece of the
+// Embed implements model.Embedder. It embeds queries and passages the same way. A text without a piece of the
 // vocabulary gets a nil vector, and so does a query that the model does not know: see [Encoder.Knows].
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	encoder := e.encoders.Get().(*Encoder)
@@ -107,8 +107,8 @@ func (e *Embedder) AppendWindows(
 	return dst[:end], nil
 }
 
-// EmbedWeighted implements model.WeightEmbedder: the vector of a query whose words, separated by white space,
-// have weights of 0 or more. It is nil when nothing is left, and for a query that the model does not know.
+// EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and for a query that the
+// model does not know.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
 	encoder := e.encoders.Get().(*Encoder)
 	defer e.encoders.Put(encoder)
@@ -129,12 +129,12 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 	return encoder.language(&encoder.one)
 }
 
-// Pieces implements model.Tokenizer: the pieces of the English table, in whatever language the text is.
+// Pieces implements model.Tokenizer with the pieces of the English table, for texts in any language.
 func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
 	encoder := e.encoders.Get().(*Encoder)
 	defer e.encoders.Put(encoder)
 	encoder.Pieces(text, yield)
 }
 
-// Tokens implements model.Tokenizer: the name of the English table.
+// Tokens implements model.Tokenizer with the name of the English table.
 func (e *Embedder) Tokens() string { return e.model.Name() }

@@ -2,10 +2,9 @@ package static
 
 import "unicode"
 
-// later are the marks, format characters and punctuation that Unicode has named
-// since the version that the reference tokenizer's tables were made from. It
-// reads them as letters, so a model trained with it has to. Checked for every
-// code point by TestEveryCharacter.
+// later are the marks, format characters and punctuation that Unicode added after the version of the reference
+// tokenizer. The reference reads them as letters, so a model trained with it must do so, too. TestEveryCharacter
+// checks every code point.
 var later = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x061d, 0x061d, 1},

@@ -9,26 +9,24 @@ import (
 	"math"
 )
 
-// ErrCorrupt says that the bytes of a model are not what [Write] wrote.
+// ErrCorrupt means that the bytes of a model are not what [Write] wrote.
 var ErrCorrupt = errors.New("corrupt model")
 
-// Model is a vocabulary and a vector for each of its pieces. It is a view of
-// the bytes it was opened on: opening reads a few numbers, whatever the size.
-// Safe for concurrent use.
+// Model is a vocabulary with a vector for each piece. It is a view of its bytes: opening reads a few numbers,
+// whatever the size. It is safe for concurrent use.
 type Model struct {
 	name  string
 	vocab *Vocabulary
 	dims  int
 	scale []byte // [pieces]float32, little endian
-	rows  []byte // [pieces][dims]int8; a value stands for itself times the piece's scale
+	rows  []byte // [pieces][dims]int8; multiply by the piece's scale
 	sum   uint32 // of everything before the checksum
 	all   []byte
 }
 
-// A model file, all numbers little endian: the magic, the version, the lengths
-// below, the model's name padded to nameBytes, then scale, ends, slots, text
-// and rows one after another, each begun at a multiple of 4, and the CRC-32C of
-// everything before it.
+// A model file, all numbers little endian: the magic, the version, the lengths below, the model's name padded to
+// nameBytes, then scale, ends, slots, text and rows, each aligned to 4 bytes, and the CRC-32C of everything
+// before it.
 const (
 	magic       = "SHEAFSTV"
 	version     = 1
@@ -38,9 +36,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Open returns the model in data, which it keeps: data must not change. It
-// checks that every length fits; [Model.Verify] checks every byte. Errors wrap
-// ErrCorrupt.
+// Open returns the model in data. It keeps data, which must not change. It checks that every length fits;
+// [Model.Verify] checks every byte. Errors wrap ErrCorrupt.
 func Open(data []byte) (*Model, error) {
 	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)
@@ -89,8 +86,7 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Verify reads the whole model and returns an error that wraps ErrCorrupt when
-// it is not what was written.
+// Verify reads the whole model and returns an error that wraps ErrCorrupt when a byte changed.
 func (m *Model) Verify() error {
 	body := m.all[:len(m.all)-4]
 	if sum := crc32.Checksum(body, castagnoli); sum != m.sum {
@@ -99,8 +95,8 @@ func (m *Model) Verify() error {
 	return nil
 }
 
-// Write writes a model of this name (at most 40 bytes) with the given rows,
-// [vocabulary][dims]float32, each rounded to int8 with a scale of its own.
+// Write writes a model of this name (at most 40 bytes) with the given rows, [vocabulary][dims]float32. Each row
+// is rounded to int8 with its own scale.
 func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
 	if len(name) == 0 || len(name) > nameBytes {
 		return fmt.Errorf("model name %q: must have 1 to %d bytes", name, nameBytes)
@@ -147,11 +143,11 @@ func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
 	return err
 }
 
-// Name is the model's name with its version, recorded in indexes.
+// Name returns the model's name with its version, which indexes record.
 func (m *Model) Name() string { return m.name }
 
-// Dims is the number of dimensions.
+// Dims returns the number of dimensions.
 func (m *Model) Dims() int { return m.dims }
 
-// Vocabulary is the set of pieces.
+// Vocabulary returns the pieces.
 func (m *Model) Vocabulary() *Vocabulary { return m.vocab }

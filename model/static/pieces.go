@@ -6,17 +6,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// blockBytes is about how much text [Tokenizer.Pieces] reads at a time, so that
-// what it notes of a long text does not grow with it.
+// blockBytes is roughly how much text [Tokenizer.Pieces] reads at a time, so that its memory does not grow with
+// the text.
 const blockBytes = 16 << 10
 
-// Pieces yields where the pieces of text stand in it, one half-open range of bytes
-// for every number that [Tokenizer.Encode] gives and in the same order, until yield
-// returns false. Ranges begin and end at characters, do not overlap, and are those
-// of the text as it is written: a letter is where it stands with its accents, and a
-// word that has no pieces is one range. Where one character makes several pieces,
-// as a Hangul syllable may, the first has all of it and the others are empty ranges
-// at its end. White space and characters that are dropped lie in no range, unless
+// Pieces yields the positions of the pieces in text until yield returns false: one half-open byte range for every
+// number that [Tokenizer.Encode] returns, in the same order. Ranges begin and end at characters, do not overlap,
+// and refer to the original text: a letter includes its accents, and a word without pieces is one range. When one
+// character makes several pieces, such as a Hangul syllable, the first has the range of the character and the
+// others are empty ranges at its end. White space and dropped characters are in no range, unless inside a piece.
 // inside a piece.
 func (t *Tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	t.trace = &t.traced
@@ -34,9 +32,8 @@ func (t *Tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	}
 }
 
-// blockEnd is the first place from byte i on where text may be cut without a change
-// to its pieces: before white space, punctuation or a CJK character, which end
-// whatever comes before them.
+// blockEnd returns the first position from byte i on where cutting text does not change its pieces: before white
+// space, punctuation or a CJK character, because each ends the word before it.
 func blockEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if c := class[text[i]]; c <= classPunctuation {
@@ -50,24 +47,23 @@ func blockEnd(text string, i int) int {
 	return len(text)
 }
 
-// span is a half-open range of bytes of the text that is being encoded.
+// span is a half-open range of bytes of the encoded text.
 type span struct{ start, end int }
 
-// trace notes where pieces stand, while a tokenizer encodes.
+// trace records the positions of pieces while a tokenizer encodes.
 type trace struct {
 	pieces  []span
 	numbers []int32
-	// word is where each byte of the word that is being read comes from, as far
-	// as the word can have pieces; end is where the word ends so far.
+	// word has the origin of each byte of the current word, up to the length that can have pieces; end is the
+	// current end of the word.
 	word []span
 	end  int
-	// normal is where each byte of a normalized run comes from, segment a part of
-	// the run that is decomposed.
+	// normal has the origin of each byte of a normalized run, segment a part of the run that is decomposed.
 	normal  []span
 	segment []byte
 }
 
-// addLetters notes the pieces of a word of ASCII letters that begins at start.
+// addLetters records the pieces of a word of ASCII letters that begins at start.
 func addLetters[N uint8 | int](r *trace, start int, sizes []N) {
 	for _, n := range sizes {
 		r.pieces = append(r.pieces, span{start, start + int(n)})
@@ -75,7 +71,7 @@ func addLetters[N uint8 | int](r *trace, start int, sizes []N) {
 	}
 }
 
-// addWord notes the pieces of the word that was read.
+// addWord records the pieces of the current word.
 func addWord[N uint8 | int](r *trace, sizes []N) {
 	at, last := 0, r.last()
 	for _, n := range sizes {
@@ -87,14 +83,14 @@ func addWord[N uint8 | int](r *trace, sizes []N) {
 	r.word = r.word[:0]
 }
 
-// addUnknown notes the word that was read as one piece.
+// addUnknown records the current word as one piece.
 func (r *trace) addUnknown() {
 	start := max(r.last(), r.word[0].start)
 	r.pieces = append(r.pieces, span{start, max(start, r.end)})
 	r.word = r.word[:0]
 }
 
-// last is where the last piece ends.
+// last returns the end of the last piece.
 func (r *trace) last() int {
 	if n := len(r.pieces); n > 0 {
 		return r.pieces[n-1].end
@@ -102,7 +98,7 @@ func (r *trace) last() int {
 	return 0
 }
 
-// letters notes ASCII letters that are appended to a word of so many characters.
+// letters records ASCII letters appended to a word of characters characters.
 func (r *trace) letters(start, end, characters int) {
 	if characters <= maxWordCharacters {
 		for i := start; i < min(end, start+maxWordCharacters+1); i++ {
@@ -112,8 +108,7 @@ func (r *trace) letters(start, end, characters int) {
 	r.end = end
 }
 
-// letter notes a character, so many bytes as folded, that is appended to a word of
-// so many characters.
+// letter records a character of bytes folded bytes, appended to a word of characters characters.
 func (r *trace) letter(bytes int, from span, characters int) {
 	if characters <= maxWordCharacters {
 		for range bytes {
@@ -123,7 +118,7 @@ func (r *trace) letter(bytes int, from span, characters int) {
 	r.end = from.end
 }
 
-// mark notes a mark that is dropped: it belongs to the character before it.
+// mark records a dropped mark as a part of the character before it.
 func (r *trace) mark(from span) {
 	if n := len(r.word); n > 0 {
 		r.word[n-1].end, r.end = from.end, from.end
@@ -132,15 +127,15 @@ func (r *trace) mark(from span) {
 	}
 }
 
-// normalized notes where the next bytes of the normalized run come from.
+// normalized records the origin of the next bytes of the normalized run.
 func (r *trace) normalized(bytes int, from span) {
 	for range bytes {
 		r.normal = append(r.normal, from)
 	}
 }
 
-// traceForeign reads the normalized run and notes where its characters come from.
-// What decomposes, a character with the marks behind it, comes from all of them.
+// traceForeign reads the normalized run and records the origin of its characters. A character that decomposes,
+// and the marks behind it, all come from the whole of both.
 func (t *Tokenizer) traceForeign(dst []int32) []int32 {
 	text, from := t.normal, t.trace.normal
 	for len(text) > 0 {

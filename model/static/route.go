@@ -16,19 +16,19 @@ const (
 	tables
 )
 
-// block is a text that is read by the table that suits it, or a part of such a text.
+// block is a text, or a part of one, that one table reads.
 type block struct {
 	text    string
 	foreign int // bytes outside ASCII
 	parts   [tables]part
 }
 
-// part is what one table makes of a block.
+// part is the result of one table for a block.
 type part struct {
 	pieces  []int32
 	read    int // bytes of the block
-	english int // the sum of the pieces' language numbers: above 0 of English
-	unseen  int // how many pieces of the other table training did not see
+	english int // the sum of the pieces' language numbers: above 0 for English
+	unseen  int // pieces of the other table that training did not see
 }
 
 func (b *block) reset(text string) {
@@ -39,14 +39,14 @@ func (b *block) reset(text string) {
 	}
 }
 
-// part returns what a table makes of a block.
+// part returns the result of a table for a block.
 func (e *Encoder) part(b *block, table int) *part {
 	p := &b.parts[table]
 	e.read(b, table, len(b.text))
 	return p
 }
 
-// read reads a block up to byte end, where white space stands, or to its end.
+// read reads a block up to byte end, which must be white space, or to its end.
 func (e *Encoder) read(b *block, table, end int) {
 	p := &b.parts[table]
 	text, first := b.text[p.read:end], len(p.pieces)
@@ -74,8 +74,8 @@ func (e *Encoder) read(b *block, table, end int) {
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that a text is in English. It reads no
-// more than the beginning of most other texts.
+// clearlyEnglish reports whether the pieces of the English table alone show that a text is in English. For most
+// other texts it reads only the beginning.
 func (e *Encoder) clearlyEnglish(text []*block) bool {
 	size, foreign := 0, 0
 	for _, b := range text {
@@ -103,9 +103,9 @@ func (e *Encoder) clearlyEnglish(text []*block) bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table returns the table that reads a text, which is given in blocks. A text goes through the English table when its
-// pieces do not occur much more often in other languages than in English, when training saw no more than half of them,
-// or when it has no word: numbers, signs and single letters are of no language.
+// table chooses the table for a text, given in blocks. It chooses the English table when the pieces do not occur
+// much more often in other languages, when training saw at most half of them, or when the text has no word, only
+// numbers, signs and letters.
 func (e *Encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable
@@ -122,8 +122,8 @@ func (e *Encoder) table(text ...*block) int {
 	return othersTable
 }
 
-// language reports whether a text is in English, by the mean and the sum of its pieces'
-// language numbers; known is false when they are too small to tell.
+// language reports whether a text is in English, by the mean and the sum of its pieces' language numbers. known
+// is false when they are too small to decide.
 func (e *Encoder) language(b *block) (english, known bool) {
 	p := e.part(b, othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))
@@ -146,7 +146,7 @@ func (e *Encoder) wholeWords(text []*block) bool {
 	return true
 }
 
-// hasWord reports whether a block has two letters side by side, or anything outside ASCII.
+// hasWord reports whether a block has two neighboring letters, or anything outside ASCII.
 func hasWord(b *block) bool {
 	if b.foreign > 0 {
 		return true
@@ -162,18 +162,18 @@ func hasWord(b *block) bool {
 	return false
 }
 
-// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The numbers below are
-// of the same unit; doc/languages.md says how often the choice is right.
+// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The numbers below
+// have the same unit; doc/languages.md says how often the choice is right.
 const (
-	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and code
-	// of other languages lose little by it.
+	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and
+	// code of other languages lose little.
 	favor, favorPiece, favorFrom = 8, 2, 30
-	favorWords                   = 32     // of texts whose words are all pieces of the English table
-	mostForeign                  = 4      // an English text has at most one byte of so many outside ASCII
-	clearPiece                   = 1      // a clearly English text has more than this a piece,
-	clearText                    = 60     // and this
-	sureText, surePiece          = 32, 10 // a text whose language is known has more than both
-	beginning                    = 48     // bytes that show of most other texts that they are not English,
+	favorWords                   = 32     // for texts whose words are all pieces of the English table
+	mostForeign                  = 4      // an English text has at most one in so many bytes outside ASCII
+	clearPiece                   = 1      // a clearly English text has more than this per piece,
+	clearText                    = 60     // and more than this in total
+	sureText, surePiece          = 32, 10 // a text of known language has more than both
+	beginning                    = 48     // most other texts show in so many bytes that they are not English,
 	doubt                        = 16     // with a sum below minus this
 )
 

@@ -10,26 +10,26 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC, lower case, "▁" before
-// every word, and of all ways to cut a word the one with the least cost. Not safe for concurrent use. It allocates
-// for its first text; later texts, of any length, need nothing more.
+// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC, lower case, "▁"
+// before every word, and the cut with the least cost. It is not safe for concurrent use. It allocates only for
+// its first text.
 type Segmenter struct {
 	table   *Unigram
 	word    []byte // normalized, with its mark
-	inside  bool   // the word goes on after its first mostWord bytes
+	inside  bool   // the word was cut after its first mostWord bytes and continues
 	cells   []cell
 	normal  norm.Iter
-	folds   []fold        // of the characters below foldedBlocks, and behind them of those from 0xFF00 to 0xFFFF
-	several [][]byte      // what NFKC makes of characters that become several
-	recent  []recentPiece // the words cut last, each where its hash puts it
+	folds   []fold        // of the characters below foldedBlocks, then of those from 0xFF00 to 0xFFFF
+	several [][]byte      // the NFKC forms of characters that become several
+	recent  []recentPiece // recent words, each at the position of its hash
 	firsts  []first       // of the characters below foldedBlocks
 }
 
-// first is where the trie leads from the root by one character, and the piece of this character alone.
+// first is the trie node after one character, and the piece of this character alone.
 type first struct {
-	node  uint32 // leafBit where no piece begins with it
+	node  uint32 // leafBit when no piece begins with it
 	piece uint32
-	cost  uint64 // 0 of a first that is not known yet
+	cost  uint64 // 0 when not known yet
 }
 
 // cell is the best way to reach a byte of a word.
@@ -39,7 +39,7 @@ type cell struct {
 	size  uint32 // of the piece, in bytes
 }
 
-// recentPiece is a short word as it is written, and its pieces.
+// recentPiece is a short word as written, with its pieces.
 type recentPiece struct {
 	word   [3]uint64
 	pieces [mostRecent]int32
@@ -60,8 +60,8 @@ const (
 // NewSegmenter returns a segmenter for u.
 func NewSegmenter(u *Unigram) *Segmenter { return &Segmenter{table: u} }
 
-// Encode appends the numbers of the pieces of text to dst. Bytes that are not UTF-8 are dropped. Unknown characters
-// that follow each other are one piece.
+// Encode appends the numbers of the pieces of text to dst. It drops bytes that are not UTF-8. Consecutive unknown
+// characters are one piece.
 func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	s.start()
 	for i := 0; i < len(text); {
@@ -97,7 +97,7 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 	return dst
 }
 
-// start makes what the first text needs.
+// start allocates for the first text.
 func (s *Segmenter) start() {
 	if s.folds == nil {
 		s.folds = make([]fold, foldedBlocks+0x100)
@@ -108,7 +108,7 @@ func (s *Segmenter) start() {
 	}
 }
 
-// goesOn appends the pieces of a text that goes on a word.
+// goesOn appends the pieces of a text that continues a word.
 func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 	s.start()
 	s.word, s.inside = s.word[:0], true
@@ -118,7 +118,7 @@ func (s *Segmenter) goesOn(dst []int32, text string) []int32 {
 // blank are the bytes of white space in ASCII.
 var blank = [256]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
 
-// cut appends the pieces of a text without white space of ASCII.
+// cut appends the pieces of a text without ASCII white space.
 func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	s.word, s.inside = append(s.word[:0], wordMark...), false
 	for len(raw) > 0 {
@@ -136,11 +136,11 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block adds a text that begins and ends where normalization may. Most characters are folded one by one; where
-// normalization has to see several together, it gets the stretch between two others.
+// block adds a text that begins and ends where normalization may. It folds most characters one by one. Characters
+// that depend on their neighbors are normalized as a stretch.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
-	// The last character that begins a stretch is raw[start:], and was written to word[at:]; class is the
-	// combining class of the last one.
+	// raw[start:] begins with the last character that begins a stretch, which was written to word[at:]. class is
+	// the combining class of the last character.
 	start, at, class := 0, len(s.word), uint8(0)
 	for i := 0; i < len(raw); {
 		if c := raw[i]; c < utf8.RuneSelf {
@@ -206,7 +206,7 @@ func (s *Segmenter) lower(dst []int32, text []byte) []int32 {
 	return dst
 }
 
-// character adds one that is normalized, in lower case.
+// character adds a normalized character in lower case.
 func (s *Segmenter) character(dst []int32, r rune) []int32 {
 	if endsWord(r) {
 		dst = s.flush(dst)
@@ -228,16 +228,17 @@ func (s *Segmenter) add(dst []int32, r rune) []int32 {
 	return dst
 }
 
-// fold says what NFKC and lower case make of one character: 0 when that is not known yet, else the rune and flags.
+// fold is the NFKC lower-case form of one character as a rune and flags, or 0 when not known yet.
 type fold uint32
 
 const (
-	// foldTogether: normalization has to see it with its neighbors.
+	// foldTogether means that the character must be normalized with its neighbors.
 	foldTogether fold = 1 << 31
-	// foldInside: it does not begin a stretch, but stays as it is where its combining class, in bits 16 to 23, is not
-	// lower than that of the character before it.
+	// foldInside means that the character does not begin a stretch. It stays unchanged when its combining class,
+	// in bits 16 to 23, is not lower than that of the previous character.
 	foldInside fold = 1 << 30
-	// foldSeveral: it becomes several characters, or ends a word; the rune is their place in Segmenter.several.
+	// foldSeveral means that the character becomes several, or ends a word. The rune is their index in
+	// Segmenter.several.
 	foldSeveral fold = 1 << 29
 	foldKnown   fold = 1 << 28
 )
@@ -325,7 +326,7 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 			}
 			leaf := nodes.node(node >> baseShift & (1<<baseBits - 1))
 			piece := leaf >> costBits & (1<<pieceBits - 1)
-			if int(piece) >= len(fine) { // in a table that was not verified
+			if int(piece) >= len(fine) { // only in a table that was not verified
 				break
 			}
 			sum := cost + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
@@ -346,7 +347,7 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 	return dst
 }
 
-// first looks a character up, and notes what it finds.
+// first looks up a character and remembers the result.
 func (s *Segmenter) first(r rune, text []byte) first {
 	nodes, fine := s.table.nodes, s.table.fine
 	f := first{node: nodes.node(0), piece: uint32(s.table.unknown), cost: s.table.dearest}

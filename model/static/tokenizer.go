@@ -8,34 +8,29 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWordCharacters is the length from which a word is unknown as a whole, as
-// in BERT's own tokenizer.
+// maxWordCharacters is the length from which a whole word is unknown, as in BERT's own tokenizer.
 const maxWordCharacters = 100
 
-// Tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case
-// tokenizer does (Devlin and others, 2018; Wu and others, 2016, for WordPiece):
-// control characters are dropped, accents removed, letters lowered, words
-// split at white space, punctuation and CJK characters, and every word cut
-// greedily into the longest pieces. Equal, piece by piece, to the reference
-// implementation without its special tokens. Not safe for concurrent use: give
-// every goroutine its own, by [NewTokenizer], which is cheap.
+// Tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin and others,
+// 2018; Wu and others, 2016, for WordPiece). It drops control characters and accents, lowers letters, splits
+// words at white space, punctuation and CJK characters, and cuts every word greedily into the longest pieces. The
+// pieces are those of the reference implementation without its special tokens. It is not safe for concurrent use;
+// [NewTokenizer] is cheap.
 type Tokenizer struct {
 	vocab      *Vocabulary
-	word       []byte   // the word being read, folded
+	word       []byte   // the current word, folded
 	characters int      // in word
-	hashes     []uint32 // of the prefixes of what is left of the word
-	normal     []byte   // a normalized run that is not ASCII
-	// recent are the words cut last, each where its hash puts it: running
-	// text repeats its words.
+	hashes     []uint32 // of the prefixes of the rest of the word
+	normal     []byte   // a normalized run outside ASCII
+	// recent are the last words, each at the position of its hash, because texts repeat their words.
 	recent []recentWord
-	sizes  []int  // of the pieces that a word was cut into last, in bytes of it as folded
-	trace  *trace // &traced while Pieces is at work, else nil
+	sizes  []int  // bytes of the folded word in each piece of the last word
+	trace  *trace // &traced while Pieces runs, else nil
 	traced trace
 }
 
-// recentWord is a short word, as written or folded, the few pieces it was cut
-// into, and how many bytes of it each takes. A place without a word has the letters
-// of none.
+// recentWord is a short word, as written or folded, with its few pieces and their sizes in bytes. An unused entry
+// has no letters.
 type recentWord struct {
 	letters letters
 	pieces  [recentPieces]int32
@@ -43,8 +38,7 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters are the bytes of a word of at most recentLetters, the lowest first, and
-// zeros, which no word holds.
+// letters are the bytes of a word of at most recentLetters, the lowest first, then zeros, which no word contains.
 type letters struct{ low, high uint64 }
 
 func lettersOf(word []byte) letters {
@@ -53,7 +47,7 @@ func lettersOf(word []byte) letters {
 	return letters{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// lettersIn are those of text[start:end].
+// lettersIn returns the letters of text[start:end].
 func lettersIn(text string, start, end int) letters {
 	if len(text)-start < recentLetters {
 		return lettersOf([]byte(text[start:end]))
@@ -73,7 +67,7 @@ func load64(s string) uint64 {
 		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// place is where a word belongs among the recent ones.
+// place returns the index of a word in the recent words.
 func (l letters) place() uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	h := (l.low ^ l.high*odd) * odd
@@ -92,8 +86,7 @@ func NewTokenizer(v *Vocabulary) *Tokenizer {
 	return &Tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
 }
 
-// Encode appends the numbers of the pieces of text to dst. Bytes that are not
-// UTF-8 are dropped.
+// Encode appends the numbers of the pieces of text to dst. It drops bytes that are not UTF-8.
 func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 	t.word, t.characters = t.word[:0], 0
 	for i := 0; i < len(text); {
@@ -109,7 +102,7 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 			for i < len(text) && class[text[i]] == classLetter {
 				i++
 			}
-			// Most words are short, and nothing but these letters.
+			// Most words are short and have only these letters.
 			if len(t.word) == 0 && i-start <= recentLetters && (i == len(text) || class[text[i]] <= classPunctuation) {
 				dst = t.short(dst, text, start, i)
 				continue
@@ -128,7 +121,7 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 	return t.flush(dst)
 }
 
-// fold appends ASCII letters to the word, or a mark that is one.
+// fold appends ASCII letters, or a mark that counts as a letter, to the word.
 func (t *Tokenizer) fold(letters string) {
 	for i := range len(letters) {
 		t.word = append(t.word, lower[letters[i]])
@@ -136,8 +129,7 @@ func (t *Tokenizer) fold(letters string) {
 	t.characters += len(letters)
 }
 
-// short appends the pieces of the word text[start:end], of at most recentLetters,
-// where no other is being read.
+// short appends the pieces of the word text[start:end], of at most recentLetters, when no other word has begun.
 func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	l := lettersIn(text, start, end)
 	if r := &t.recent[l.place()]; r.letters == l {
@@ -156,7 +148,7 @@ func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	return dst
 }
 
-// remember appends the pieces of a word, and keeps them when they are few.
+// remember appends the pieces of a word and remembers them when they are few.
 func (t *Tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
 	first := len(dst)
 	dst = t.cut(dst, word)
@@ -171,7 +163,7 @@ func (t *Tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
 	return dst
 }
 
-// Classes of bytes; the first two end the word before them.
+// Classes of bytes; the first two end a word.
 const (
 	classSpace uint8 = iota
 	classPunctuation
@@ -200,9 +192,9 @@ var class, lower = func() (class, lower [256]uint8) {
 	return class, lower
 }()
 
-// foreign reads a run of text outside ASCII. The run begins and ends at
-// characters, so decomposing it by itself equals decomposing the whole text
-// but for marks that follow an ASCII letter, and those are dropped anyway.
+// foreign reads a run of text outside ASCII, which begins and ends at characters. Decomposing the run alone gives
+// the same result as decomposing the whole text, except for marks after an ASCII letter, which are dropped
+// anyway.
 func (t *Tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	t.normal = t.normal[:0]
 	for i, r := range whole[start:end] {
@@ -241,7 +233,7 @@ func (t *Tokenizer) decomposed(dst []int32, text []byte) []int32 {
 	return dst
 }
 
-// character reads one of normalized text outside ASCII, which comes from there.
+// character reads one normalized character outside ASCII; from is its origin.
 func (t *Tokenizer) character(dst []int32, r rune, from span) []int32 {
 	switch {
 	case isMark(r):
@@ -301,7 +293,7 @@ func (t *Tokenizer) flush(dst []int32) []int32 {
 	return dst
 }
 
-// cut appends the pieces of a word, and leaves their sizes.
+// cut appends the pieces of a word and sets sizes.
 func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
 	first := len(dst)
 	t.sizes = t.sizes[:0]
@@ -317,8 +309,7 @@ func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
 	return dst
 }
 
-// longest is the longest piece that text begins with, and its size in bytes; 0
-// when there is none.
+// longest returns the longest piece at the beginning of text and its size in bytes; 0 when there is none.
 func (t *Tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst
@@ -341,7 +332,7 @@ func (t *Tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	return 0, 0
 }
 
-// isCJK is the reference's set of characters that are words by themselves.
+// isCJK reports whether the reference treats a character as a word by itself.
 func isCJK(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||
@@ -352,8 +343,7 @@ func dropped(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(later, r)
 }
 
-// U+1734 was a nonspacing mark in the reference's version of Unicode, and
-// U+166D and U+111C9 were punctuation.
+// U+1734 was a nonspacing mark in the reference's version of Unicode, and U+166D and U+111C9 were punctuation.
 func isMark(r rune) bool {
 	return unicode.Is(unicode.Mn, r) && !unicode.Is(later, r) && r != 0x111C9 || r == 0x1734
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// trie is a double array (Aoe, 1989; with XOR as in Darts-clone): [nodes]uint32, little endian. The child of a node
-// by byte c is the node at base^c, if its label is c; the leaf of a node, where a piece ends, is at base^0. No two
-// nodes have the same base, so the label alone proves whose child a node is.
+// trie is a double array (Aoe, 1989; with XOR as in Darts-clone): [nodes]uint32, little endian. The child of a
+// node by byte c is the node at base^c, if its label is c. The leaf of a node, where a piece ends, is at base^0.
+// No two nodes have the same base, so the label alone proves whose child a node is.
 //
 //	a node: label in bits 0 to 7, bit 8 set when it has a leaf, base in bits 9 to 30
 //	a leaf: bit 31 set, cost (without its fineBits) in bits 0 to 13, piece in bits 14 to 30
@@ -23,11 +23,11 @@ const (
 	baseShift = 9
 	baseBits  = 22
 	costBits  = 14
-	fineBits  = 8 // of a cost, which stand apart
+	fineBits  = 8 // of a cost, stored separately
 	pieceBits = 17
 )
 
-// node is node i; one that is out of range, in a table that was not verified, has no children.
+// node returns node i. A node out of range, in a table that was not verified, has no children.
 func (t trie) node(i uint32) uint32 {
 	if uint64(i)*4+4 > uint64(len(t)) {
 		return leafBit
@@ -42,7 +42,7 @@ type ending struct {
 	cost  uint32
 }
 
-// newTrie returns the trie of texts, which are not empty, differ and have no byte 0.
+// newTrie returns the trie of texts, which are distinct, not empty, and without byte 0.
 func newTrie(texts []ending) (trie, error) {
 	texts = slices.Clone(texts)
 	slices.SortFunc(texts, func(a, b ending) int { return cmp.Compare(a.text, b.text) })
@@ -63,16 +63,16 @@ type trieBuilder struct {
 	nodes []uint32
 	used  []bool
 	bases map[uint32]bool
-	open  int // places before it are not tried any more
+	open  int // earlier positions are not tried again
 }
 
 func (b *trieBuilder) grow() {
 	b.nodes, b.used = append(b.nodes, make([]uint32, 256)...), append(b.used, make([]bool, 256)...)
-	// Places in old blocks that are still free fit next to nothing.
+	// Free positions in old blocks fit almost nothing.
 	b.open = max(0, len(b.nodes)-16*256)
 }
 
-// node fills the node at place at, whose texts have the first depth bytes in common.
+// node fills the node at position at, whose texts share the first depth bytes.
 func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	var labels []byte
 	for i, e := range texts {
@@ -115,14 +115,14 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	return nil
 }
 
-// place is the first base that no node has and whose places for labels are free.
+// place returns the first unused base whose positions for labels are free.
 func (b *trieBuilder) place(labels []byte) uint32 {
 	for i := b.open; ; i++ {
 		if i == len(b.nodes) {
 			b.grow()
 		}
 		if len(labels) == 0 {
-			return 0 // of a trie without texts
+			return 0 // for a trie without texts
 		}
 		base := uint32(i) ^ uint32(labels[0])
 		if b.used[i] || b.bases[base] || slices.ContainsFunc(labels, func(c byte) bool { return b.used[base^uint32(c)] }) {

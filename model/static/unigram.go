@@ -7,28 +7,28 @@ import (
 )
 
 // Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It is a view of
-// the bytes it was opened on, and builds nothing. Safe for concurrent use.
+// its bytes and builds nothing. It is safe for concurrent use.
 type Unigram struct {
 	name    string
 	dims    int
 	pieces  int
-	unknown int32  // the piece of characters that no piece has
-	dearest uint64 // the cost of a character that no piece has
+	unknown int32  // the piece for unknown characters
+	dearest uint64 // the cost of an unknown character
 	nodes   trie
 	fine    []byte // [pieces]: the lowest bits of their costs
 	scale   []byte // [pieces]float32, little endian
 	rows    []byte // [pieces][dims/2]: see addHalves
 	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
-	seen    []byte // a bit a piece, the lowest first: training changed its row
-	// first has the language numbers of the pieces of the English table, by which clearly English texts are
-	// known without a look at this table.
+	seen    []byte // a bit per piece, the lowest first: training changed its row
+	// first has the language numbers of the pieces of the English table. They detect clearly English texts
+	// without reading this table.
 	first []byte // [pieces of the English table]int8
 	sum   uint32
 	all   []byte
 }
 
-// A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes, then
-// nodes, fine, scale, seen, english, first and rows, each begun at a multiple of 4, and the CRC-32C of everything
+// A file of a Unigram, all numbers little endian: the magic, the numbers below, the name padded to nameBytes,
+// then nodes, fine, scale, seen, english, first and rows, each aligned to 4 bytes, and the CRC-32C of everything
 // before it.
 const (
 	unigramMagic       = "SHEAFUNI"
@@ -36,7 +36,7 @@ const (
 	unigramHeaderBytes = len(unigramMagic) + 8*4 + nameBytes
 )
 
-// OpenUnigram returns the table in data, which it keeps: data must not change. It checks that every length fits;
+// OpenUnigram returns the table in data. It keeps data, which must not change. It checks that every length fits;
 // [Unigram.Verify] checks every byte. Errors wrap ErrCorrupt.
 func OpenUnigram(data []byte) (*Unigram, error) {
 	if len(data) < unigramHeaderBytes+4 || string(data[:len(unigramMagic)]) != unigramMagic {
@@ -79,7 +79,7 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 	return u, nil
 }
 
-// Verify reads the whole table and returns an error that wraps ErrCorrupt when it is not what was written.
+// Verify reads the whole table and returns an error that wraps ErrCorrupt when a byte changed.
 func (u *Unigram) Verify() error {
 	if sum := crc32.Checksum(u.all[:len(u.all)-4], castagnoli); sum != u.sum {
 		return fmt.Errorf("%w: checksum is %08x, its bytes have %08x", ErrCorrupt, u.sum, sum)
@@ -87,19 +87,19 @@ func (u *Unigram) Verify() error {
 	return nil
 }
 
-// Name is the table's name with its version.
+// Name returns the table's name with its version.
 func (u *Unigram) Name() string { return u.name }
 
-// Dims is the number of dimensions.
+// Dims returns the number of dimensions.
 func (u *Unigram) Dims() int { return u.dims }
 
-// Len is the number of pieces.
+// Len returns the number of pieces.
 func (u *Unigram) Len() int { return u.pieces }
 
 // saw reports whether training changed the row of a piece.
 func (u *Unigram) saw(id int32) bool { return u.seen[id>>3]>>(id&7)&1 != 0 }
 
-// mostPieces and mostNodes are what a node has room for.
+// mostPieces and mostNodes are the largest numbers that a node can store.
 const (
 	mostPieces = 1 << pieceBits
 	mostNodes  = 1 << baseBits

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// UnigramPiece is a piece of a [Unigram] with what belongs to it.
+// UnigramPiece is a piece of a [Unigram] with its data.
 type UnigramPiece struct {
-	// Text is the piece, "▁" before the first piece of a word; "" for a piece that no text has.
+	// Text is the piece, with "▁" before the first piece of a word; "" for a piece that never occurs.
 	Text string
 	// Score is the logarithm of the piece's probability, at most 0.
 	Score float64
@@ -23,11 +23,11 @@ type UnigramPiece struct {
 	Row []float32
 }
 
-// unseenPenalty is how much lower than the lowest score that of an unknown character is, as in SentencePiece.
+// unseenPenalty is how far the score of an unknown character is below the lowest score, as in SentencePiece.
 const unseenPenalty = 10
 
-// WriteUnigram writes a table of this name (at most 40 bytes) that belongs to an English table with the vocabulary v.
-// Unknown is the number of the piece for unknown characters.
+// WriteUnigram writes a table of this name (at most 40 bytes) for an English table with the vocabulary v. unknown
+// is the number of the piece for unknown characters.
 func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, v *Vocabulary) error {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:
@@ -106,8 +106,8 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	return err
 }
 
-// isLetter reports whether a piece is one letter or other character of ASCII. Such a piece says nothing of a text:
-// words of no language are cut into letters.
+// isLetter reports whether a piece is one ASCII character. Such a piece does not show the language, because words
+// of unknown languages are cut into letters.
 func isLetter(text string) bool {
 	text = strings.TrimPrefix(text, wordMark)
 	return len(text) == 1
@@ -134,7 +134,8 @@ func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	return numbers
 }
 
-// quantize rounds row to levels of -8 to 7 times a step: of 41 steps, the one with the least squared error.
+// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and takes the one with the least
+// squared error.
 func quantize(row []float32) (float32, []int8, error) {
 	largest := 0.0
 	for _, x := range row {

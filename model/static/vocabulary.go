@@ -1,7 +1,6 @@
-// Package static turns text into vectors by a table of token vectors: the
-// vector of a text is the unit-length sum of the vectors of its pieces. It has
-// the WordPiece tokenizer and the embedder; the table itself is data that the
-// caller brings.
+// Package static turns text into vectors by a table of token vectors: the vector of a text is the sum of the
+// vectors of its pieces, at unit length. It has the WordPiece tokenizer and the embedder. The caller provides the
+// table.
 package static
 
 import (
@@ -11,8 +10,8 @@ import (
 	"math/bits"
 )
 
-// Vocabulary is a fixed set of word pieces, numbered from 0 in the order of
-// its file. It is safe for concurrent use.
+// Vocabulary is a fixed set of word pieces, numbered from 0 in the order of its file. It is safe for concurrent
+// use.
 type Vocabulary struct {
 	text     []byte // all pieces, one after another
 	ends     []byte // [pieces]uint32, little endian: piece i is text[ends[i-1]:ends[i]]
@@ -23,11 +22,11 @@ type Vocabulary struct {
 	numbered int
 }
 
-// continuation marks, in a vocabulary's file, a piece that goes on a word.
+// continuation marks a piece that continues a word, in a vocabulary's file.
 const continuation = "##"
 
-// ParseVocabulary reads a vocabulary: one piece a line, "##" before pieces that
-// go on a word, and [UNK] for words that have no pieces. Errors name the line.
+// ParseVocabulary reads a vocabulary: one piece per line, "##" before pieces that continue a word, and [UNK] for
+// words without pieces. Errors name the line.
 func ParseVocabulary(file []byte) (*Vocabulary, error) {
 	lines := bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n"))
 	if len(lines) > 1<<24 {
@@ -72,11 +71,10 @@ func ParseVocabulary(file []byte) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Len is the number of pieces.
+// Len returns the number of pieces.
 func (v *Vocabulary) Len() int { return v.numbered }
 
-// Piece is the text of a piece as its file has it, "##" included; "" for a
-// number out of range.
+// Piece returns the text of a piece as in its file, with "##"; "" for a number out of range.
 func (v *Vocabulary) Piece(id int32) string {
 	if id < 0 || int(id) >= v.numbered {
 		return ""
@@ -96,7 +94,7 @@ func (v *Vocabulary) piece(id int32) []byte {
 	return v.text[start:end]
 }
 
-// slot is the content of one slot; a number that no piece has reads as empty.
+// slot returns the content of a slot; an unknown piece number reads as empty.
 func (v *Vocabulary) slot(i uint32) uint32 {
 	n := binary.LittleEndian.Uint32(v.slots[4*i:])
 	if n > uint32(v.numbered) {
@@ -105,8 +103,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// Hashing runs byte by byte, so that one pass over a word gives the hashes of
-// all its prefixes; the seed tells first pieces from those that go on.
+// Hashing goes byte by byte, so that one pass over a word gives the hashes of all its prefixes. The seed differs
+// for pieces that continue a word.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9
@@ -120,7 +118,7 @@ func finish(h uint32) uint32 {
 	return h ^ h>>13
 }
 
-// find is the piece with this body, given the hash of the body, or -1.
+// find returns the piece with this body and hash, or -1.
 func (v *Vocabulary) find(body []byte, h uint32, goesOn bool) int32 {
 	slot := finish(h) & v.mask
 	for range v.mask + 1 {

@@ -1,6 +1,6 @@
 package static
 
-// windows is what [Encoder.Windows] needs room for.
+// windows is the memory of [Encoder.Windows].
 type windows struct {
 	blocks []block
 	sums   []float32 // [blocks][tables][dims]
@@ -8,21 +8,18 @@ type windows struct {
 	window []*block
 }
 
-// Windows writes the vectors of the windows of a text to dst, one after another,
-// each of the model's dims and of unit length under the heading. Window i begins at
-// word i x stride and has at most size words; starts are where the words begin, and
-// all of the text before the first is left out. The result is that of
-// [Encoder.Embed] of heading, line break and window but for rounding, and costs
-// little more than embedding the text once: a vector is a sum, so windows that
-// overlap share sums of the words between their ends. A window without any piece
-// stays all zeros. It returns how many windows it wrote: as many as dst has room
-// for, or fewer when the text ends before.
+// Windows writes the vectors of the windows of a text to dst, one after another, each of unit length. Window i
+// begins at word i x stride and has at most size words; starts are where the words begin, and the text before the
+// first is skipped. Each vector is that of [Encoder.Embed] for heading, line break and window, except for
+// rounding. The cost is little more than embedding the text once, because overlapping windows share sums of their
+// words. A window without a piece stays all zeros. Windows returns how many windows it wrote: as many as fit into
+// dst, or fewer when the text ends.
 func (e *Encoder) Windows(dst []float32, heading, body string, starts []int, size, stride int) int {
 	dims := e.model.dims
 	block := gcd(size, stride)
 	perWindow, perStride := size/block, stride/block
 	blocks := (len(starts) + block - 1) / block
-	// The last blocks, block b in place b mod perWindow, and the heading behind them.
+	// The last blocks, block b at index b mod perWindow, and behind them the heading.
 	e.resize(perWindow + 1)
 	title := perWindow
 	e.begin(title, heading)
@@ -65,13 +62,13 @@ func (w *windows) resize(n int) {
 	}
 }
 
-// begin puts a text into a place for blocks.
+// begin puts a text into a block.
 func (w *windows) begin(place int, text string) {
 	w.blocks[place].reset(text)
 	clear(w.summed[place*tables:][:tables])
 }
 
-// sum returns the sum of the vectors that a table has for the pieces of a block.
+// sum returns the sum of a table's vectors for the pieces of a block.
 func (e *Encoder) sum(place, table int) []float32 {
 	i, dims := place*tables+table, e.model.dims
 	if need := len(e.summed) * dims; len(e.sums) < need {

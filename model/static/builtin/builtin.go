@@ -1,6 +1,6 @@
-// Package builtin carries the built-in model inside the program: the English table of package english, and a
-// second table for texts in other languages, whose vectors are near those of their English translations. It needs no
-// download, no server, and builds nothing at start. doc/languages.md says for which languages it works.
+// Package builtin has the built-in model inside the program: the English table of package english, and a second
+// table for other languages, whose vectors are near those of their English translations. It needs no download and
+// no server, and builds nothing at start. doc/languages.md lists the languages.
 package builtin
 
 import (
@@ -14,14 +14,14 @@ import (
 //go:embed sheaf-ml-1.bin
 var file []byte
 
-// Name is the name of the model. The file has the same one.
+// Name is the name of the model, as in the file.
 const Name = "sheaf-ml-1"
 
 // Languages are the codes of the languages that the model was trained for.
 var Languages = strings.Fields(`ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv ms nb nl pl
 	pt ro ru sk sl sr sv sw ta th tr uk ur vi zh`)
 
-// New returns the model. The error can only be that of a damaged program.
+// New returns the model. It returns an error only when the program is damaged.
 func New() (*static.Embedder, error) {
 	m, err := english.Open()
 	if err != nil {
@@ -34,7 +34,8 @@ func New() (*static.Embedder, error) {
 	return static.NewEmbedder(others.Name(), m, others)
 }
 
-// LanguagesOf returns the codes of the languages that the built-in model of this name knows; nil for other models.
+// LanguagesOf returns the codes of the languages that the built-in model of this name knows; nil for other
+// models.
 func LanguagesOf(name string) []string {
 	switch {
 	case name == Name:
@@ -45,12 +46,12 @@ func LanguagesOf(name string) []string {
 	return nil
 }
 
-// Made reports whether name is that of this model or of an earlier version of the built-in model.
+// Made reports whether name is this model or an earlier version of the built-in model.
 func Made(name string) bool {
 	return strings.HasPrefix(name, "sheaf-ml-") || strings.HasPrefix(name, english.Family)
 }
 
-// NewSegmenter returns what cuts texts into the pieces of the table for other languages than English.
+// NewSegmenter returns a segmenter that cuts texts into pieces of the table for other languages.
 func NewSegmenter() (*static.Segmenter, error) {
 	others, err := static.OpenUnigram(file)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package english carries a static embedding model of English inside the
-// program: no download, no server, nothing to parse at start. How it was made
-// and how good it is stands in lab/model/README.md.
+// Package english has a static embedding model of English inside the program. It needs no download and no server,
+// and parses nothing at start. lab/model/README.md says how it was made and how good it is.
 package english
 
 import (
@@ -15,10 +14,10 @@ var file []byte
 // Family begins the names of all versions of the model.
 const Family = "sheaf-en-"
 
-// Open returns the table. The error can only be that of a damaged program.
+// Open returns the table. It returns an error only when the program is damaged.
 func Open() (*static.Model, error) { return static.Open(file) }
 
-// New returns the model. The error can only be that of a damaged program.
+// New returns the model. It returns an error only when the program is damaged.
 func New() (*static.Embedder, error) {
 	m, err := Open()
 	if err != nil {

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Change is how one query's value differs between two columns.
+// Change is the difference of one query's value between two columns.
 type Change struct {
 	Query string
 	Text  string
-	// Before is the value of the first column, After that of the other one.
+	// Before is the value in the first column, After in the other one.
 	Before, After float64
 }
 
-// Difference is what the query gained.
+// Difference returns After minus Before.
 func (c Change) Difference() float64 { return c.After - c.Before }
 
-// Changes are the queries whose values differ between the first column and
-// column number column, in measure number measure, most gained first; equal ones
-// in order of ID.
+// Changes returns the queries whose values in a measure differ between the first column and this column, the
+// largest gain first, equal ones in order of ID.
 func (r *Report) Changes(column, measure int) []Change {
 	var out []Change
 	base, other := &r.Columns[0], &r.Columns[column]

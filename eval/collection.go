@@ -27,39 +27,35 @@ import (
 	"sheaf/text/chunk"
 )
 
-// tree is the name of the tree that a data set's documents lie in.
+// tree is the name of the tree of a data set's documents.
 const tree = "data"
 
-// Store is a store that a data set is indexed in.
+// Store is a store for the index of a data set.
 type Store struct {
 	Name string
-	// Open opens the store in the folder dir, and makes it when it is empty.
-	// e is nil without a model.
+	// Open opens the store in the folder dir, and creates it when the folder is empty. e is nil without a model.
 	Open func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error)
-	// Fleeting says that the store keeps nothing when it is closed, so that
-	// every run indexes again.
+	// Fleeting says that closing the store loses its content, so every run indexes again.
 	Fleeting bool
 }
 
 // Indexing says how a data set is indexed, and where the index is kept.
 type Indexing struct {
-	// Cache is the folder of indexes; they are made again when lost.
+	// Cache is the folder of indexes; lost indexes are made again.
 	Cache string
 	Store Store
-	// Language is that of the words: a code, "" for none, "auto" to look at
-	// the documents.
+	// Language is the language of the words: a code, "" for none, "auto" to detect it from the documents.
 	Language  string
 	StopWords bool
-	// Embedder makes vectors; nil searches words alone. Reranker reads first
-	// answers again, and Expander puts queries in other words, for profiles
-	// that want that; nil for none.
+	// Embedder makes vectors; nil searches only words. Reranker and Expander serve profiles with a reranking
+	// model or a chat model; nil for none.
 	Embedder model.Embedder
 	Reranker model.Reranker
 	Expander *search.Expander
 	Chunk    chunk.Options
 	Walk     ingest.WalkOptions
-	// Program tells builds of this program apart: an index that another
-	// build made is not used. "" trusts every build.
+	// Program identifies the build of this program: an index of another build is not used. "" accepts every
+	// build.
 	Program string
 	// Fresh makes the index again.
 	Fresh    bool
@@ -67,8 +63,7 @@ type Indexing struct {
 	Progress func(ingest.Progress)
 }
 
-// Collection is a data set that is indexed and open. It is safe for concurrent
-// use.
+// Collection is a data set with an open index. It is safe for concurrent use.
 type Collection struct {
 	Dataset  *dataset.Dataset
 	View     *catalog.View
@@ -78,9 +73,9 @@ type Collection struct {
 	Reranker model.Reranker
 	Expander *search.Expander
 	Store    string
-	// Hash tells versions of the documents apart.
+	// Hash identifies the version of the documents.
 	Hash string
-	// Indexed is how long it took to index, 0 when the index was there.
+	// Indexed is how long indexing took; 0 when the index existed.
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64
@@ -88,13 +83,13 @@ type Collection struct {
 	Now func() time.Time
 
 	catalog *catalog.Catalog
-	// facts and vectors are what a cached collection remembers; nil in others.
+	// facts and vectors are the memory of a cached collection; nil in others.
 	facts   rank.Facts
 	vectors *sync.Map
 }
 
-// Open indexes d as a person's folder is indexed (cut into chunks, analyzed,
-// embedded), or opens the index of an earlier run.
+// Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of an earlier
+// run.
 func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, error) {
 	a, err := o.analyzer(ctx, d)
 	if err != nil {
@@ -105,8 +100,7 @@ func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, err
 		return nil, err
 	}
 	if d.Folder != "" || o.Store.Fleeting {
-		// Documents that change, and stores that forget, are compared with
-		// what is indexed every time.
+		// Compare the index every time with documents that change, and with stores that lose their content.
 		if o.Fresh || o.Store.Fleeting {
 			if err := os.RemoveAll(dir); err != nil {
 				return nil, err
@@ -125,8 +119,8 @@ func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, err
 	return o.make(ctx, d, a, dir)
 }
 
-// make indexes into a folder beside dir, which takes dir's place when it is
-// whole, so that an interrupted run leaves nothing half.
+// make indexes into a folder beside dir and renames it when complete, so that an interrupted run leaves no
+// partial index.
 func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string) (*Collection,
 	error) {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".making-*")
@@ -156,7 +150,7 @@ func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 	return c, nil
 }
 
-// kept is how many indexes of one data set stay, made in different ways.
+// kept is how many indexes of one data set are kept, made in different ways.
 const kept = 3
 
 // sweep removes old indexes of the data set of this name.
@@ -178,11 +172,11 @@ func sweep(dir, name string) {
 	}
 	slices.SortFunc(all, func(a, b made) int { return b.at.Compare(a.at) })
 	for _, m := range all[min(kept, len(all)):] {
-		_ = os.RemoveAll(m.dir) // it is only a cache
+		_ = os.RemoveAll(m.dir) // a failure does not matter for a cache
 	}
 }
 
-// open opens the index in dir, and fills it when asked to.
+// open opens the index in dir, and fills it when fill is set.
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string,
 	fill bool) (c *Collection, err error) {
 	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Expander: o.Expander,
@@ -216,7 +210,7 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 		}
 	}
 	now := time.Now()
-	_ = os.Chtimes(dir, now, now) // what was used last stays longest
+	_ = os.Chtimes(dir, now, now) // sweep removes the oldest first
 	return c, nil
 }
 
@@ -224,7 +218,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	began := time.Now()
 	d := c.Dataset
 	var err error
-	root := "" // what is given has none
+	root := "" // given documents have none
 	if d.Folder != "" {
 		if root, err = filepath.Abs(d.Folder); err != nil {
 			return err
@@ -252,8 +246,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	return nil
 }
 
-// given are the documents of d as texts to index. An ID that is no name of a
-// file is no title either.
+// given returns the documents of d as texts to index. An ID that is not a file name is not a title.
 func given(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
@@ -263,14 +256,14 @@ func given(d *dataset.Dataset) []ingest.Given {
 	return docs
 }
 
-// sampleTexts is how many documents are looked at to find out the language.
+// sampleTexts is the number of documents for detecting the language.
 const sampleTexts = 60
 
 func (o *Indexing) analyzer(ctx context.Context, d *dataset.Dataset) (*analysis.Analyzer, error) {
 	language := o.Language
 	switch {
 	case language != "auto":
-	case d.Folder != "": // as its own index has it
+	case d.Folder != "": // as the folder's own index has it
 		walk, err := ingest.NewWalk(ctx, d.Folder, o.Walk)
 		if err != nil {
 			return nil, fmt.Errorf("index data set: %w", err)
@@ -286,7 +279,7 @@ func (o *Indexing) analyzer(ctx context.Context, d *dataset.Dataset) (*analysis.
 	return a, nil
 }
 
-// sample is the beginnings of some documents spread over the collection.
+// sample returns the beginnings of some documents spread over the collection.
 func sample(d *dataset.Dataset) string {
 	var b strings.Builder
 	const head = 4 << 10
@@ -298,12 +291,10 @@ func sample(d *dataset.Dataset) string {
 	return b.String()
 }
 
-// keyDigits is the length of the part of a folder's name that tells indexes of
-// one data set apart.
+// keyDigits is the length of the hash in a folder's name that separates indexes of one data set.
 const keyDigits = 16
 
-// folder is where the index lies. Its name has everything in it that makes one
-// index differ from another.
+// folder returns the path of the index. Its name includes everything that makes indexes different.
 func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, error) {
 	if err := os.MkdirAll(o.Cache, 0o700); err != nil {
 		return "", fmt.Errorf("index data set: %w", err)
@@ -321,7 +312,7 @@ func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, err
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// plainName keeps what may stand in a folder's name.
+// plainName keeps the characters that a folder's name may have.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
@@ -344,11 +335,11 @@ func bytesOf(dir string) int64 {
 	return n
 }
 
-// FilesHash tells versions of a folder apart by the content of its files.
+// FilesHash identifies the version of a folder by the content of its files.
 func FilesHash(v *catalog.View) string {
 	h := xxh3.New()
 	for id, state := range v.Files() {
-		_, _ = h.WriteString(string(id)) // it never fails
+		_, _ = h.WriteString(string(id)) // never fails
 		_, _ = h.Write(state.Hash[:])
 	}
 	sum := h.Sum128().Bytes()
@@ -374,7 +365,7 @@ func (c *Collection) Close() error {
 	return errors.Join(faults...)
 }
 
-// Searcher is the search over the collection.
+// Searcher returns a searcher for the collection.
 func (c *Collection) Searcher() *search.Searcher {
 	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Expander: c.Expander,
 		Now: c.Now}

@@ -5,30 +5,27 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Comparison is how a column differs from the first one in one measure.
+// Comparison is the difference of a column from the first one in one measure.
 type Comparison struct {
 	Measure  string `json:"measure"`
 	Column   string `json:"column"`
 	Baseline string `json:"baseline"`
-	// Difference is the mean over the queries of column minus baseline,
-	// Range its interval.
+	// Difference is the mean over the queries of column minus baseline, Range its interval.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
 	// Better, Worse and Equal count queries.
 	Better int `json:"better"`
 	Worse  int `json:"worse"`
 	Equal  int `json:"equal"`
-	// TTest and Randomization are the two-sided P of the paired tests,
-	// corrected after Holm for the number of columns compared in the measure;
-	// RawTTest and RawRandomization are as they were.
+	// TTest and Randomization are the two-sided P of the paired tests, corrected after Holm for the number of
+	// compared columns; RawTTest and RawRandomization are uncorrected.
 	TTest            float64 `json:"p_t_test"`
 	Randomization    float64 `json:"p_randomization"`
 	RawTTest         float64 `json:"p_t_test_uncorrected"`
 	RawRandomization float64 `json:"p_randomization_uncorrected"`
 }
 
-// Significant reports whether both tests reject that there is no difference, at
-// the given level.
+// Significant reports whether both tests reject the hypothesis of no difference at the given level.
 func (c *Comparison) Significant(level float64) bool {
 	return c.TTest < level && c.Randomization < level
 }

@@ -1,11 +1,9 @@
-// Package eval answers the question "how good is this ranking?". It indexes a
-// data set the way a person's folder is indexed ([Open]), runs its queries
-// through the search that people use, one [Column] for every ranking to compare
-// ([Collection.Run]), and judges what comes back ([Judge], [Compare]): measures
-// with intervals, differences with tests, latency and memory beside them.
+// Package eval measures how good a ranking is. It indexes a data set like a user's folder ([Open]) and runs its
+// queries through the usual search, with one [Column] for every ranking to compare ([Collection.Run]). It judges
+// the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
 //
-// Data sets are read by package dataset, measures are those of package metric,
-// statistics those of package stats; package report writes what was found.
+// Package dataset reads data sets, package metric has the measures, package stats the statistics, and package
+// report writes the results.
 package eval
 
 import (
@@ -30,7 +28,7 @@ import (
 	"sheaf/text/query"
 )
 
-// Column is one ranking that is compared with others: a profile with parameters.
+// Column is one ranking to compare: a profile with parameters.
 type Column struct {
 	Name       string
 	Profile    *profile.Profile
@@ -39,46 +37,40 @@ type Column struct {
 
 // Options say how queries are run.
 type Options struct {
-	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles
-	// retrieve more for more answers, so the first ten of a hundred need not
-	// be the ten of a search for ten.
+	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles retrieve more for a larger depth, so
+	// the first ten of a hundred may differ from a search for ten.
 	Depth int
-	// Plain takes queries as words and nothing else; otherwise they are read
-	// as a person's are, with quotes, signs and fields.
+	// Plain reads queries as plain words; otherwise quotes, signs and fields have their usual meaning.
 	Plain bool
-	// Workers is how many queries run at once; 1 for latencies that mean
-	// something.
+	// Workers is how many queries run at once. Only 1 gives meaningful latencies.
 	Workers int
-	// Progress gets the number of queries that are done, one call at a time; it may be nil.
+	// Progress gets the number of finished queries, one call at a time; it may be nil.
 	Progress func(done, all int)
 }
 
-// Run is what one column answered.
+// Run is the answers of one column.
 type Run struct {
 	Column Column
-	// Store names the store that answered, "" for a run read from a file.
+	// Store names the store that answered, "" for a run from a file.
 	Store string
-	// Rankings are the targets found for each query, best first, without
-	// repetitions.
+	// Rankings are the distinct targets found for each query, best first.
 	Rankings map[string][]metric.Scored
-	// Latency is how long each query took, in the order of the queries; nil
-	// for a run that was read from a file.
+	// Latency is how long each query took, in the order of the queries; nil for a run from a file.
 	Latency []time.Duration
-	// AllocPerQuery is the bytes that were allocated for a query on average.
+	// AllocPerQuery is the average number of bytes allocated per query.
 	AllocPerQuery int64
-	// Parameters are those in force.
+	// Parameters are the values that were used.
 	Parameters map[string]string
-	// ProfileHash tells versions of the profile with its parameters apart.
+	// ProfileHash identifies the profile with its parameters.
 	ProfileHash string
-	// Degraded counts queries that a branch failed for, Empty those without
-	// an answer; Notes are what the search had to say, each once.
+	// Degraded counts queries with a failed branch, Empty those without an answer; Notes are the distinct notes
+	// of the search.
 	Degraded, Empty int
 	Notes           []string
 }
 
-// perDocument is the parameter by which profiles bound the answers from one
-// document. Where only documents are judged, a second answer from one counts
-// nothing and takes the place of another document.
+// perDocument is the parameter by which profiles limit the answers from one document. When only documents are
+// judged, a second answer from a document counts nothing and takes the place of another.
 const perDocument = "per_document"
 
 // Run answers the data set's queries with a column.
@@ -173,7 +165,7 @@ func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	return out
 }
 
-// document names the document of a hit as judgements do.
+// document returns the document of a hit as judgements name it.
 func (c *Collection) document(h *search.Hit) string {
 	if c.Dataset.ByID {
 		return string(h.Doc)
@@ -181,8 +173,8 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
-// Right returns a function that reports whether a hit answers a judged query. A hit does
-// when its document, or a section around it, has a gain above 0.
+// Right returns a function that reports whether a hit answers a judged query. It does when its document, or a
+// section around it, has a gain above 0.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {
@@ -191,8 +183,8 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	}
 }
 
-// targets turns hits into what is judged: documents, or, for a query whose
-// judgements name sections, the named section that a hit is or lies in.
+// targets returns what is judged of hits: documents, or, when the judgements of the query name sections, the
+// named section that is the hit or contains it.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))
@@ -214,8 +206,7 @@ func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored 
 	return out
 }
 
-// section is the nearest wanted target at or above a hit; its own section when
-// there is none.
+// section returns the nearest wanted target at or above a hit, or the hit's own section.
 func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	own := ""
 	for id := h.ID; id != ""; {
@@ -235,8 +226,7 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	return own
 }
 
-// each calls do for 0..n-1, with up to workers calls at once, and returns the
-// first error by index.
+// each calls do for 0..n-1, with up to workers calls at once, and returns the first error by index.
 func each(ctx context.Context, n, workers int, do func(i int) error) error {
 	workers = min(max(workers, 1), max(n, 1))
 	next := make(chan int)
@@ -269,17 +259,17 @@ func each(ctx context.Context, n, workers int, do func(i int) error) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return ctx.Err() // not all were begun
+	return ctx.Err() // not all calls began
 }
 
-// allocated is how many bytes the program has allocated so far.
+// allocated returns how many bytes the program has allocated so far.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// profileHash is made of what the profile does, not of how it is written.
+// profileHash depends on what the profile does, not on how it is written.
 func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
 	text, err := p.Show(depth, set)
 	if err != nil {

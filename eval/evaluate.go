@@ -15,22 +15,20 @@ import (
 
 // Evaluation says what Evaluate compares and how.
 type Evaluation struct {
-	// Columns run on every collection, which hold the same data set in
-	// different stores.
+	// Columns run on every collection. All collections have the same data set, in different stores.
 	Columns []Column
-	// Given are runs that were made elsewhere; they come after the columns.
+	// Given are runs of other programs; they come after the columns.
 	Given    []*Run
 	Measures []metric.Measure
-	// Class names the metadata by which queries are also reported in groups;
-	// "" for none.
+	// Class names the metadata by which queries are also reported in groups; "" for none.
 	Class   string
 	Options Options
 	// Statistics are DefaultStatistics when they are zero.
 	Statistics Statistics
 }
 
-// Evaluate runs every column on every collection, judges and compares. The runs
-// are in the order of the report's columns.
+// Evaluate runs every column on every collection, judges and compares. The runs are in the order of the report's
+// columns.
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
@@ -79,7 +77,7 @@ func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Re
 	return r, runs, nil
 }
 
-// Given is the run in a TREC run file.
+// Given returns the run in a TREC run file.
 func Given(d *dataset.Dataset, file string) (*Run, error) {
 	rankings, name, err := d.ReadRun(file)
 	if err != nil {
@@ -94,7 +92,7 @@ func Given(d *dataset.Dataset, file string) (*Run, error) {
 	return r, nil
 }
 
-// missing warns of a run that does not fit the queries.
+// missing warns of queries without a ranking, and of rankings for other queries.
 func missing(d *dataset.Dataset, r *Run) []string {
 	known := 0
 	for _, q := range d.Queries {
@@ -113,7 +111,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	return out
 }
 
-// unclassed warns that no query has the metadata by which classes were asked for.
+// unclassed warns that no query has the metadata for the requested classes.
 func unclassed(d *dataset.Dataset, class string) string {
 	names := map[string]bool{}
 	for i := range d.Queries {
@@ -128,7 +126,7 @@ func unclassed(d *dataset.Dataset, class string) string {
 	return text
 }
 
-// describe is a report without results.
+// describe returns a report without results.
 func (c *Collection) describe(o Options) *Report {
 	s := c.View.Settings()
 	r := &Report{Dataset: c.Dataset.Name, Documents: c.View.Docs(), Chunks: c.View.Chunks(),

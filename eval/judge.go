@@ -10,7 +10,7 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Statistics are how intervals and tests are made.
+// Statistics say how intervals and tests are made.
 type Statistics struct {
 	Confidence float64 // of intervals, such as 0.95
 	Rounds     int     // of bootstraps and randomization tests
@@ -20,16 +20,14 @@ type Statistics struct {
 // DefaultStatistics are intervals of 95 % and ten thousand rounds.
 var DefaultStatistics = Statistics{Confidence: 0.95, Rounds: 10_000, Seed: 1}
 
-// Report is everything that was found about one data set. Its JSON is the
-// format sheaf.eval/1.
+// Report is the result for one data set. Its JSON is the format sheaf.eval/1.
 type Report struct {
 	Dataset   string `json:"dataset"`
 	Documents int    `json:"documents"`
 	Chunks    int    `json:"chunks"`
 	Queries   int    `json:"queries"`
 	Judged    int    `json:"judgements"`
-	// CorpusHash and QueryHash tell versions of documents and of queries with
-	// judgements apart.
+	// CorpusHash identifies the version of the documents, QueryHash that of queries and judgements.
 	CorpusHash string   `json:"corpus_hash"`
 	QueryHash  string   `json:"query_hash"`
 	Analyzer   string   `json:"analyzer"`
@@ -37,11 +35,11 @@ type Report struct {
 	Model      string   `json:"model"`
 	Dims       int      `json:"dims"`
 	Depth      int      `json:"depth"`
-	IndexMS    float64  `json:"index_ms"` // 0 when the index was there
+	IndexMS    float64  `json:"index_ms"` // 0 when the index existed
 	IndexBytes int64    `json:"index_bytes"`
 	Warnings   []string `json:"warnings"`
 	Measures   []string `json:"measures"`
-	// Columns are the rankings, in the order in which they were asked for.
+	// Columns are the rankings, in the requested order.
 	Columns []ColumnReport `json:"columns"`
 	// Texts are the queries by ID.
 	Texts map[string]string `json:"query_texts"`
@@ -49,7 +47,7 @@ type Report struct {
 	Comparisons []Comparison `json:"comparisons"`
 }
 
-// ColumnReport is what was found about one column.
+// ColumnReport is the result for one column.
 type ColumnReport struct {
 	Name        string            `json:"name"`
 	Profile     string            `json:"profile"`
@@ -63,17 +61,15 @@ type ColumnReport struct {
 	Degraded int      `json:"degraded"`
 	Empty    int      `json:"empty"`
 	Notes    []string `json:"notes"`
-	// PerQuery are the values of each query, in the order of
-	// Report.Measures.
+	// PerQuery has the values of each query, in the order of Report.Measures.
 	PerQuery map[string][]float64 `json:"per_query"`
-	// Curve is the mean interpolated precision at the recalls 0, 0.1, ... 1,
-	// within the depth of the run.
+	// Curve is the mean interpolated precision at the recalls 0, 0.1, ... 1, within the depth of the run.
 	Curve []float64 `json:"precision_at_recall"`
-	// Classes are the means over the queries of each class, when asked for.
+	// Classes are the means over the queries of each class, if requested.
 	Classes []ClassReport `json:"classes,omitempty"`
 }
 
-// ClassReport is the means over the queries of one class.
+// ClassReport has the means over the queries of one class.
 type ClassReport struct {
 	Class   string    `json:"class"`
 	Queries int       `json:"queries"`
@@ -95,8 +91,8 @@ type Latency struct {
 	P99  float64 `json:"p99"`
 }
 
-// Judge measures a run against the judgements. Queries that are judged and have
-// no ranking count as 0, as in the reference tools.
+// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in the reference
+// tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
 	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
 		AllocKB:  float64(r.AllocPerQuery) / 1024,
@@ -133,7 +129,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	return c
 }
 
-// values are those of one measure, in the order of the queries.
+// values returns those of one measure, in the order of the queries.
 func (c *ColumnReport) values(queries []dataset.Query, measure int) []float64 {
 	out := make([]float64, len(queries))
 	for i, q := range queries {
@@ -150,8 +146,8 @@ func latencyOf(took []time.Duration) *Latency {
 	return &Latency{stats.Mean(ms), stats.Quantile(ms, 0.5), stats.Quantile(ms, 0.95), stats.Quantile(ms, 0.99)}
 }
 
-// ByClass adds the means of the queries of each class, which their metadata
-// names under key. Classes are in order; queries without one are left out.
+// ByClass adds the means of the queries of each class, by their metadata under key. Classes are sorted; queries
+// without a class are left out.
 func (c *ColumnReport) ByClass(queries []dataset.Query, key string) {
 	groups := map[string][][]float64{}
 	for _, q := range queries {

@@ -2,22 +2,21 @@ package eval
 
 import "sheaf/eval/stats"
 
-// Choice is what would have been chosen for a data set by the others.
+// Choice is the column that the other data sets choose for a data set.
 type Choice struct {
 	Dataset string
-	// Column is the index of the column with the best mean over the other data
-	// sets, of equal ones the first; Mean is that mean.
+	// Column is the index of the column with the best mean over the other data sets, the first of equal ones;
+	// Mean is that mean.
 	Column int
 	Mean   float64
-	// Value is what the chosen column has on this data set, First what the
-	// first has, and Best the largest of all, which is only known afterwards.
+	// Value is the chosen column's value on this data set, First the value of the first column, and Best the
+	// largest value of all, which is known only afterwards.
 	Value, First, Best float64
 }
 
-// LeaveOut chooses among the columns of reports, which all have the same, by one
-// measure, for every data set on all others: numbers that fit only the collections
-// which they were chosen on are found out. Nil for fewer than two data sets or
-// columns.
+// LeaveOut chooses a column for every data set by one measure on all the others. This shows which numbers fit
+// only the collections that they were chosen on. All reports have the same columns. It returns nil for fewer than
+// two data sets or columns.
 func LeaveOut(reports []*Report, measure int) []Choice {
 	if len(reports) < 2 || len(reports[0].Columns) < 2 {
 		return nil

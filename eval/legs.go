@@ -14,17 +14,15 @@ import (
 	"sheaf/store"
 )
 
-// Cached is c with a memory: what a branch asked the store is asked once, facts
-// about documents are looked up once, and texts are embedded once. Columns that
-// differ in how they fuse, boost or aggregate then run their stages on the same
-// retrieved legs, through the same search. Latencies of it mean nothing. It is
-// closed by closing c.
+// Cached returns c with a memory for answers of the store, facts about documents, and vectors of texts. Columns
+// that differ only in fusion, boosts or aggregation then run on the same retrieved legs, through the same search.
+// Latencies are meaningless. Closing c closes it.
 func (c *Collection) Cached() *Collection {
 	out := *c
 	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	out.Backend = legs
 	if counter, ok := c.Backend.(store.Counter); ok {
-		out.Backend = countingBackend{legs, counter} // queries are weighed by it
+		out.Backend = countingBackend{legs, counter} // queries are weighed by its counts
 	}
 	out.facts = &cachedFacts{Facts: c.View, err: c.View.Err}
 	out.vectors = &sync.Map{}
@@ -38,7 +36,7 @@ type cachedBackend struct {
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
 
-// countingBackend counts as the store below does.
+// countingBackend counts as the wrapped store does.
 type countingBackend struct {
 	*cachedBackend
 	store.Counter
@@ -47,8 +45,7 @@ type countingBackend struct {
 // Matches implements store.Matcher.
 func (b *cachedBackend) Matches() bool { return store.Matches(b.Backend) }
 
-// Retrieve implements store.Backend. The ranking is shared: stages never
-// change the one they are given.
+// Retrieve implements store.Backend. Callers share the ranking; stages never change their input.
 func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	key := keyOf(&req)
 	b.mu.Lock()
@@ -66,7 +63,7 @@ func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.
 	return leg, err
 }
 
-// keyOf tells requests apart.
+// keyOf returns a hash that identifies a request.
 func keyOf(req *store.Request) xxh3.Uint128 {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%d\x00%#v\x00%#v\x00", req.Limit, req.Filter, req.Within)
@@ -81,7 +78,7 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 		var b [4]byte
 		for _, x := range v.Vector {
 			binary.LittleEndian.PutUint32(b[:], math.Float32bits(x))
-			_, _ = h.Write(b[:]) // it never fails
+			_, _ = h.Write(b[:]) // never fails
 		}
 	}
 	return h.Sum128()
@@ -94,7 +91,7 @@ type cachedFacts struct {
 	chunks, documents sync.Map
 }
 
-// Err is the fault of the facts below.
+// Err returns the error of the wrapped facts.
 func (f *cachedFacts) Err() error { return f.err() }
 
 // Chunk implements rank.Facts.

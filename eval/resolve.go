@@ -14,10 +14,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// resolve is d with judgements that name the documents and sections of the
-// folder as they are indexed: a person may leave out ".md", and write a heading
-// as it stands there instead of its slug. What is not there is an error that
-// names the line.
+// resolve returns d with judgements that name the indexed documents and sections. An author may leave out ".md",
+// and write a heading instead of its slug. A missing target is an error that names the line.
 func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 	out := *d
 	out.Sections = false // what looked like a section may be a note with a # in its name
@@ -39,7 +37,7 @@ func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 func resolveTarget(target string, v *catalog.View) (string, error) {
 	path, heading, _ := strings.Cut(target, "\x00")
 	found, err := resolveSection(path, heading, v)
-	for longer := heading != ""; err != nil && longer; { // names of notes may hold a #, too
+	for longer := heading != ""; err != nil && longer; { // names of notes may contain a #, too
 		var more string
 		more, heading, longer = strings.Cut(heading, "#")
 		path += "#" + more

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorClock reads the processor time of a process, 0 being this one, to the
-// nanosecond.
+// processorClock returns a function that reads the processor time of a process to the nanosecond; pid 0 is this
+// process.
 func processorClock(pid int) (func() time.Duration, error) {
 	id := int32(unix.CLOCK_PROCESS_CPUTIME_ID)
 	if pid != 0 {
-		const scheduled = 2 // of the clocks of a process, the one that counts what the scheduler gave it
+		const scheduled = 2 // the clock of a process that counts its scheduled time
 		id = int32(^pid)<<3 | scheduled
 	}
 	read := func() (time.Duration, error) {
@@ -27,14 +27,13 @@ func processorClock(pid int) (func() time.Duration, error) {
 		return nil, fmt.Errorf("the processor time of process %d: %w", pid, err)
 	}
 	return func() time.Duration {
-		t, _ := read() // of a process that ended, after which no request is answered
+		t, _ := read() // fails only when the process ended, and then no request is answered
 		return t
 	}, nil
 }
 
-// stolen is how much time of all its processors a virtual machine did not have since it
-// began, while it had work for them: its host gave it to others. False says that this
-// is not known.
+// stolen returns how much processor time the host of a virtual machine has given to others since the start, while
+// the machine had work. It returns false when that is unknown.
 func stolen() (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -43,7 +42,7 @@ func stolen() (time.Duration, bool) {
 	return stolenOf(text)
 }
 
-// stolenOf reads that in what /proc/stat says, in its first line, in hundredths of a second.
+// stolenOf reads that time from the first line of /proc/stat, in hundredths of a second.
 func stolenOf(stat []byte) (time.Duration, bool) {
 	const column = 8 // after "cpu": user, nice, system, idle, iowait, irq, softirq, steal
 	line, _, _ := bytes.Cut(stat, []byte("\n"))

@@ -11,5 +11,5 @@ func processorClock(int) (func() time.Duration, error) {
 	return nil, errors.New("processor time is counted on Linux only")
 }
 
-// stolen is not known.
+// stolen is unknown here.
 func stolen() (time.Duration, bool) { return 0, false }

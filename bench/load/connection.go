@@ -15,15 +15,14 @@ import (
 	"time"
 )
 
-// connection is how one client asks: its requests go out one after another on one
-// connection, which takes far less processor time than an http.Client, whose requests
-// pass through two goroutines each. What the clients take is missing to a
-// server on the same machine.
+// connection sends the requests of one client, one after another. It uses far less processor time than an
+// http.Client, which passes each request through two goroutines. Processor time of the clients would be missing
+// to a server on the same machine.
 type connection struct {
 	options
 	conn   net.Conn
 	in     *bufio.Reader
-	header []byte // that every request has
+	header []byte // part of every request
 	body   []byte // of the last answer
 	// asked counts queries.
 	asked int
@@ -43,8 +42,7 @@ func connect(o options) (*connection, error) {
 		header: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
 }
 
-// search asks for the answer to a query and checks it. The time is that from the
-// request to the last byte of the answer.
+// search sends a query and checks the answer. The time is from the request to the last byte of the answer.
 func (c *connection) search(query string) (time.Duration, error) {
 	request := "GET /v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(c.profile) +
 		" HTTP/1.1\r\n" + string(c.header)
@@ -73,8 +71,7 @@ func (c *connection) search(query string) (time.Duration, error) {
 	return took, nil
 }
 
-// readAnswer reads an answer into c.body. The server tells its length, as it does
-// of what it does not compress.
+// readAnswer reads an answer into c.body. The server sends its length, because it does not compress it.
 func (c *connection) readAnswer() (status int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
@@ -110,11 +107,11 @@ func (c *connection) readAnswer() (status int, err error) {
 // maxAnswer is longer than the answer to any search.
 const maxAnswer = 16 << 20
 
-// decodedEach says how many answers of a client one is decoded of.
+// decodedEach is how often an answer is decoded: one in so many.
 const decodedEach = 50
 
-// right checks an answer: that it is whole, to this query and not degraded; and,
-// decoded, that its results are in order.
+// right checks that an answer is complete, belongs to this query and is not degraded. If decode is set, it also
+// checks that the results are in order.
 func right(body []byte, query string, decode bool) error {
 	asked, err := json.Marshal(query)
 	if err != nil {

@@ -1,26 +1,24 @@
-// Command load asks a running sheaf serve as many clients would, and says how
-// long answers took: what "sheaf serve holds 32 clients" means in numbers.
+// Command load queries a running sheaf serve as many clients would, and prints how long answers took. It gives
+// the numbers behind "sheaf serve holds 32 clients".
 //
 //	sheaf serve --in FOLDER &
 //	go run -C bench ./load --clients 32 --time 60s
 //
-// The queries are two words each of the titles of the server's documents, all
-// different, or the lines of the file --queries, asked in turn and again from the
-// first; with --zipf S they are drawn from as many as people draw theirs, the
-// k-th most frequent with a probability that falls with the S-th power of k, so
-// that what the server remembers counts. A second of warm-up is not counted. It
-// ends with status 1 when a request failed or the 99th percentile is above --p99.
-// With --pid, the server's process on this machine, it tells the processor time of
-// an answer, how long answers would take, were all work shared evenly by
-// processors that do nothing else, and how long were each a loop of always the same
-// length: what of the spread is the machine's. On a virtual machine it tells what of
-// the processors' time the host gave to others meanwhile.
+// The queries are two words from titles of the server's documents, all different, or the lines of the file
+// --queries in turn. With --zipf S they are drawn from a fixed number, as people's queries are: the k-th most
+// frequent has a probability that falls with the S-th power of k, so the server's cache counts. A second of
+// warm-up is not counted. The status is 1 when a request failed or when the 99th percentile is above --p99.
+//
+// With --pid, the server's process on this machine, it also prints the processor time of an answer, and two
+// models: how long answers would take if idle processors shared all work evenly, and if each answer were a loop
+// of constant length. These show how much of the spread comes from the machine. On a virtual machine it prints
+// the processor time that the host gave to others.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
-// measures all that is promised of a server instead, with servers of its own on an
-// index of its own: how soon one is ready with a warm index, how soon a saved note
-// is found, 1,000 idle connections beside the clients, then slow and enormous
+// measures all that is promised of a server, with its own servers and index: how soon a server with a warm index
+// is ready, how soon a saved note is found, 1,000 idle connections beside the clients, then slow and enormous
+// requests, and how many acknowledged documents survive when a server is killed.
 // requests, and what of a killed server's acknowledged documents is there.
 package main
 
@@ -165,14 +163,14 @@ type load struct {
 	options
 	client  *http.Client
 	queries []string
-	next    atomic.Int64 // the next query, when none is to be asked twice
+	next    atomic.Int64 // the next query, when none is asked twice
 	given   atomic.Int64 // answers so far
-	// own and server read the processor time of this process and of the server; they
-	// stand still where that is not known.
+	// own and server read the processor time of this process and of the server; they return a constant when it is
+	// unknown.
 	own, server func() time.Duration
 }
 
-// rememberedMetric counts answers that the server did not have to search for.
+// rememberedMetric counts answers from the server's cache.
 const rememberedMetric = `sheaf_answers_total{from="cache"}`
 
 func (l *load) get(path string) ([]byte, error) {
@@ -197,7 +195,7 @@ func (l *load) get(path string) ([]byte, error) {
 
 var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 
-// maxQueries is how many queries are made, as far as titles give so many.
+// maxQueries is the largest number of queries, if titles give so many.
 const maxQueries = 50_000
 
 // readQueries reads the queries of a file.
@@ -217,8 +215,7 @@ func (l *load) readQueries() error {
 	return nil
 }
 
-// makeQueries makes different queries of the titles of the server's documents, in
-// random order.
+// makeQueries makes distinct queries from the titles of the server's documents, in random order.
 func (l *load) makeQueries() error {
 	random := rand.New(rand.NewPCG(1, 2))
 	known := map[string]bool{}
@@ -255,7 +252,7 @@ func (l *load) makeQueries() error {
 	return nil
 }
 
-// openIdle opens connections that stay without a request.
+// openIdle opens connections that send no request.
 func (l *load) openIdle() error {
 	var wg sync.WaitGroup
 	faults := make(chan error, l.idle)
@@ -271,7 +268,7 @@ func (l *load) openIdle() error {
 	return <-faults
 }
 
-// ask has all clients ask for some time.
+// ask lets all clients send queries for some time.
 func (l *load) ask(length time.Duration) ([]answer, error) {
 	began := time.Now()
 	deadline := began.Add(length)
@@ -287,7 +284,7 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			}
 			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
-			// Who pauses does not begin with everybody else: they would stay together.
+			// Clients that pause start at different times, or they would stay in step.
 			time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients))
 			for time.Now().Before(deadline) {
 				given, worked := l.given.Load(), l.own()+l.server()
@@ -306,7 +303,7 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 	return slices.Concat(all...), errors.Join(faults...)
 }
 
-// drawer gives the queries of a client.
+// drawer returns the function that draws the queries of a client.
 func (l *load) drawer(client uint64) func() string {
 	if l.zipf == 0 {
 		return func() string { return l.queries[(l.next.Add(1)-1)%int64(len(l.queries))] }
@@ -315,7 +312,7 @@ func (l *load) drawer(client uint64) func() string {
 	return func() string { return l.queries[zipf.Uint64()] }
 }
 
-// gauge is a number of the server's metrics.
+// gauge returns a number of the server's metrics.
 func (l *load) gauge(name string) (float64, error) {
 	body, err := l.get("/metrics")
 	if err != nil {

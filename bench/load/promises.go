@@ -32,7 +32,7 @@ func promises(o options) error {
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	// The folder itself is left alone: notes are saved in a copy.
+	// Notes are saved in a copy of the folder.
 	folder, index := filepath.Join(temporary, "notes"), filepath.Join(temporary, "index")
 	if err := os.CopyFS(folder, os.DirFS(o.folder)); err != nil {
 		return err
@@ -49,14 +49,14 @@ func promises(o options) error {
 	return nil
 }
 
-// served is a server of our own.
+// served is a server that this program starts.
 type served struct {
 	program, folder, index string
 	address                string
 	cmd                    *exec.Cmd
 }
 
-// start starts it and waits until it is ready, which took as long as is returned.
+// start starts it, waits until it is ready, and returns how long that took.
 func (s *served) start() (time.Duration, error) {
 	began := time.Now()
 	s.cmd = exec.Command(s.program, "serve", "--in", s.folder, "--index", s.index, "--addr", "127.0.0.1:0")
@@ -84,7 +84,7 @@ func (s *served) stop() error {
 	return s.cmd.Wait()
 }
 
-// until asks for an address again and again until an answer is right.
+// until requests an address repeatedly until an answer is right.
 func (s *served) until(most time.Duration, path string, right func(status int, body []byte) bool) error {
 	for deadline := time.Now().Add(most); ; time.Sleep(2 * time.Millisecond) {
 		res, err := http.Get(s.address + path)
@@ -128,7 +128,7 @@ func measureStart(s *served, _ options) error {
 	return nil
 }
 
-// measureFresh leaves the server running for what follows.
+// measureFresh leaves the server running for the next measurements.
 func measureFresh(s *served, _ options) error {
 	if _, err := s.start(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func measureFresh(s *served, _ options) error {
 	var times []time.Duration
 	for i := range 10 {
 		word := fmt.Sprintf("freshnote%d", i)
-		time.Sleep(300 * time.Millisecond) // the save before is done with
+		time.Sleep(300 * time.Millisecond) // the previous save is finished
 		if err := os.WriteFile(filepath.Join(s.folder, word+".md"), []byte("# Fresh\n\n"+word+"\n"), 0o644); err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ func measureClients(s *served, o options) error {
 	return run(o)
 }
 
-// measureHostile opens connections that send their heads and bodies slowly, and
-// sends bodies that are too large, too deep or no JSON, while a client searches.
+// measureHostile opens connections that send their heads and bodies slowly, and sends bodies that are too large,
+// too deep or not JSON, while a client searches.
 func measureHostile(s *served, _ options) error {
 	host := strings.TrimPrefix(s.address, "http://")
 	var slow []net.Conn
@@ -208,8 +208,8 @@ func measureHostile(s *served, _ options) error {
 	return s.until(10*time.Second, "/readyz", func(status int, _ []byte) bool { return status == http.StatusOK })
 }
 
-// measureKilled kills the server while documents are given to it, five times, and
-// looks for all that it acknowledged.
+// measureKilled kills the server five times while it accepts documents, and looks for every acknowledged
+// document.
 func measureKilled(s *served, _ options) error {
 	acknowledged := map[string]string{}
 	lost := 0

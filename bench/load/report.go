@@ -7,17 +7,15 @@ import (
 	"time"
 )
 
-// answer is when it came, how long it took, and how many others got theirs
-// meanwhile: with an even order of clients that do not pause as many as there are
-// others, however fast the machine is. work is the processor time that the clients
-// and the server took meanwhile.
+// answer is the time of an answer, its duration, and how many other clients got answers meanwhile. With a fair
+// order of clients without pauses that is the number of other clients, on any machine. work is the processor time
+// of clients and server meanwhile.
 type answer struct {
 	at, took, work time.Duration
 	others         int64
 }
 
-// quarters is in how many parts of the run the answers are told, so that warming up
-// and growth are seen.
+// quarters is the number of parts of the run in the report, to show warm-up and growth.
 const quarters = 4
 
 // report prints how long answers took.
@@ -46,8 +44,7 @@ func (l *load) report(answers []answer, took time.Duration) {
 		others[percent(99, len(others))], others[len(others)-1])
 }
 
-// readClocks finds the clocks of processor time. That of this process may be missing,
-// that of the server must not when it was named.
+// readClocks finds the clocks of processor time. This process may have none; a named server must have one.
 func (l *load) readClocks() (err error) {
 	l.own, l.server = func() time.Duration { return 0 }, func() time.Duration { return 0 }
 	if own, err := processorClock(0); err == nil {
@@ -59,10 +56,8 @@ func (l *load) readClocks() (err error) {
 	return err
 }
 
-// reportWork prints the processor time of answers, all of which took so much of the
-// clients and of the server. An answer waits while both work for it and for others:
-// were all work shared evenly by processors that do nothing else, it would take so
-// long, which is a model and no measurement.
+// reportWork prints the processor time of the clients and of the server per answer. It also prints a model, not a
+// measurement: the time of an answer if idle processors shared all work evenly.
 func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	n := time.Duration(len(answers))
 	if l.pid == 0 {
@@ -91,12 +86,12 @@ func measured(answers []answer, of func(answer) time.Duration) durations {
 	return d
 }
 
-// percent is the place of a percentile among n.
+// percent returns the index of a percentile among n.
 func percent(p float64, n int) int { return min(n-1, int(p/100*float64(n))) }
 
 func (d durations) at(p float64) time.Duration { return d[percent(p, len(d))] }
 
-// String tells the usual percentiles.
+// String returns the usual percentiles.
 func (d durations) String() string {
 	return fmt.Sprintf("p50 %.1f ms  p90 %.1f ms  p99 %.1f ms  p99.9 %.1f ms  max %.1f ms", ms(d.at(50)), ms(d.at(90)),
 		ms(d.at(99)), ms(d.at(99.9)), ms(d[len(d)-1]))

@@ -9,17 +9,15 @@ import (
 )
 
 const (
-	// yardstickTime is how long the yardstick is usually held against the machine.
+	// yardstickTime is the usual duration of the yardstick.
 	yardstickTime = 5 * time.Second
-	// yardstickTries is how many loops are timed to make one of a wanted length.
+	// yardstickTries is how many loops are timed in order to make one of a given duration.
 	yardstickTries = 200
 )
 
-// yardstick is how long answers would take that are each a loop of numbers, of the same
-// length every time and about as long as work, with nothing to read, to allocate or to
-// wait for: what of the spread of answers is the machine's. Every processor gives one
-// answer after another for that length, and a client waits for its share of those of all
-// clients.
+// yardstick measures how much of the spread of answers comes from the machine. It times answers that are each a
+// loop over numbers, of constant length about as long as work, without reading, allocating or waiting. Every
+// processor makes such answers for the given time, and a client waits for its share of those of all clients.
 func yardstick(clients int, work, length time.Duration) durations {
 	cores := runtime.NumCPU()
 	share := max(1, clients/cores)
@@ -48,12 +46,12 @@ func yardstick(clients int, work, length time.Duration) durations {
 	return out
 }
 
-// loops runs a loop at least so often and so long, and tells how long each took.
+// loops runs a loop at least so many times and for at least this time, and returns the duration of each.
 func loops(rounds, least int, length time.Duration) (took durations) {
 	for began := time.Now(); len(took) < least || time.Since(began) < length; {
 		at, n := time.Now(), uint64(len(took))
 		for range rounds {
-			n = n*6364136223846793005 + 1442695040888963407 // Knuth's random numbers: each needs the one before
+			n = n*6364136223846793005 + 1442695040888963407 // Knuth's random numbers: each needs the previous one
 		}
 		looped.Add(n)
 		took = append(took, time.Since(at))
@@ -61,5 +59,5 @@ func loops(rounds, least int, length time.Duration) (took durations) {
 	return took
 }
 
-// looped makes loops count.
+// looped keeps the compiler from removing loops.
 var looped atomic.Uint64

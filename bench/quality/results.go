@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// measured is the part that the tables need of what sheaf eval prints of a set.
+// measured is the part of sheaf eval's output for a set that the tables need.
 type measured struct {
 	Measures    []string     `json:"measures"`
 	Columns     []column     `json:"columns"`
@@ -48,13 +48,12 @@ const (
 
 var columns = []string{usual, "words", "meaning", "bm25", old}
 
-// result is what was measured on a set.
+// result is the measurements of a set.
 type result struct {
 	set
 	values map[string]float64 // of the measure of the set, by column
 	p50    map[string]float64 // milliseconds, by column
-	// signs says, by column, whether both paired tests find the default better (1) or
-	// worse (-1) at 5 %.
+	// signs says, by column, whether both paired tests find the default better (1) or worse (-1) at 5 %.
 	signs   map[string]int
 	classes map[string]map[string]class // by class and column
 }
@@ -64,7 +63,7 @@ type class struct {
 	value   float64
 }
 
-// measure is the measure of a set.
+// measure returns the measure of a set.
 func (s *set) measure() string {
 	switch s.kind {
 	case notes:
@@ -162,7 +161,7 @@ func (r *result) read(d *measured) error {
 	return nil
 }
 
-// lead is how far the default is above a column, and whether the set has that column.
+// lead returns how far the default is above a column, and whether the set has that column.
 func (r *result) lead(name string) (float64, bool) {
 	value, ok := r.values[name]
 	return r.values[usual] - value, ok
@@ -185,7 +184,7 @@ type counts struct {
 	Answerable int `json:"answerable"`
 }
 
-// readConfidence reads what sheaf eval confidence printed; nil when it was not run.
+// readConfidence reads the output of sheaf eval confidence; nil when it was not run.
 func readConfidence(folder string, sets []set) ([]quality, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "confidence.json"))
 	if errors.Is(err, fs.ErrNotExist) {

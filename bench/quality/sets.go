@@ -17,11 +17,11 @@ type set struct {
 	kind       string
 	language   string
 	split      string // dev or held
-	path       string // what sheaf eval takes
+	path       string // the argument for sheaf eval
 	judgements string // the file in the folder qrels, without .tsv
 }
 
-// key names the files of a set.
+// key returns the name of the files of a set.
 func (s *set) key() string {
 	key := strings.ReplaceAll(s.name, "/", "+")
 	if s.kind == inPages {
@@ -35,7 +35,7 @@ const (
 	inPages = "sections in pages"
 )
 
-// leastSections is how many judgements of sections make a set of their own. Fewer say nothing.
+// leastSections is how many judgements of sections make a set of their own.
 const leastSections = 20
 
 //go:embed public.tsv
@@ -102,8 +102,7 @@ func readIndex(text string) ([]set, error) {
 	return sets, nil
 }
 
-// in returns the sets that a folder holds under this name: none, one, or one for pages and
-// one for their sections.
+// in returns the sets of a folder under this name: none, one, or one for pages and one for their sections.
 func (s set) in(folder string) []set {
 	s.path, s.judgements = filepath.Join(folder, filepath.FromSlash(s.name)), "test"
 	exists := func(name string) bool {

@@ -77,7 +77,7 @@ func score(v float64) string { return fmt.Sprintf("%.4f", v) }
 
 func signed(v float64) string { return fmt.Sprintf("%+.4f", v) }
 
-// mean is the mean of a column over results that have it.
+// mean returns the mean of a column over the results that have it.
 func mean(results []result, column string) float64 {
 	sum, n := 0.0, 0
 	for _, r := range results {
@@ -159,7 +159,7 @@ func printWorst(out io.Writer, english []result) {
 	fmt.Fprintln(out)
 }
 
-// marked is a value with a star where it differs from the default by both tests.
+// marked returns a value, with a star when both tests find a difference from the default.
 func (r *result) marked(c string) string {
 	v, ok := r.values[c]
 	if !ok {
@@ -196,7 +196,7 @@ func printLanguages(out io.Writer, used []string, others []result) {
 	fmt.Fprintln(out)
 }
 
-// printAcross prints a row a language. Its sets follow each other.
+// printAcross prints one row per language. The sets of a language are neighbors.
 func printAcross(out io.Writer, crossing []result) {
 	if len(crossing) == 0 {
 		return

@@ -1,9 +1,7 @@
-// Package benchmark measures search engines side by side, in one run on one
-// machine: it makes a corpus of chunks with queries, lets every engine index and
-// search it in a process of its own, and compares speed, size, memory and
-// whether the answers are right.
+// Package benchmark compares search engines in one run on one machine. It makes a corpus of chunks with queries,
+// and runs every engine in its own process. It compares speed, size, memory and the correctness of answers.
 //
-// An engine is a program that meets the protocol of peer.go; ours is one of them.
+// An engine is a program that follows the protocol of peer.go. Ours is one of them.
 package benchmark
 
 import (
@@ -33,23 +31,20 @@ type Document struct {
 // Query is a line of queries.jsonl.
 type Query struct {
 	ID string `json:"id"`
-	// Class is "real" (headings and link texts) or "hot" (the most frequent
-	// words, alone and in threes).
+	// Class is "real" (headings and link texts) or "hot" (the most frequent words, alone and in threes).
 	Class string `json:"class"`
 	Text  string `json:"text"`
-	// Known is the chunk under the heading that the query is, "" when it is
-	// not made from one.
+	// Known is the chunk whose heading is the query; "" for other queries.
 	Known string `json:"known,omitempty"`
 }
 
-// Corpus is what is searched for what.
+// Corpus has documents and queries.
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many of the documents are made of sentences of others,
-	// because the folders held too few.
+	// Made is how many documents consist of sentences of others, because the folders had too few.
 	Made int
-	// Bytes are those of titles and texts.
+	// Bytes is the size of titles and texts.
 	Bytes int64
 }
 
@@ -65,10 +60,9 @@ const (
 	seed          = 20_240_531
 )
 
-// ReadFolders makes a corpus of n chunks of the Markdown files below folders,
-// the same one every time: sections cut at their headings and at about 2,000
-// bytes, in the order of a seeded shuffle of the files. When the folders hold
-// fewer, the rest is made of their sentences.
+// ReadFolders makes a corpus of n chunks from the Markdown files below folders, always the same: sections cut at
+// headings and at about 2,000 bytes, from a seeded shuffle of the files. When the folders have too few, their
+// sentences make the rest.
 func ReadFolders(folders []string, n int) (*Corpus, error) {
 	var files []string
 	for _, folder := range folders {
@@ -99,7 +93,7 @@ func ReadFolders(folders []string, n int) (*Corpus, error) {
 		}
 		content, err := os.ReadFile(name)
 		if err != nil {
-			continue // gone meanwhile, or not ours to read
+			continue // the file is gone or not readable
 		}
 		links = append(links, c.add(content)...)
 	}
@@ -163,8 +157,8 @@ func pieces(text string) func(func(string) bool) {
 	}
 }
 
-// fill makes documents until there are n: the title of a real one, and
-// sentences, two thirds of them from its neighborhood.
+// fill makes documents until there are n: the title of a real one, with sentences, two thirds of them from its
+// neighborhood.
 func (c *Corpus) fill(n int, random *rand.Rand) {
 	real := len(c.Documents)
 	if real >= n {
@@ -199,8 +193,7 @@ const (
 	hotWords     = 50
 )
 
-// makeQueries makes 500 of headings, 500 of link texts, and 100 of the most
-// frequent words.
+// makeQueries makes 500 queries from headings, 500 from link texts, and 100 from the most frequent words.
 func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	add := func(class, text, known string) {
 		text = plain(text)
@@ -234,18 +227,17 @@ func (c *Corpus) makeQueries(links []string, random *rand.Rand) {
 	}
 }
 
-// plain keeps letters, digits and spaces: no engine's query language is meant.
+// plain keeps letters, digits and spaces, so that no query language applies.
 func plain(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }),
 		" ")
 }
 
-// functionWords are too frequent for anybody to search for.
+// functionWords are too frequent for a query.
 const functionWords = " a an and are as at be but by can for from has have if in into is it its no not of on or " +
 	"such that the their then there these they this to was will with you your "
 
-// frequentWords are the words, function words aside, in most documents of a
-// sample.
+// frequentWords returns the words in most documents of a sample, without function words.
 func (c *Corpus) frequentWords(n int) []string {
 	counts := map[string]int{}
 	step := max(1, len(c.Documents)/20_000)
@@ -266,7 +258,7 @@ func (c *Corpus) frequentWords(n int) []string {
 	return words[:min(n, len(words))]
 }
 
-// Write puts the corpus into a folder, as peers read it.
+// Write writes the corpus to a folder in the format that peers read.
 func (c *Corpus) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -15,34 +15,33 @@ import (
 	"time"
 )
 
-// Top is how many hits are asked for, Pool that of each leg of a hybrid query.
+// Top is how many hits a query returns, Pool the number for each leg of a hybrid query.
 const (
 	Top  = 10
 	Pool = 50
 )
 
-// Engine is an engine in Go that does one task.
+// Engine is an engine in Go for one task.
 type Engine interface {
-	// Version is that of the engine, "" when it has none.
+	// Version returns the engine's version, or "".
 	Version() string
-	// Build indexes everything in dir and makes it durable. vectors, one for
-	// each document, is nil for words. Neither is valid when it has returned.
+	// Build indexes everything in dir and makes it durable. vectors has one vector per document, and is nil for
+	// words. Both are invalid after Build returns.
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
-	// Open opens what was built.
+	// Open opens the built index.
 	Open(dir string) error
-	// Ask is the IDs of the best Top documents. It is called from several
-	// goroutines.
+	// Ask returns the IDs of the best Top documents. Several goroutines call it.
 	Ask(ctx context.Context, text string, vector []float32) ([]string, error)
 	Close() error
 }
 
-// Sized is an engine that runs in another process than its harness.
+// Sized is an engine in another process than its harness.
 type Sized interface {
-	// Process is the number of that process, "" when none runs.
+	// Process returns the number of that process, or "" when none runs.
 	Process() string
 }
 
-// processOf is the process of an engine, as [Resident] takes it.
+// processOf returns the process of an engine, as [Resident] takes it.
 func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
 		return s.Process()
@@ -50,8 +49,8 @@ func processOf(e Engine) string {
 	return "self"
 }
 
-// Main runs an engine as the protocol says, with the arguments of the program,
-// and ends it. make returns nil for a task that the engine does not do.
+// Main runs an engine by the protocol, with the program's arguments, and exits. make returns nil for a task that
+// the engine does not support.
 func Main(make func(Task, Meta) Engine) {
 	if len(os.Args) != 4 {
 		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
@@ -72,8 +71,7 @@ func Main(make func(Task, Meta) Engine) {
 	}
 }
 
-// RunEngine lets an engine in Go do a task on the corpus in dir, with its index
-// in index.
+// RunEngine runs a task of an engine in Go on the corpus in dir, with its index in index.
 func RunEngine(ctx context.Context, dir string, task Task, index string, make func(Task, Meta) Engine) (*Result,
 	error) {
 	var m Meta
@@ -100,7 +98,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	if err := r.build(ctx, e, dir, task, index, m); err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // what building needed
+	debug.FreeOSMemory() // release what building needed
 	began := time.Now()
 	if err := e.Open(index); err != nil {
 		return nil, err
@@ -113,8 +111,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	return r, errors.Join(err, e.Close())
 }
 
-// build lets the engine index the corpus. What the harness holds of it is left
-// out of the memory that is reported.
+// build lets the engine index the corpus. The reported memory does not include that of the harness.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
 	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {
@@ -135,8 +132,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch looks at an amount again and again until the returned function is called, which
-// says how much it was at most.
+// watch samples an amount until the returned function is called, which returns the largest value.
 func watch(amount func() int64) (most func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {
@@ -173,15 +169,15 @@ func folderBytes(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Resident is the resident size of a process, by its number or "self", in bytes; 0
-// for "" and where it cannot be told.
+// Resident returns the resident size of a process in bytes, by its number or "self". It returns 0 for "" and when
+// unknown.
 func Resident(process string) int64 {
 	all, _ := pages(process)
 	return all
 }
 
-// Anonymous is what of the resident size of a process is its own memory: without pages
-// of files, which the kernel can take back at any time, and without what it shares.
+// Anonymous returns the part of a process's resident size that is its own memory. It excludes shared memory and
+// pages of files, which the kernel can take back at any time.
 func Anonymous(process string) int64 {
 	all, shared := pages(process)
 	return all - shared

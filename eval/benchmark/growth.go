@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// growth writes, for each task and class, how the times of every engine move from
-// one number of chunks to the next, and what clients that ask together change.
+// growth writes, for each task and class, how the times of every engine grow with the number of chunks, and how
+// concurrent clients change them.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {
@@ -43,13 +43,13 @@ func (r *Report) growth(b *strings.Builder) {
 	}
 }
 
-// line is what an engine measured of one task and class, by size.
+// line is the measurements of an engine for one task and class, by size.
 type line struct {
 	peer    string
 	classes map[int]*Class
 }
 
-// series are the lines of the engines, in the order of the run.
+// series returns the lines of the engines, in the order of the run.
 func (r *Report) series(task Task, class string) []line {
 	var out []line
 	for _, row := range r.Rows {

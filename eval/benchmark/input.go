@@ -10,11 +10,11 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus that an engine is to index. It lies beside the collector's heap: in it, it
-// would let the heap take as much again for garbage, which would count as the engine's.
+// input is a corpus for an engine to index. It is outside the collector's heap. On the heap it would allow as
+// much garbage again, which would count as the engine's.
 type input struct {
 	docs    offheap.List[Document]
-	vectors offheap.List[[]float32] // of each document, empty where the task has none
+	vectors offheap.List[[]float32] // of each document, empty for a task without vectors
 	texts   offheap.Texts
 	numbers offheap.List[float32]
 }
@@ -67,7 +67,7 @@ func (in *input) readVectors(name string, dims int) error {
 	return nil
 }
 
-// free gives the memory back. Nothing of the corpus may be used any more.
+// free releases the memory. The corpus must not be used afterwards.
 func (in *input) free() {
 	in.docs.Free()
 	in.vectors.Free()

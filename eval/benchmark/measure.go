@@ -8,10 +8,9 @@ import (
 )
 
 const (
-	// passes is how often each class is asked with one client.
+	// passes is how often one client asks each class.
 	passes = 3
-	// warmupPasses is how many times as long as a pass the first one may take,
-	// whose answers are judged.
+	// warmupPasses is how many times as long as a pass the first pass may take. Its answers are judged.
 	warmupPasses = 3
 )
 
@@ -64,8 +63,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 	return nil
 }
 
-// together asks the queries with several clients at once, each starting
-// elsewhere in the list.
+// together asks the queries with several concurrent clients, each starting at another query.
 func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64,
 	err error) {
 	var mu sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Own is our own engine: the embedded one, asked as profiles ask it.
+// Own is our own engine: the embedded engine with the requests of profiles.
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:
@@ -27,11 +27,11 @@ func Own(task Task, m Meta) Engine {
 type own struct {
 	task   Task
 	dims   int
-	memory int64 // that the engine may take while it builds; 0 is its default
+	memory int64 // that the engine may use while it builds; 0 is its default
 	store  *embedded.Store
 }
 
-// Version implements [Engine]; the engine is this program.
+// Version implements [Engine]. The engine has no version of its own, because it is this program.
 func (e *own) Version() string { return "" }
 
 // Open implements [Engine].
@@ -51,7 +51,7 @@ func (e *own) Open(dir string) error {
 // Close implements [Engine].
 func (e *own) Close() error { return e.store.Close() }
 
-// batchChunks is how many chunks are given to the engine at a time.
+// batchChunks is how many chunks the engine gets at a time.
 const batchChunks = 2000
 
 // Build implements [Engine].
@@ -77,7 +77,7 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 	if err != nil {
 		return err
 	}
-	defer func() { _ = w.Close() }() // that of a load that ended well is below
+	defer func() { _ = w.Close() }() // a second Close after a successful load does nothing
 	err = feed(ctx, next, func(ctx context.Context, docs []Document, vectors [][]float32) error {
 		return w.Add(ctx, e.batch(docs, vectors))
 	})
@@ -93,8 +93,8 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 	return e.Close()
 }
 
-// feed gives add what next returns, until that is nothing, on all processors. next is
-// called by one goroutine at a time.
+// feed passes the results of next to add, on all processors, until next returns nothing. Only one goroutine at a
+// time calls next.
 func feed(ctx context.Context, next func() ([]Document, [][]float32, error),
 	add func(context.Context, []Document, [][]float32) error) error {
 	var mu sync.Mutex
@@ -117,7 +117,7 @@ func feed(ctx context.Context, next func() ([]Document, [][]float32, error),
 	return adding.Wait()
 }
 
-// batch is what the engine indexes of documents.
+// batch returns what the engine indexes of documents.
 func (e *own) batch(docs []Document, vectors [][]float32) (batch store.Batch) {
 	for i := range docs {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}

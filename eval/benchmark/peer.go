@@ -17,15 +17,14 @@ import (
 	"sheaf"
 )
 
-// Task is what an engine is asked to do.
+// Task is what an engine has to do.
 type Task string
 
 // The tasks.
 const (
 	TaskWords   Task = "words"   // BM25 over title and text, any of the words, top 10
 	TaskVectors Task = "vectors" // nearest vectors, top 10
-	// TaskWide is TaskVectors with vectors half as long again: 384 dimensions
-	// for the built-in model.
+	// TaskWide is TaskVectors with vectors that are half as long again: 384 dimensions for the built-in model.
 	TaskWide   Task = "vectors384"
 	TaskHybrid Task = "hybrid" // words and vectors, fused, top 10
 )
@@ -33,10 +32,10 @@ const (
 // Tasks are all tasks.
 var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 
-// nearest reports whether vectors alone are searched.
+// nearest reports whether only vectors are searched.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// asked is how engines are told: the length of the vectors is in meta.json.
+// asked returns the task's name in the protocol. The length of vectors is in meta.json.
 func (t Task) asked() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -44,21 +43,19 @@ func (t Task) asked() string {
 	return string(t)
 }
 
-// The protocol. An engine is a program called "peer-NAME". It is run as
+// The protocol. An engine is a program called "peer-NAME". It is called as
 //
 //	peer-NAME FOLDER TASK INDEX
 //
-// FOLDER holds corpus.jsonl ({id, title, text} a line), queries.jsonl ({id,
-// class, text}), vectors.f32 and queryvectors.f32 (rows of float32, little
-// endian, unit length, in the order of the lines) and meta.json ({dims,
-// documents, queries, clients, seconds}). INDEX is an empty folder for its index.
-// It indexes everything and makes it durable. Then for each class it asks the
-// queries once to warm up, for at most three times "seconds", which are those that
-// are judged; then three times with one client and once with "clients" clients,
-// each pass for at most "seconds". It writes one JSON object, a Result, on standard
-// output. A task that it does not know ends with status 3.
+// FOLDER has corpus.jsonl ({id, title, text} per line), queries.jsonl ({id, class, text}), vectors.f32 and
+// queryvectors.f32 (rows of float32, little endian, unit length, in the order of the lines) and meta.json ({dims,
+// documents, queries, clients, seconds}). INDEX is an empty folder for its index. The engine indexes everything
+// and makes it durable. Then it asks the queries of each class: first once to warm up, for at most three times
+// "seconds" (these answers are judged), then three times with one client and once with "clients" clients, for at
+// most "seconds" each. It writes one JSON object, a Result, to standard output. For an unknown task it exits with
+// status 3.
 
-// statusNoTask is the exit status of an engine that does not do a task.
+// statusNoTask is the exit status for a task that an engine does not support.
 const statusNoTask = 3
 
 const (
@@ -76,40 +73,38 @@ type Meta struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// Result is what an engine reports.
+// Result is the report of an engine.
 type Result struct {
-	// Version is that of the engine.
+	// Version is the engine's version.
 	Version string `json:"version"`
-	// BuildSeconds is from the first document to the durable index.
+	// BuildSeconds is the time from the first document to the durable index.
 	BuildSeconds float64 `json:"build_seconds"`
-	// OpenSeconds is opening the index again; 0 when not measured.
+	// OpenSeconds is the time to open the index again; 0 when not measured.
 	OpenSeconds float64 `json:"open_seconds,omitempty"`
 	IndexBytes  int64   `json:"index_bytes"`
-	// PeakBytes is the most anonymous memory that was resident while building, less
-	// what the program held before it began: without pages of files, which the
-	// kernel takes back when others need memory. SearchBytes is the resident size
-	// after all queries, pages of mapped files among it.
+	// PeakBytes is the largest resident anonymous memory while building, minus the program's memory before. It
+	// excludes pages of files, which the kernel can take back. SearchBytes is the resident size after all
+	// queries, with pages of mapped files.
 	PeakBytes   int64 `json:"peak_bytes"`
 	SearchBytes int64 `json:"search_bytes"`
-	// Classes are the measurements of each class of queries.
+	// Classes has the measurements of each class of queries.
 	Classes map[string]*Class `json:"classes"`
-	// Hits are the best ten of each query that it got to, by its ID.
+	// Hits has the best ten for each query that was asked, by query ID.
 	Hits map[string][]string `json:"hits"`
 }
 
-// Class are the measurements of one class of queries.
+// Class is the measurements of one class of queries.
 type Class struct {
 	// Micros are the times of the queries of each pass with one client.
 	Micros [][]float64 `json:"micros"`
-	// QPS is how many queries a second one client asked, ClientsQPS how many
-	// all clients together; ClientsMicros are the times of those.
+	// QPS is the number of queries per second of one client, ClientsQPS of all clients together; ClientsMicros
+	// are the times of the latter.
 	QPS           float64   `json:"qps"`
 	ClientsQPS    float64   `json:"clients_qps"`
 	ClientsMicros []float64 `json:"clients_micros"`
 }
 
-// Quantile is the middle one, over the passes, of their quantiles, in
-// microseconds.
+// Quantile returns the median over the passes of their quantiles, in microseconds.
 func (c *Class) Quantile(q float64) float64 {
 	var values []float64
 	for _, pass := range c.Micros {
@@ -128,13 +123,13 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// Peer is an engine that can be run.
+// Peer is the program of an engine.
 type Peer struct {
 	Name    string
 	Command []string
 }
 
-// FindPeers are the programs called peer-NAME in a folder, by name.
+// FindPeers returns the programs called peer-NAME in a folder, by name.
 func FindPeers(dir string) ([]Peer, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -151,7 +146,7 @@ func FindPeers(dir string) ([]Peer, error) {
 	return out, nil
 }
 
-// ErrNoTask says that an engine does not do a task.
+// ErrNoTask means that an engine does not support a task.
 var ErrNoTask = errors.New("does not do this")
 
 // tail keeps the end of what is written to it.
@@ -168,13 +163,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is one line.
+// String returns the text on one line.
 func (t *tail) String() string {
 	return strings.Join(strings.Fields(string(t.b[max(0, len(t.b)-tailBytes):])), " ")
 }
 
-// Run lets a peer do a task on the corpus in dir. When it fails the error ends
-// with what it said last on its error stream.
+// Run lets a peer do a task on the corpus in dir. An error ends with the peer's last words on its error stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {
@@ -202,8 +196,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	return r, r.valid(p.Name)
 }
 
-// valid refuses reports that say nothing, so that a peer that does nothing is
-// not the fastest.
+// valid refuses empty reports, so that a peer that does nothing is not the fastest.
 func (r *Result) valid(name string) error {
 	if r.BuildSeconds <= 0 || len(r.Hits) == 0 || len(r.Classes) == 0 {
 		return sheaf.Invalidf("%s: its report has no build time, no hits or no times", name)
@@ -216,8 +209,7 @@ func (r *Result) valid(name string) error {
 	return nil
 }
 
-// WriteVectors writes the vectors of documents and queries beside the corpus,
-// with what there is.
+// WriteVectors writes the vectors of documents and queries, and their numbers, to the corpus folder.
 func WriteVectors(dir string, documents, queries [][]float32, m Meta) error {
 	for name, rows := range map[string][][]float32{vectorsFile: documents, queryVectorsFile: queries} {
 		b := make([]byte, 0, 4*m.Dims*len(rows))
@@ -237,7 +229,7 @@ func WriteVectors(dir string, documents, queries [][]float32, m Meta) error {
 	return os.WriteFile(filepath.Join(dir, metaFile), b, 0o644)
 }
 
-// readVectors reads rows of dims.
+// readVectors reads rows of dims numbers.
 func readVectors(name string, dims int) ([][]float32, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Colors of the engines, ours first; told apart by most color-blind people.
+// Colors of the engines, ours first. Most color-blind people can tell them apart.
 var plotColors = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000"}
 
 const (
@@ -22,11 +22,11 @@ const (
 	plotBottom = 50
 )
 
-// point is the time of a query against the number of chunks.
+// point has the times of a query for a number of chunks.
 type point struct{ chunks, p50, p99 float64 }
 
-// SVG writes a picture: for each task and class a panel with the p50 (line) and
-// p99 (dashes) of every engine over the number of chunks, both logarithmic.
+// SVG writes a picture with a panel for each task and class: the p50 (line) and p99 (dashes) of every engine over
+// the number of chunks, both logarithmic.
 func (r *Report) SVG(w io.Writer) error {
 	type panel struct {
 		title string
@@ -117,7 +117,7 @@ func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers
 		panelHigh-12)
 }
 
-// micros writes a time that is given in microseconds.
+// micros formats a time in microseconds.
 func micros(v float64) string {
 	switch {
 	case v >= 1e6:

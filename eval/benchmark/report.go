@@ -12,8 +12,7 @@ import (
 // classes are the classes of queries, in the order in which they are shown.
 var classes = []string{"real", "hot"}
 
-// Text writes a table for each task and size, and then how times move between
-// sizes and numbers of clients, in Markdown.
+// Text writes a Markdown table for each task and size, then how times change with sizes and numbers of clients.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
@@ -44,16 +43,14 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is how much less than the best engine another may find of the
-	// nearest for their times to be compared.
+	// equalRecall is the largest difference in recall from the best engine at which times are still compared.
 	equalRecall = 0.01
-	// saneMRR is the part of the best engine's known items that one finds at least
-	// whose answers are sane: formulas and stemmers differ by less.
+	// saneMRR is the share of the best engine's known items that an engine must find. Formulas and stemmers
+	// differ by less.
 	saneMRR = 0.6
 )
 
-// verdicts name the engines of a group whose times are not to be compared with those
-// of the others, because they find less.
+// verdicts name the engines of a group whose times cannot be compared with the others, because they find less.
 func verdicts(group []Row) (lines []string) {
 	value := func(r *Row) float64 {
 		if r.Task.nearest() {
@@ -87,7 +84,7 @@ func quality(t Task) string {
 	return "known-item MRR@10"
 }
 
-// groups are the rows of each task and size, in the order of the run.
+// groups returns the rows of each task and size, in the order of the run.
 func (r *Report) groups() [][]Row {
 	var out [][]Row
 	for _, row := range r.Rows {
@@ -130,7 +127,7 @@ func (row *Row) cells() []string {
 	return append(cells, digits(value), digits(row.Same))
 }
 
-// digits writes a number with about three digits.
+// digits formats a number with about three digits.
 func digits(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):

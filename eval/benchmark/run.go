@@ -17,64 +17,59 @@ import (
 	"sheaf/model"
 )
 
-// Options say what is measured.
+// Options say what to measure.
 type Options struct {
-	// Folders hold Markdown for the corpora; Sizes are their numbers of
-	// chunks.
+	// Folders have Markdown for the corpora; Sizes are their numbers of chunks.
 	Folders []string
 	Sizes   []int
 	Tasks   []Task
-	// Ours is our own engine, Peers the others.
+	// Ours is our own engine, Peers are the others.
 	Ours  Peer
 	Peers []Peer
 	// Work is a folder for corpora and indexes, which are removed at the end.
 	Work string
-	// Clients is how many clients ask together; Seconds bounds each pass.
+	// Clients is the number of concurrent clients; Seconds bounds each pass.
 	Clients int
 	Seconds float64
-	// Limit bounds an engine's work on one task of one size; 0 is no limit.
-	// An engine that would take longer, going by a smaller size, is left out.
+	// Limit bounds an engine's time for one task and size; 0 is no limit. An engine that would exceed it, by its
+	// time for a smaller size, is skipped.
 	Limit time.Duration
-	// Embedder makes the vectors; those of TaskWide are made of its own.
+	// Embedder makes the vectors, and by extension those of TaskWide.
 	Embedder model.Embedder
-	// Progress gets the name of what runs; it may be nil.
+	// Progress gets the name of the current step; it may be nil.
 	Progress func(what string)
-	// Step, which may be nil, is given the report after every engine: what
-	// it does with it is kept when the run is interrupted.
+	// Step, if not nil, gets the report after every engine, so that an interrupted run keeps its results.
 	Step func(*Report) error
 }
 
-// Row is one engine doing one task on one corpus.
+// Row is the result of one engine for one task on one corpus.
 type Row struct {
 	Peer   string `json:"peer"`
 	Task   Task   `json:"task"`
 	Chunks int    `json:"chunks"`
-	// Made is how many chunks were made of sentences of others.
+	// Made is how many chunks consist of sentences of others.
 	Made int `json:"made"`
-	// InputBytes are what the engine was given.
+	// InputBytes is the size of the engine's input.
 	InputBytes int64   `json:"input_bytes"`
 	Result     *Result `json:"result,omitempty"`
 	Fault      string  `json:"fault,omitempty"`
-	// MRR is the reciprocal rank at 10 of the chunk that a heading stands
-	// above, over the heading queries; Recall the share of the ten nearest
-	// vectors, by float32 and brute force, that was found, where any that is
-	// as near as the tenth is as good; Same the share of
-	// our own engine's ten that was found too. NaN is not applicable.
+	// MRR is the reciprocal rank at 10 of the chunk under the heading, over the heading queries. Recall is the
+	// share that was found of the ten nearest vectors (float32, brute force); a vector as near as the tenth
+	// counts, too. Same is the share of our own engine's ten that was also found. NaN means not applicable.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
 	Same   float64 `json:"-"`
 }
 
-// Report is everything that was measured in one run.
+// Report has all measurements of one run.
 type Report struct {
 	Machine string `json:"machine"`
 	Clients int    `json:"clients"`
 	Rows    []Row  `json:"rows"`
 }
 
-// Run measures every size with every engine, ours first, one task after another.
-// A peer that fails is a row that says so. The report is also returned with an
-// error: it holds what was measured until then.
+// Run measures every engine at every size, ours first, one task after another. A failing peer is a row with its
+// fault. With an error, Run also returns the report of the finished measurements.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -107,7 +102,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-// run is a run of Run.
+// run is the state of Run.
 type run struct {
 	Options
 	report  *Report
@@ -117,7 +112,7 @@ type run struct {
 	steps   int
 }
 
-// prepared is a corpus in a folder, and what is known of the right answers.
+// prepared is a corpus in a folder, with the known right answers.
 type prepared struct {
 	dir         string
 	chunks      int
@@ -126,10 +121,10 @@ type prepared struct {
 	vectorBytes int64
 	queries     []Query
 	nearest     map[string][]string
-	wide        *prepared // the same with longer vectors, if they are asked for
+	wide        *prepared // the same with longer vectors, for TaskWide
 }
 
-// say reports progress, with the time since the beginning.
+// say reports progress with the elapsed time.
 func (r *run) say(format string, args ...any) {
 	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
 }
@@ -165,14 +160,14 @@ func (r *run) prepare(ctx context.Context, n int) error {
 		return err
 	}
 	if err := linkTexts(dir, longer.dir); err != nil {
-		if err := c.Write(longer.dir); err != nil { // a file system without links
+		if err := c.Write(longer.dir); err != nil { // on a file system without links
 			return err
 		}
 	}
 	return longer.embed(ctx, r, c, wide{r.Embedder})
 }
 
-// linkTexts gives the texts of one corpus to another, which takes no space.
+// linkTexts links the text files of one corpus into another folder, which uses no space.
 func linkTexts(from, to string) error {
 	for _, name := range []string{corpusFile, queriesFile} {
 		if err := os.Link(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
@@ -189,7 +184,7 @@ func (p *prepared) embed(ctx context.Context, r *run, c *Corpus, e model.Embedde
 	return err
 }
 
-// measure lets every engine do a task on a corpus.
+// measure runs a task of every engine on a corpus.
 func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	var ours *Result
 	if task == TaskWide {
@@ -231,8 +226,7 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	return nil
 }
 
-// ask lets an engine do a task within the limit. A fault is the engine's, an error
-// ends the run.
+// ask runs a task of an engine within the limit. fault is the engine's; an error ends the run.
 func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
@@ -257,8 +251,8 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *
 	return result, "", nil
 }
 
-// tooLong says why an engine would not be done within the limit, going by its last
-// smaller size: building takes at least as long for each chunk.
+// tooLong says why an engine would exceed the limit. It extrapolates from the last smaller size, as building
+// takes at least as long per chunk.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
@@ -277,15 +271,14 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// Recall is judged by brute force on at least minJudged queries, and on more as
-// long as that takes at most about maxProducts products.
+// Brute force judges recall on at least minJudged queries, and on more while that needs at most about maxProducts
+// products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
 )
 
-// vectors embeds the corpus and finds the ten nearest of queries, evenly spread, by
-// brute force.
+// vectors embeds the corpus, and finds the ten nearest for evenly spaced queries by brute force.
 func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
 	err error) {
 	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
@@ -341,8 +334,8 @@ func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	return nearest, WriteVectors(dir, documents, queries, m)
 }
 
-// nearestOf are the k rows with the largest dot product, the earlier of equals
-// first, and after them those that are as near as the last: rows may be alike.
+// nearestOf returns the k rows with the largest dot product, then the rows that are as near as the last of them.
+// Of equal rows the earlier is first.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
 	type scored struct {
 		row   int
@@ -377,8 +370,7 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return out
 }
 
-// judge says how good the hits are. Of the queries only those count that the
-// engine got to.
+// judge computes how good the hits are. Only queries that the engine reached count.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
 	var found, recall, same mean
 	for _, q := range queries {
@@ -403,7 +395,7 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
 }
 
-// mean is that of what is added; NaN of nothing.
+// mean is the mean of the added values; NaN when there are none.
 type mean struct {
 	sum float64
 	n   int
@@ -413,8 +405,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf is the share of the nearest Top that is among got; want are those and
-// others that are as near as the last of them.
+// recallOf returns the share of the nearest Top in got. want has those, and others that are as near as the last
+// of them.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {
@@ -425,7 +417,7 @@ func recallOf(want, got []string) float64 {
 	return float64(n) / float64(min(len(want), Top))
 }
 
-// share is the part of want that is among got; 0 of nothing.
+// share returns the part of want that is in got; 0 when want is empty.
 func share(want, got []string) float64 {
 	n := 0
 	for _, id := range want {
@@ -436,8 +428,7 @@ func share(want, got []string) float64 {
 	return float64(n) / float64(max(len(want), 1))
 }
 
-// PeersFolder is the folder of peers by default: bench/bin in the
-// repository that dir is in, "" when there is none.
+// PeersFolder returns the default folder of peers: bench/bin in the repository of dir, or "".
 func PeersFolder(dir string) string {
 	for {
 		found := filepath.Join(dir, "bench", "bin")

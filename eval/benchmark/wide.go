@@ -8,9 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// wide makes vectors half as long again, as those of many transformers are: what
-// its embedder makes of a text, and the first half of what it makes of the first
-// line, which is the title of a document and the whole of a query.
+// wide makes vectors that are half as long again, as many transformers do: the embedder's vector of the text, and
+// the first half of its vector of the first line, which is the title of a document or a whole query.
 type wide struct{ model.Embedder }
 
 // Dims implements [model.Embedder].
@@ -43,7 +42,7 @@ func (w wide) Embed(ctx context.Context, purpose model.Purpose, texts []string) 
 	return whole, nil
 }
 
-// unit gives v, which is not zero, the length 1, in place.
+// unit scales v, which is not zero, to length 1 in place.
 func unit(v []float32) []float32 {
 	var square float64
 	for _, x := range v {

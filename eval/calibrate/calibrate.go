@@ -1,10 +1,8 @@
-// Package calibrate answers the question "how often is an answer of this score
-// right?". It turns scores and features into probabilities that mean what they
-// say, and measures whether they do, as pure functions of numbers.
+// Package calibrate turns scores and features into probabilities of being right, and measures how well they hold.
+// Its functions are pure functions of numbers.
 //
-// [FitLogistic] finds the map, which is small, can be written as JSON and applied
-// anywhere. [HeldOut] gives every sample the probability of a fit that has not seen it,
-// and [Reliability] and [Error] say how far those are from the truth.
+// [FitLogistic] fits a small map that can be stored as JSON. [HeldOut] gives every sample the probability of a
+// fit that has not seen the sample. [Reliability] and [Error] measure how far those are from the truth.
 package calibrate
 
 import (
@@ -16,20 +14,18 @@ import (
 
 // Bin is a group of samples of similar probability.
 type Bin struct {
-	// From and To bound the probabilities: From <= p < To, and p = 1 in the
-	// last one.
+	// From and To bound the probabilities: From <= p < To; the last bin includes p = 1.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// Count is how many samples there are, Mean the mean of their
-	// probabilities, Right the share that is right; both 0 without samples.
+	// Count is the number of samples, Mean the mean of their probabilities, Right the share that is right; both
+	// are 0 without samples.
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean"`
 	Right float64 `json:"right"`
 }
 
-// Reliability sorts samples into bins of equal width over 0..1. p and right have
-// the same length; probabilities outside 0..1 and NaN count at the nearest end,
-// NaN at 0.
+// Reliability sorts samples into bins of equal width over 0..1. p and right have the same length. Probabilities
+// outside 0..1 count at the nearest end, NaN at 0.
 func Reliability(p []float64, right []bool, bins int) []Bin {
 	out := make([]Bin, max(bins, 1))
 	n := float64(len(out))
@@ -54,13 +50,12 @@ func Reliability(p []float64, right []bool, bins int) []Bin {
 	return out
 }
 
-// Error is the expected calibration error: the mean over all samples of the
-// distance between the probability and the share that is right in their bin
-// (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities Using
-// Bayesian Binning, 2015). It lies in 0..1, and is 0 without samples.
+// Error returns the expected calibration error: the mean over all samples of the distance between the probability
+// and the share that is right in their bin (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities
+// Using Bayesian Binning, 2015). It is in 0..1, and 0 without samples.
 //
-// Example: of two samples of probability 0.9 one is right, and one of 0.2 is
-// not: (2 x |0.9 - 0.5| + 1 x |0.2 - 0|) / 3 = 0.333.
+// Example: of two samples of probability 0.9 one is right, and one of 0.2 is not: (2 x |0.9 - 0.5| + 1 x |0.2 -
+// 0|) / 3 = 0.333.
 func Error(bins []Bin) float64 {
 	total, sum := 0, 0.0
 	for _, b := range bins {
@@ -73,9 +68,8 @@ func Error(bins []Bin) float64 {
 	return sum / float64(total)
 }
 
-// Brier is the mean squared distance between the probability and what is true (1
-// or 0), 0 without samples. Unlike [Error] it also tells a model that knows
-// something from one that says the same of everything.
+// Brier returns the mean squared distance between the probability and the truth (1 or 0), 0 without samples.
+// Unlike [Error] it also prefers a model with different probabilities to one that gives all samples the same.
 func Brier(p []float64, right []bool) float64 {
 	if len(p) == 0 {
 		return 0
@@ -88,7 +82,7 @@ func Brier(p []float64, right []bool) float64 {
 	return sum / float64(len(p))
 }
 
-// unit brings v into 0..1; NaN is 0.
+// unit clips v to 0..1; NaN becomes 0.
 func unit(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -103,11 +97,9 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds deals n samples into k groups, as equal in size as can be, at random but
-// the same for the same seed. group[i], where group is not nil, names samples
-// that must stay together, such as the answers to one query; then sizes are as
-// equal as the groups allow. k is at least 1. The result holds the fold of each
-// sample, 0..k-1.
+// Folds divides n samples into k groups of nearly equal size, at random but equal for equal seeds. k is at least
+// 1. group, if not nil, names samples that must stay together, such as the answers to one query. The result has
+// the fold of each sample, 0..k-1.
 func Folds(n, k int, group []string, seed uint64) []int {
 	k = max(k, 1)
 	r := rand.New(rand.NewPCG(seed, 0xf01d))
@@ -145,9 +137,8 @@ func Folds(n, k int, group []string, seed uint64) []int {
 	return out
 }
 
-// HeldOut gives every sample the value that fit, shown the samples of all other
-// folds, predicts for it. fit gets the indices of the samples to learn from and
-// returns a function of the index of a sample.
+// HeldOut gives every sample the value that a fit on all other folds predicts. fit gets the indexes of the
+// training samples and returns a function of the index of a sample.
 func HeldOut(folds []int, fit func(train []int) func(i int) float64) []float64 {
 	out := make([]float64, len(folds))
 	k := 0

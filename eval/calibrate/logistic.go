@@ -11,8 +11,8 @@ type Logistic struct {
 	Weights []float64 `json:"weights"`
 }
 
-// At is the probability of a sample; features beyond Weights count nothing, and
-// missing ones, like those that are not finite, are 0.
+// At returns the probability of a sample. Features beyond Weights are ignored; missing and non-finite ones count
+// as 0.
 func (f Logistic) At(features ...float64) float64 {
 	z := f.Bias
 	for j, w := range f.Weights {
@@ -23,16 +23,13 @@ func (f Logistic) At(features ...float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// FitLogistic is the logistic map of several features that makes the samples
-// likeliest, with ridge/2 times the sum of the squared weights (of features
-// scaled to deviation 1) taken off, which keeps weights small where samples are
-// few; 1 is a good choice, 0 is none. Rows have the same length; values that are
-// not finite count as 0. A sample of weight 2 counts as the sample twice; nil weights
-// count each sample once. Without samples, or with no weight above 0, the map is zero.
+// FitLogistic fits the logistic map that makes the samples most likely, minus ridge/2 times the sum of the
+// squared weights (of features scaled to deviation 1). ridge keeps weights small when there are few samples; 1 is
+// a good choice, 0 is none. Rows have the same length; non-finite values count as 0. A sample of weight 2 counts
+// twice; nil weights count each sample once. Without samples, or with no weight above 0, the map is zero.
 //
-// The weights are found by Newton's method with step halving, on features that are
-// shifted to mean 0 and scaled to deviation 1. A tiny ridge on top keeps samples that
-// can be told apart without error from driving weights to infinity.
+// It uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
+// extra ridge keeps weights finite when the samples can be separated without error.
 func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float64) Logistic {
 	targets := make([]float64, len(rows))
 	for i := range targets {
@@ -90,8 +87,8 @@ func FitLogistic(rows [][]float64, right []bool, weights []float64, ridge float6
 	return f
 }
 
-// standardized returns the rows with a leading 1 and features of weighted mean 0 and
-// deviation 1; a feature that never changes stays 0. total is the sum of the weights.
+// standardized returns the rows with a leading 1 and features of weighted mean 0 and deviation 1; a constant
+// feature becomes 0. total is the sum of the weights.
 func standardized(rows [][]float64, weights []float64, total float64) (x [][]float64, mean, scale []float64) {
 	width := 0
 	for _, row := range rows {
@@ -128,7 +125,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 	return x, mean, scale
 }
 
-// lossOf is the negative log-likelihood with the penalty.
+// lossOf returns the negative log-likelihood with the penalty.
 func lossOf(x [][]float64, targets, weights, w []float64, penalty float64) float64 {
 	var loss float64
 	for i, row := range x {
@@ -164,7 +161,7 @@ func derivatives(x [][]float64, targets, weights, w []float64, penalty float64) 
 			gradient[j] += penalty * w[j]
 			hessian[j][j] += penalty
 		}
-		hessian[j][j] += 1e-12 // where every sample is certain, nothing is left to divide by
+		hessian[j][j] += 1e-12 // avoids a division by 0 when every sample is certain
 		for k := range j {
 			hessian[k][j] = hessian[j][k]
 		}
@@ -180,8 +177,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// solve is the x with a x = b, by elimination with the largest pivot; nil when
-// there is none.
+// solve returns the x with a x = b, by elimination with the largest pivot, or nil when there is none.
 func solve(a [][]float64, b []float64) []float64 {
 	n := len(b)
 	m := make([][]float64, n)

@@ -1,9 +1,8 @@
-// Package confidence answers the question "how sure is an answer?". It asks collections
-// questions whose right answers are known, and questions that nothing answers, looks at
-// the evidence of the results ([search.Evidence]), and fits a [search.Calibration].
+// Package confidence learns how sure an answer is. It asks collections questions with known answers and questions
+// without an answer, and fits a [search.Calibration] to the evidence of the results ([search.Evidence]).
 //
-// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures one on answers that
-// it has not seen. [Learn] does all three for one folder.
+// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures one on answers that it has not seen.
+// [Learn] does all three for one folder.
 package confidence
 
 import (
@@ -16,21 +15,21 @@ import (
 	"sheaf/search"
 )
 
-// Question is what a collection is asked.
+// Question is a question for a collection.
 type Question struct {
 	Text   string
 	Filter sheaf.Filter
-	// Right reports whether a hit answers the question; nil when nothing answers it.
+	// Right reports whether a hit answers the question; nil when it has no answer.
 	Right func(h *search.Hit) bool
-	// Group names questions that stay together when questions are dealt into parts, such
-	// as those made of one document. "" is a group of its own.
+	// Group names questions that stay together when questions are divided into folds, such as those from one
+	// document. "" means no group.
 	Group string
 }
 
 // depth is how many results of each question count.
 const depth = 5
 
-// Answers are the first results of one collection to questions.
+// Answers are the first results of one collection for each question.
 type Answers struct {
 	profile   *profile.Profile
 	questions []Question
@@ -79,28 +78,26 @@ func (a *Answers) answered(question int) bool {
 
 // Quality says how well a calibration holds for some answers.
 type Quality struct {
-	// Questions counts those that have an answer, Right those of them whose first result is
-	// right.
+	// Questions counts those with an answer, Right those with a right first result.
 	Questions int `json:"questions"`
 	Right     int `json:"right"`
-	// First and FirstFive are the expected calibration error, in ten bins, of first results
-	// and of the first five, of questions that have an answer. Brier is the mean squared
-	// error of the first five. Bins are those of first results.
+	// First and FirstFive are the expected calibration error, in ten bins, of the first result and of the first
+	// five, over questions with an answer. Brier is the mean squared error of the first five. Bins are those of
+	// first results.
 	First     float64         `json:"first_error"`
 	FirstFive float64         `json:"error"`
 	Brier     float64         `json:"brier"`
 	Bins      []calibrate.Bin `json:"bins"`
-	// Found counts the questions with a right result, Unanswerable those that nothing
-	// answers; each says how many of them were called answerable. Refused counts the
-	// questions that have an answer and were called unanswerable. RefusedRight counts the
-	// refused questions whose first result is right.
+	// Found counts the questions with a right result, Unanswerable those without an answer, each with how many of
+	// them were called answerable. Refused counts questions with an answer that were called unanswerable,
+	// RefusedRight those of them with a right first result.
 	Found        Answerable `json:"found"`
 	Unanswerable Answerable `json:"unanswerable"`
 	Refused      int        `json:"refused"`
 	RefusedRight int        `json:"refused_right"`
 }
 
-// Answerable counts questions, and those of them that were called answerable.
+// Answerable counts questions, and how many of them were called answerable.
 type Answerable struct {
 	Queries    int `json:"queries"`
 	Answerable int `json:"answerable"`
@@ -120,7 +117,7 @@ func Judge(a *Answers, c *search.Calibration) Quality {
 	return judge(a, func(int) *search.Calibration { return c })
 }
 
-// judge measures the calibration that each question has.
+// judge measures answers with a calibration for each question.
 func judge(a *Answers, of func(question int) *search.Calibration) Quality {
 	q := Quality{}
 	var first, all []float64

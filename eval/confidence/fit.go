@@ -9,20 +9,17 @@ import (
 )
 
 const (
-	// minEach is how many right results, wrong results, and questions that nothing answers
-	// a fit needs.
+	// minEach is how many right results, wrong results, and questions without an answer a fit needs.
 	minEach = 8
-	// unanswerableWeight is how much the questions that nothing answers count in the
-	// probability that a result is right, against those that have an answer: people mostly
-	// ask what their documents answer.
+	// unanswerableWeight is the weight of questions without an answer in the probability that a result is right.
+	// It is low, because most questions of users have an answer.
 	unanswerableWeight = 0.1
-	// foundShare is the share of the questions with a right result that are to be called
-	// answerable.
+	// foundShare is the share of the questions with a right result that must be called answerable.
 	foundShare = 0.97
 	ridge      = 1
 )
 
-// rows are what a logistic map is fitted to.
+// rows are the samples for a logistic map.
 type rows struct {
 	features [][]float64
 	right    []bool
@@ -33,7 +30,7 @@ func (r *rows) add(e *search.Evidence, right bool, weight float64) {
 	r.features, r.right, r.weights = append(r.features, e.Features()), append(r.right, right), append(r.weights, weight)
 }
 
-// fit fits the map. Weights count in proportion: their mean becomes 1.
+// fit fits the map. It scales the weights to mean 1.
 func (r *rows) fit() calibrate.Logistic {
 	sum := 0.0
 	for _, w := range r.weights {
@@ -45,7 +42,7 @@ func (r *rows) fit() calibrate.Logistic {
 	return calibrate.FitLogistic(r.features, r.right, r.weights, ridge)
 }
 
-// counts of either kind.
+// kinds counts right and wrong samples.
 func (r *rows) kinds() (right, wrong int) {
 	for _, is := range r.right {
 		if is {
@@ -63,8 +60,8 @@ type part struct {
 	questions []int
 }
 
-// Fit fits a calibration to the answers of some collections. Each collection counts the
-// same. Too few answers are sheaf.ErrInvalid.
+// Fit fits a calibration to the answers of some collections with equal weights. It returns sheaf.ErrInvalid for
+// too few answers.
 func Fit(all []*Answers) (*search.Calibration, error) {
 	parts := make([]part, len(all))
 	for i, a := range all {
@@ -119,8 +116,8 @@ func fitParts(parts []part) (*search.Calibration, error) {
 	return c, nil
 }
 
-// least is the probability that the share foundShare of the questions with a right result
-// has at least, each collection counting the same.
+// least returns the largest probability that foundShare of the questions with a right result reach, with equal
+// weights of collections.
 func least(parts []part, c *search.Calibration) float64 {
 	type found struct{ p, weight float64 }
 	var all []found
@@ -155,9 +152,9 @@ func least(parts []part, c *search.Calibration) float64 {
 	return 0
 }
 
-// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections
-// that same reports to hold the same documents are left out together. Fewer than two
-// collections, or different profiles, are sheaf.ErrInvalid.
+// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections with the same documents,
+// as same reports, are left out together. It returns sheaf.ErrInvalid for fewer than two collections or different
+// profiles.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// maxJudged is how many judged queries of a data set are asked at most, maxOthers how
-	// many questions of other data sets.
+	// maxJudged is the largest number of judged queries of a data set, maxOthers that of questions from other
+	// data sets.
 	maxJudged = 400
 	maxOthers = 80
-	// otherWords is how many words a question of another data set has at least: one word,
-	// or the name of a page, may have an answer anywhere.
+	// otherWords is the smallest number of words in a question from another data set. One word, or the name of a
+	// page, may have an answer anywhere.
 	otherWords = 4
 )
 
-// Judged are the judged queries of collection i of all, and questions of the others, which
-// nothing in it answers. Both are drawn at random, the same for the same seed. same reports
-// whether two collections hold the same documents.
+// Judged returns the judged queries of collection i, and questions of the other collections as questions without
+// an answer. It draws both at random, the same for the same seed. same reports whether two collections have the
+// same documents.
 func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64) []Question {
 	random := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := all[i]
@@ -42,7 +42,7 @@ func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64
 	return slices.Concat(draw(random, own, maxJudged), draw(random, others, maxOthers))
 }
 
-// draw draws n questions, all when there are not as many.
+// draw draws n questions, or all when there are fewer.
 func draw(random *rand.Rand, questions []Question, n int) []Question {
 	random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
 	return questions[:min(n, len(questions))]

@@ -9,33 +9,30 @@ import (
 	"sheaf/search"
 )
 
-// Report says what was learned from one folder, and whether it is better than the
-// calibration that the program ships.
+// Report says what was learned from one folder, and whether it is better than the shipped calibration.
 type Report struct {
 	Profile string `json:"profile"`
-	// Digest identifies what the profile computes. The fit holds for that alone.
+	// Digest identifies what the profile computes. The fit holds only for this digest.
 	Digest string             `json:"digest"`
 	Fit    search.Calibration `json:"fit"`
-	// Learned is how well fits hold for questions that they have not seen, Shipped how well
-	// the shipped calibration holds for the same questions; nil without a shipped one.
+	// Learned is the quality of fits on unseen questions, Shipped that of the shipped calibration on the same
+	// questions; nil without one.
 	Learned Quality  `json:"learned"`
 	Shipped *Quality `json:"shipped,omitempty"`
 }
 
-// Better reports whether what was learned is better than the shipped calibration: its mean
-// squared error is smaller.
+// Better reports whether the learned calibration has a smaller mean squared error than the shipped one.
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
-	// minQuestions is how many questions a folder must give.
+	// minQuestions is the smallest number of questions that a folder must give.
 	minQuestions = 40
-	// foldCount is into how many parts questions are dealt. Each is judged by the fit of
-	// the others.
+	// foldCount is the number of folds. Each fold is judged by the fit of the others.
 	foldCount = 5
 )
 
-// Learn fits a calibration to the answers of one folder. shipped may be nil. Too few
-// questions are sheaf.ErrInvalid.
+// Learn fits a calibration to the answers of one folder. shipped may be nil. It returns sheaf.ErrInvalid for too
+// few questions.
 func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error) {
 	n := len(a.questions)
 	if n < minQuestions {
@@ -76,7 +73,7 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	return r, nil
 }
 
-// KnownItems are questions made of the documents themselves.
+// KnownItems returns questions made from the documents themselves.
 func KnownItems(items []knownitem.Item) []Question {
 	questions := make([]Question, len(items))
 	for i := range items {

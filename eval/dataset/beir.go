@@ -22,7 +22,7 @@ import (
 	"sheaf"
 )
 
-// maxLine bounds a line of a file; longer ones are an error.
+// maxLine bounds a line of a file; a longer line is an error.
 const maxLine = 64 << 20
 
 // IsBEIR reports whether dir is a folder in BEIR layout.
@@ -35,12 +35,10 @@ func IsBEIR(dir string) bool {
 	return false
 }
 
-// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and
-// qrels/SPLIT.tsv, each also with .gz. Without a split it takes test.tsv, or the only
-// file that there is. Judged queries that the queries do not have, queries
-// without text, documents and queries that occur twice, and lines that cannot be
-// read are sheaf.ErrInvalid with file and line; files that are missing are
-// sheaf.ErrNotFound.
+// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, each also with .gz.
+// Without a split it takes test.tsv, or the only file. It returns sheaf.ErrInvalid with file and line for lines
+// that cannot be read, repeated documents and queries, queries without text, and judgements of unknown queries.
+// It returns sheaf.ErrNotFound for missing files.
 func BEIR(dir, split string) (*Dataset, error) {
 	d := &Dataset{Name: filepath.Base(dir)}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -167,7 +165,7 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 	return queries, err
 }
 
-// judge joins queries, judgements and documents, and looks for what does not fit.
+// judge joins queries, judgements and documents, and reports contradictions.
 func (d *Dataset) judge(queries []query, j *judged) error {
 	d.Qrels, d.Sections, d.Where = j.qrels, j.sections, j.where
 	d.Warnings = append(d.Warnings, j.warnings...)
@@ -193,8 +191,8 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 	return d.checkTargets(j)
 }
 
-// checkTargets warns of judgements of documents that are not there: they stay,
-// as the reference tools keep them, and cannot be found.
+// checkTargets warns of judgements of missing documents. They stay, as in the reference tools, and cannot be
+// found.
 func (d *Dataset) checkTargets(j *judged) error {
 	if d.Folder != "" {
 		return nil
@@ -263,7 +261,7 @@ func lines(r io.Reader, name string, each func(line int, raw []byte) error) erro
 	return nil
 }
 
-// open opens file or file.gz, whichever there is, and tells its name.
+// open opens file or file.gz and returns its name.
 func open(file string) (io.ReadCloser, string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(file, ".gz") {
@@ -290,7 +288,7 @@ type unzipped struct {
 	file *os.File
 }
 
-// Close closes the file too.
+// Close also closes the file.
 func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.file.Close()) }
 
 func notFound(doing string, err error) error {
@@ -300,12 +298,12 @@ func notFound(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// at is an invalid input at a line of a file.
+// at returns an error for invalid input at a line of a file.
 func at(name string, line int, format string, args ...any) error {
 	return sheaf.Invalidf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
 }
 
-// jsonFault says what is wrong with a line without naming Go's types.
+// jsonFault describes a fault of a line without naming Go's types.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

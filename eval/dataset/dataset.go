@@ -1,10 +1,7 @@
-// Package dataset answers the question "what is asked, and what is right?". It
-// reads judged collections: folders in BEIR layout, TREC topics with qrels, and
-// folders of notes with a YAML file of queries; and it reads and writes TREC run
-// files. It judges nothing and indexes nothing.
+// Package dataset reads judged collections: folders in BEIR layout, TREC topics with qrels, and folders of notes
+// with a YAML file of queries. It also reads and writes TREC run files. It judges nothing and indexes nothing.
 //
-// Faults of a file are errors that name file and line; what can be lived with
-// is a warning of the [Dataset].
+// Faults of a file are errors that name file and line. Minor faults are warnings of the [Dataset].
 package dataset
 
 import (
@@ -14,31 +11,27 @@ import (
 
 // Dataset is a collection with queries and judgements.
 type Dataset struct {
-	// Name is that of its folder or file.
+	// Name is the name of its folder or file.
 	Name string
-	// Documents are the collection, in the order of the file; nil when
-	// Folder says where it lies.
+	// Documents are the collection, in file order; nil when Folder is set.
 	Documents []Document
-	// Folder is the folder of notes that are the collection; "" when
-	// Documents are.
+	// Folder is the folder of notes that are the collection; "" when Documents are.
 	Folder string
-	// Queries are those that are judged, in the order of their file.
+	// Queries are the judged queries, in file order.
 	Queries []Query
-	// Qrels are the judgements: query ID to target to gain. A target is the
-	// ID of a document or, with Sections, what [Section] makes of a document
-	// and a heading.
+	// Qrels are the judgements: query ID to target to gain. A target is the ID of a document or, with Sections,
+	// the result of [Section].
 	Qrels map[string]metric.Judgements
-	// Where says where the judgements of a query begin: "file:line".
+	// Where is the position of a query's first judgement: "file:line".
 	Where map[string]string
-	// ByID says that targets begin with the IDs of documents, "tree:path",
-	// instead of their paths.
+	// ByID says that targets begin with IDs of documents, "tree:path", instead of paths.
 	ByID bool
 	// Sections says that some targets are sections of documents.
 	Sections bool
-	// Warnings are what is odd about the files and could be lived with.
+	// Warnings are minor faults of the files.
 	Warnings []string
-	// Hash tells versions of the documents apart, in hexadecimal digits; ""
-	// when they lie in Folder. QueryHash does so for queries and judgements.
+	// Hash identifies the version of the documents in hexadecimal digits; "" for a Folder. QueryHash does so for
+	// queries and judgements.
 	Hash, QueryHash string
 }
 
@@ -59,8 +52,8 @@ type Query struct {
 	Class map[string]string
 }
 
-// Section is the target that stands for the section of a document under the
-// heading with this slug; "" is the document itself.
+// Section returns the target for the section of a document under the heading with this slug; "" means the
+// document.
 func Section(doc, slug string) string {
 	if slug == "" {
 		return doc

@@ -18,7 +18,7 @@ import (
 
 // Notes reads a YAML file of queries for a folder of notes:
 //
-//	folder: ../notes          # from this file; may be left out when notes is given
+//	folder: ../notes          # relative to this file; optional when notes is given
 //	queries:
 //	  - query: how do I undo a commit
 //	    expect: git/undo.md
@@ -26,11 +26,9 @@ import (
 //	    expect: [git/undo.md#Amending, {git/log.md: 2}]
 //	    class: howto
 //
-// Each expectation is a path in the folder, with the heading of a section behind
-// a '#' where the section and not the document is meant, and with a gain where it
-// is not 1. Paths and headings are looked up when the folder is indexed. notes is
-// the folder; "" takes the one that the file names. Faults are sheaf.ErrInvalid
-// with file and line.
+// Each expectation is a path in the folder, with '#' and a heading for a section, and with a gain if it is not 1.
+// Paths and headings are looked up when the folder is indexed. notes is the folder; "" takes the one in the file.
+// Notes returns sheaf.ErrInvalid with file and line for faults.
 func Notes(file, notes string) (*Dataset, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -78,7 +76,7 @@ func Notes(file, notes string) (*Dataset, error) {
 	return d, d.judge(queries, j)
 }
 
-// notesLimits bound a file of queries: far above what any needs.
+// notesLimits bound a file of queries, far above any need.
 var notesLimits = yamlfile.Limits{Bytes: 16 << 20, Depth: 20}
 
 func (y *notesYAML) read(text string) error {
@@ -108,7 +106,7 @@ type noteExpect struct {
 	gains   []int
 }
 
-// UnmarshalYAML reads the forms that an expectation may have.
+// UnmarshalYAML reads each form of an expectation.
 func (e *noteExpect) UnmarshalYAML(n ast.Node) error {
 	e.line = n.GetToken().Position.Line
 	switch n := n.(type) {
@@ -149,7 +147,7 @@ func (e *noteExpect) one(n ast.Node) error {
 		n.GetToken().Position.Line)
 }
 
-// judge adds what a query expects to the judgements.
+// judge adds the expectations of a query to the judgements.
 func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	out := query{Query: Query{ID: q.ID, Text: q.Query, Class: map[string]string{}},
 		where: fmt.Sprintf("%s:%d", j.file, q.Expect.line)}
@@ -166,7 +164,7 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {
 		doc, heading, _ := strings.Cut(target, "#")
-		if doc == "" && heading != "" { // a name begins with it
+		if doc == "" && heading != "" { // the name of the note begins with '#'
 			doc, heading, _ = strings.Cut(heading, "#")
 			doc = "#" + doc
 		}
@@ -182,7 +180,7 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	return out, nil
 }
 
-// folder is dir, absolute, which must be there.
+// folder returns dir as an absolute path. The folder must exist.
 func folder(dir string) (string, error) {
 	st, err := os.Stat(dir)
 	switch {

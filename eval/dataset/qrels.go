@@ -12,14 +12,14 @@ import (
 	"sheaf/eval/metric"
 )
 
-// judged is what a file of judgements says.
+// judged is the content of a file of judgements.
 type judged struct {
 	file     string
 	qrels    map[string]metric.Judgements
 	where    map[string]string // query to the first line that judges it
 	sections bool
 	warnings []string
-	// counts of what was odd
+	// counts of minor faults
 	negative, repeated int
 }
 
@@ -32,13 +32,12 @@ func readQrelsFile(file string, sum hash.Hash) (*judged, error) {
 	return readQrels(io.TeeReader(f, sum), name)
 }
 
-// columns say which field of a line is what; -1 is not there.
+// columns has the field number of each part of a line; -1 when missing.
 type columns struct{ query, doc, gain, slug, fields int }
 
-// readQrels reads judgements: tab-separated with a header line as in BEIR
-// (query-id, corpus-id, score; or query-id, corpus-id, heading-slug for
-// sections), or as in TREC (query, iteration, document, gain; white space
-// between them, no header).
+// readQrels reads judgements: tab-separated with a header line as in BEIR (query-id, corpus-id, score; or
+// query-id, corpus-id, heading-slug for sections), or as in TREC (query, iteration, document, gain, with white
+// space and no header).
 func readQrels(r io.Reader, name string) (*judged, error) {
 	j := &judged{file: name, qrels: map[string]metric.Judgements{}, where: map[string]string{}}
 	var c columns

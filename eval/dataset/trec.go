@@ -17,11 +17,10 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// TREC reads topics and judgements for a collection: a folder in BEIR layout, of
-// which the documents are taken, or any folder of notes, whose documents are
-// called by their paths. Topics are lines of an ID, a tab and a text, lines of
-// JSON as in BEIR when the name ends in .jsonl, or the <top> records of TREC, of
-// which the title is the query. Errors are those of [BEIR].
+// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or any folder of
+// notes, whose documents are called by their paths. Topics are lines of an ID, a tab and a text; or lines of JSON
+// as in BEIR when the name ends in .jsonl; or TREC's <top> records, whose title is the query. Errors are those of
+// [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {
@@ -83,8 +82,8 @@ func readTopicLines(r io.Reader, name string) ([]query, error) {
 	return out, err
 }
 
-// readTops reads TREC's records, which look like XML and are not: tags need not
-// be closed, and a value ends at the next tag.
+// readTops reads TREC's records, which look like XML but are not: tags may stay open, and a value ends at the
+// next tag.
 func readTops(r io.Reader, name string) ([]query, error) {
 	var out []query
 	seen := map[string]bool{}
@@ -146,10 +145,10 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a run file, in the formats of package runfile. Its words name
-// queries and documents as [Dataset.WriteRun] writes them. The documents of a query are ordered by score as trec_eval orders them, whatever their ranks say.
-// A score that is no finite number is sheaf.ErrInvalid with file and line, and so
-// is a document that a query lists twice. name is what the file calls the run.
+// ReadRun reads a run file, in the formats of package runfile. Queries and documents have the names that
+// [Dataset.WriteRun] writes. The documents of a query are ordered by score as trec_eval does, whatever their
+// ranks are. ReadRun returns sheaf.ErrInvalid with file and line for a score that is not finite, and for a
+// repeated document. name is the name of the run in the file.
 func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
 	f, file, err := open(file)
 	if err != nil {
@@ -206,10 +205,9 @@ func ordered(list []metric.Scored) ([]metric.Scored, error) {
 	return out, nil
 }
 
-// WriteRun writes rankings as a TREC run file, queries in the order of d. Equal
-// scores would be reordered by its readers, and many tools read scores as
-// 32-bit numbers: a score that is not below the one before it there is written as
-// the next smaller such number.
+// WriteRun writes rankings as a TREC run file, queries in the order of d. Readers would reorder equal scores, and
+// many tools read scores as 32-bit numbers. So a score that is not below the previous one there is written as the
+// next smaller 32-bit number.
 func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range d.Queries {
@@ -227,5 +225,5 @@ func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, nam
 	return out.Flush()
 }
 
-// runID writes an ID or a target as one word: "document#slug" for a section.
+// runID returns an ID or a target as one word: "document#slug" for a section.
 func runID(id string) string { return runfile.Word(strings.ReplaceAll(id, "\x00", "#")) }

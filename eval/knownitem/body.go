@@ -9,18 +9,18 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Numbers of the queries made from bodies.
+// Numbers for the queries made from bodies.
 const (
 	phraseWords    = 3  // raw words of a phrase
-	phraseTries    = 12 // places tried in a chunk
-	rareChunks     = 50 // chunks that a rare word stands in, at most
+	phraseTries    = 12 // positions tried in a chunk
+	rareChunks     = 50 // a rare word is in at most so many chunks
 	sentenceLow    = 7  // terms of a sentence that is paraphrased
 	sentenceHigh   = 30
 	keptLow        = 3 // terms that must be left
 	droppedInThree = 1 // words dropped of three, about
 )
 
-// bodies makes the queries that ask for a chunk by what stands in it.
+// bodies makes the queries from the text of a document's chunks.
 func (m *maker) bodies(ctx context.Context, doc *sheaf.Document, text []byte) error {
 	phrases, paraphrases := 0, 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -60,8 +60,8 @@ var (
 	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
 )
 
-// sentences are those of a body that read as prose, without marks: code, tables,
-// quotes, HTML and lists of links are left out.
+// sentences returns the sentences of prose in a body, without marks. It leaves out code, tables, quotes, HTML and
+// lists of links.
 func (m *maker) sentences(body string) []string {
 	var out []string
 	code := false
@@ -95,7 +95,7 @@ func (m *maker) sentences(body string) []string {
 	return out
 }
 
-// words are the raw words of a sentence.
+// words returns the raw words of a sentence.
 func (m *maker) words(sentence string) []string {
 	var out []string
 	m.Analyzer.Words(sentence, func(start, end int) bool {
@@ -105,8 +105,7 @@ func (m *maker) words(sentence string) []string {
 	return out
 }
 
-// rarePhrase is a run of words that one chunk only holds; "" when a few tries
-// find none.
+// rarePhrase returns a run of words that only one chunk has, or "" when a few tries find none.
 func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, error) {
 	for range phraseTries {
 		s := sentences[m.r.IntN(len(sentences))]
@@ -136,8 +135,8 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 	return "", nil
 }
 
-// holdsRare reports whether a term of text stands in few chunks. Phrases of usual
-// words are expensive to count, and people do not remember a text by them.
+// holdsRare reports whether text has a term that is in few chunks. Phrases of common words are expensive to
+// count, and people do not remember a text by them.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
 		df, ok := m.counts[t]
@@ -155,8 +154,7 @@ func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	return false, nil
 }
 
-// paraphrase is a sentence in small letters with about a third of its words left
-// out; "" when too little is left.
+// paraphrase returns a sentence in lower case without about a third of its words; "" when too little is left.
 func (m *maker) paraphrase(sentence string) string {
 	var kept []string
 	words := m.words(sentence)

@@ -1,7 +1,7 @@
 package knownitem
 
-// elsewhere are questions from many fields. Those whose terms stand together in a
-// chunk of the collection may have an answer and are not asked.
+// elsewhere are questions from many fields. A question is skipped when a chunk of the collection has all its
+// terms, because it may have an answer.
 var elsewhere = []string{
 	"how long should a roast chicken rest before carving",
 	"when do swallows leave for the south",

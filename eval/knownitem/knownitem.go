@@ -1,11 +1,7 @@
-// Package knownitem answers the question "what could be asked of these documents
-// that has a known answer?". Without a person's judgements it makes queries from
-// the documents themselves: a heading asks for its section, the words of a link
-// for the page that it leads to, an alias for its note, a rare phrase for the
-// chunk that it stands in, a sentence with words left out for its chunk
-// (Azzopardi, de Rijke, Balog: Building Simulated Queries for Known-Item Topics,
-// 2007). Impossible queries, which nothing answers, are there to learn when to say
-// so.
+// Package knownitem makes queries with known answers from documents, without human judgements. A heading asks for
+// its section, the words of a link for its target, an alias for its note, a rare phrase for its chunk, a sentence
+// with words left out for its chunk (Azzopardi, de Rijke, Balog: Building Simulated Queries for Known-Item
+// Topics, 2007). Impossible queries have no answer; they serve to learn when to say so.
 //
 // The same documents, options and seed give the same queries.
 package knownitem
@@ -29,21 +25,20 @@ type Kind string
 // The kinds of query.
 const (
 	Heading    Kind = "heading"    // the title of a section asks for the section
-	Anchor     Kind = "anchor"     // the words of a link ask for where it leads
+	Anchor     Kind = "anchor"     // the words of a link ask for its target
 	Alias      Kind = "alias"      // another name of a document asks for it
-	Phrase     Kind = "phrase"     // words that stand together in one chunk only ask for it
+	Phrase     Kind = "phrase"     // words that only one chunk has side by side ask for it
 	Paraphrase Kind = "paraphrase" // a sentence with words left out asks for its chunk
-	// Absent asks for something whose document is left out of the search, so
-	// that only others like it can be found; Foreign for something that the
-	// documents do not speak of. Nothing answers either.
+	// Absent asks for a document that the search excludes, so that only similar ones can be found; Foreign for a
+	// subject that the documents do not have. Neither has an answer.
 	Absent  Kind = "absent"
 	Foreign Kind = "foreign"
 )
 
-// Kinds are those that have an answer, in the order of reports.
+// Kinds are those with an answer, in the order of reports.
 var Kinds = []Kind{Heading, Anchor, Alias, Phrase, Paraphrase}
 
-// Impossible reports whether nothing answers queries of this kind.
+// Impossible reports whether queries of this kind have no answer.
 func (k Kind) Impossible() bool { return k == Absent || k == Foreign }
 
 // Item is one query with its answer.
@@ -52,16 +47,15 @@ type Item struct {
 	ID   string
 	Kind Kind
 	Text string
-	// Doc is the document that answers and Target the chunk of it, Doc itself
-	// when the whole document is meant; both are "" when nothing answers.
+	// Doc is the document that answers and Target its chunk, or Doc when the whole document is meant; both are ""
+	// without an answer.
 	Doc, Target sheaf.ID
-	// Without are documents to leave out of the search, because the query
-	// was taken from them: they hold its words, and do not answer.
+	// Without are documents to exclude from the search. The query was taken from them, so they have its words but
+	// do not answer.
 	Without []sheaf.ID
 }
 
-// Filter keeps the documents to leave out from being found; nil when there are
-// none.
+// Filter excludes the documents in Without; nil when there are none.
 func (i *Item) Filter() sheaf.Filter {
 	if len(i.Without) == 0 {
 		return nil
@@ -73,28 +67,26 @@ func (i *Item) Filter() sheaf.Filter {
 	return sheaf.Not{Filter: in}
 }
 
-// Source is the collection that queries are made from.
+// Source is the collection for which queries are made.
 type Source struct {
 	View     *catalog.View
 	Analyzer *analysis.Analyzer
-	// Count is the number of chunks that match words; a store counts it.
+	// Count returns the number of chunks that match words, from a store.
 	Count func(ctx context.Context, words sheaf.TextQuery) (int, error)
 }
 
 // Options say how many queries are made.
 type Options struct {
-	// PerKind is how many of each kind are wanted; there are fewer where the
-	// documents do not give them.
+	// PerKind is the wanted number of each kind; there are fewer when the documents do not give them.
 	PerKind int
-	// Impossible is how many queries of each kind without an answer are
-	// wanted.
+	// Impossible is the wanted number of each kind without an answer.
 	Impossible int
 	Seed       uint64
 }
 
-// Bounds of how much is read: with many documents a sample is enough.
+// Bounds of how much is read: of many documents a sample is enough.
 const (
-	docsPerItem    = 30 // documents looked at for each query wanted of a kind
+	docsPerItem    = 30 // documents examined for each wanted query of a kind
 	perDocument    = 2  // queries of a kind from one document
 	maxDocumentLen = 1 << 20
 )
@@ -107,12 +99,11 @@ type maker struct {
 	items map[Kind][]Item
 	// seen are the normalized texts of each kind.
 	seen map[string]bool
-	// counts are the chunks that terms stand in.
+	// counts has the number of chunks with each term.
 	counts map[string]int
 }
 
-// Make makes queries, in order of kind and number. Documents that cannot be read
-// any more are left out.
+// Make makes queries, in order of kind and number. It skips documents that can no longer be read.
 func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
 	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{},
 		seen: map[string]bool{}, counts: map[string]int{}}
@@ -146,14 +137,14 @@ func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
 	return out, s.View.Err()
 }
 
-// enough reports whether no kind wants more.
+// enough reports whether every kind has enough queries.
 func (m *maker) enough() bool {
 	return !slices.ContainsFunc(Kinds, m.wants)
 }
 
 func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.o.PerKind }
 
-// add keeps an item unless its text is there already.
+// add adds an item unless its text exists.
 func (m *maker) add(item Item) bool {
 	key := string(item.Kind) + "\x00" + strings.Join(m.terms(item.Text), " ")
 	if m.seen[key] {
@@ -164,7 +155,7 @@ func (m *maker) add(item Item) bool {
 	return true
 }
 
-// terms are the terms of text without function words.
+// terms returns the terms of text without function words.
 func (m *maker) terms(text string) []string {
 	var out []string
 	for _, t := range m.Analyzer.MatchTokens(text + " ?") {
@@ -175,8 +166,7 @@ func (m *maker) terms(text string) []string {
 	return out
 }
 
-// says reports whether text has from low to high terms that are no function
-// words, with a letter among them.
+// says reports whether text has from low to high content terms, one of them with a letter.
 func (m *maker) says(text string, low, high int) bool {
 	n := 0
 	for _, t := range m.terms(text) {
@@ -187,7 +177,7 @@ func (m *maker) says(text string, low, high int) bool {
 	return n >= low && n <= high
 }
 
-// document makes what queries a document gives.
+// document makes the queries of one document.
 func (m *maker) document(ctx context.Context, id sheaf.ID) error {
 	doc, ok := m.View.Document(id)
 	if !ok || len(doc.Chunks) == 0 || doc.Chunks[len(doc.Chunks)-1].Span.End > maxDocumentLen {
@@ -209,7 +199,7 @@ func (m *maker) document(ctx context.Context, id sheaf.ID) error {
 	}
 	text, err := m.View.Text(id)
 	if err != nil {
-		return nil // it changed since it was indexed; others are left
+		return nil // it changed since it was indexed; use others
 	}
 	return m.bodies(ctx, &doc, text)
 }
@@ -247,8 +237,8 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 	return nil
 }
 
-// anchors are the texts of links to other documents. The documents that link so
-// are left out: they hold the words because they point elsewhere.
+// anchors makes queries from the texts of links to other documents. It excludes the documents with such links,
+// because they have the words only to point elsewhere.
 func (m *maker) anchors(doc *sheaf.Document) {
 	n := 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -276,8 +266,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers are the documents that link to doc with the same text. one is false
-// when there are too many to leave out: such a text is navigation.
+// linkers returns the documents that link to doc with the same text. one is false when there are too many to
+// exclude: such a text is navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
 	for _, r := range m.View.References(doc) {
@@ -296,7 +286,7 @@ func looksLikeAddress(s string) bool {
 		!strings.ContainsAny(s, " \u00a0") && strings.Contains(s, ".")
 }
 
-// impossible makes queries that nothing answers.
+// impossible makes queries without an answer.
 func (m *maker) impossible(ctx context.Context) error {
 	var from []Item
 	for _, k := range []Kind{Anchor, Paraphrase, Heading} {

@@ -1,11 +1,9 @@
 package metric
 
-// Curve is the precision of one query's ranking at the recalls 0, 0.1, ... 1,
-// interpolated: at each recall the largest precision at this recall or a higher
-// one, 0 for a recall that the ranking does not reach. Gains of at least 1 are
-// relevant. Values are those that trec_eval calls iprec_at_recall; the curves of
-// several queries are averaged point by point (Manning, Raghavan, Schütze:
-// Introduction to Information Retrieval, 2008, section 8.4).
+// Curve returns the interpolated precision of one query's ranking at the recalls 0, 0.1, ... 1: at each recall
+// the largest precision at this or a higher recall, and 0 for a recall that the ranking does not reach. Gains of
+// at least 1 are relevant. trec_eval calls the values iprec_at_recall. The curves of several queries are averaged
+// point by point (Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, section 8.4).
 func Curve(ranking []string, qrels Judgements) [11]float64 {
 	m := Measure{rel: 1}
 	var out [11]float64
@@ -32,6 +30,6 @@ func Curve(ranking []string, qrels Judgements) [11]float64 {
 	return out
 }
 
-// needed is how many of total relevant documents make the recall point/10,
-// rounded as trec_eval does, in floating point.
+// needed returns how many of total relevant documents give the recall point/10, rounded in floating point as
+// trec_eval does.
 func needed(point, total int) int { return int(float64(point)/10*float64(total) + 0.9) }

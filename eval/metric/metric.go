@@ -1,7 +1,5 @@
-// Package metric judges rankings: nDCG, AP, RR, P, R, Success, Judged, RBP and
-// ERR as pure functions of a ranking and its judgements. Names and values are
-// those of the ir_measures tool (and, below it, trec_eval), to 1e-6; it knows
-// nothing of files, queries or stores.
+// Package metric judges rankings: nDCG, AP, RR, P, R, Success, Judged, RBP and ERR as pure functions of a ranking
+// and its judgements. Names and values agree with the ir_measures tool (and trec_eval below it) to 1e-6.
 package metric
 
 import (
@@ -13,18 +11,18 @@ import (
 	"strings"
 )
 
-// Judgements are the gains of one query's documents: 0 or less is not
-// relevant, higher is better. A document that is not there was not judged.
+// Judgements are the gains of one query's documents. A gain of 0 or less is not relevant; higher is better. A
+// missing document was not judged.
 type Judgements map[string]int
 
 // Measure is one way to judge a ranking.
 type Measure struct {
 	kind   kind
 	cutoff int     // 0: the whole ranking
-	rel    int     // least gain that counts as relevant
+	rel    int     // smallest gain that counts as relevant
 	p      float64 // persistence of RBP
 	exp    bool    // gain 2^g-1 instead of g, for nDCG
-	judged bool    // look at judged documents only
+	judged bool    // only judged documents count
 }
 
 type kind uint8
@@ -44,8 +42,8 @@ const (
 // names are in the order of the kinds.
 var names = [...]string{"nDCG", "AP", "RR", "P", "R", "Success", "Judged", "RBP", "ERR"}
 
-// String is the measure's name in the grammar of ir_measures, such as
-// "nDCG@10", "AP(rel=2)@100" or "RBP(p=0.8)".
+// String returns the measure's name in the grammar of ir_measures, such as "nDCG@10", "AP(rel=2)@100" or
+// "RBP(p=0.8)".
 func (m Measure) String() string {
 	var args []string
 	if m.exp {
@@ -70,18 +68,17 @@ func (m Measure) String() string {
 	return s
 }
 
-// Cutoff is how many documents the measure looks at, 0 for all of a ranking.
+// Cutoff returns how many documents the measure reads, 0 for all of a ranking.
 func (m Measure) Cutoff() int { return m.cutoff }
 
-// Of judges a ranking, best document first, of one query. A document that is
-// listed twice counts at its first place. It returns a number in [0,1]; 0 when
-// nothing relevant is known.
+// Of judges a ranking of one query, best document first. A repeated document counts at its first rank. The result
+// is in [0,1]; it is 0 when no relevant document is known.
 func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	ranking = distinct(ranking)
 	if m.judged {
 		ranking = slices.DeleteFunc(slices.Clone(ranking), func(id string) bool {
 			gain, ok := qrels[id]
-			return !ok || gain < 0 // which trec_eval takes as not judged
+			return !ok || gain < 0 // trec_eval treats these as not judged
 		})
 	}
 	depth := len(ranking)
@@ -118,8 +115,8 @@ func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	panic("metric: unknown kind")
 }
 
-// orLength is the denominator of P: the cutoff, whatever the ranking's length
-// (a short ranking is not forgiven), or the length when there is no cutoff.
+// orLength returns the denominator of P: the cutoff, even for a shorter ranking, or the length when there is no
+// cutoff.
 func (m Measure) orLength(n int) int {
 	if m.cutoff > 0 {
 		return m.cutoff
@@ -152,9 +149,8 @@ func (m Measure) relevant(qrels Judgements) int {
 	return n
 }
 
-// ndcg is the discounted cumulative gain over that of the best possible
-// ranking (Järvelin, Kekäläinen: Cumulated Gain-Based Evaluation of IR
-// Techniques, 2002), with discount log2(rank + 1).
+// ndcg returns the discounted cumulative gain divided by that of the best possible ranking (Järvelin, Kekäläinen:
+// Cumulated Gain-Based Evaluation of IR Techniques, 2002), with discount log2(rank + 1).
 func (m Measure) ndcg(top []string, qrels Judgements) float64 {
 	var dcg float64
 	for i, id := range top {
@@ -188,8 +184,7 @@ func (m Measure) gain(g int) float64 {
 	return float64(g)
 }
 
-// averagePrecision is the mean, over all relevant documents, of the precision
-// at the rank of each one that was found.
+// averagePrecision returns the mean, over all relevant documents, of the precision at the rank of each found one.
 func (m Measure) averagePrecision(top []string, qrels Judgements) float64 {
 	found, sum := 0, 0.0
 	for i, id := range top {
@@ -213,9 +208,8 @@ func (m Measure) reciprocalRank(top []string, qrels Judgements) float64 {
 	return 0
 }
 
-// rankBiasedPrecision is (1-p) sum p^(rank-1) over the relevant documents
-// (Moffat, Zobel: Rank-Biased Precision for Measurement of Retrieval
-// Effectiveness, 2008).
+// rankBiasedPrecision returns (1-p) sum p^(rank-1) over the relevant documents (Moffat, Zobel: Rank-Biased
+// Precision for Measurement of Retrieval Effectiveness, 2008).
 func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	sum, weight := 0.0, 1-m.p
 	for _, id := range top {
@@ -227,9 +221,8 @@ func (m Measure) rankBiasedPrecision(top []string, qrels Judgements) float64 {
 	return sum
 }
 
-// expectedReciprocalRank is that of Chapelle, Metlzer, Zhang and Grinspan
-// (Expected Reciprocal Rank for Graded Relevance, 2009), with the largest gain
-// fixed at 4 as in gdeval.
+// expectedReciprocalRank returns ERR (Chapelle, Metlzer, Zhang, Grinspan: Expected Reciprocal Rank for Graded
+// Relevance, 2009), with the largest gain fixed at 4 as in gdeval.
 func (m Measure) expectedReciprocalRank(top []string, qrels Judgements) float64 {
 	const maxGain = 4
 	sum, unsatisfied := 0.0, 1.0
@@ -248,8 +241,7 @@ func ratio(n, d int) float64 {
 	return float64(n) / float64(d)
 }
 
-// distinct returns ranking without the later places of repeated documents; it
-// is ranking itself when there are none.
+// distinct returns ranking without repeated documents; it returns ranking itself when there are none.
 func distinct(ranking []string) []string {
 	seen := make(map[string]bool, len(ranking))
 	for i, id := range ranking {
@@ -269,16 +261,15 @@ func distinct(ranking []string) []string {
 	return ranking
 }
 
-// Scored is a document with the score a system gave it.
+// Scored is a document with its score.
 type Scored struct {
 	ID    string
 	Score float64
 }
 
-// Order returns the documents as trec_eval ranks them: by score, highest
-// first, equal scores by ID, largest first, whatever order or rank they were
-// listed with. Scores are equal that are so in the 32 bits which trec_eval keeps
-// of them. It returns an error naming the document whose score is NaN.
+// Order returns the documents as trec_eval ranks them: by score, highest first, equal scores by ID, largest
+// first. Ranks and order in the input do not count. Scores are equal when their 32-bit forms are. It returns an
+// error with the document whose score is NaN.
 func Order(results []Scored) ([]string, error) {
 	for _, r := range results {
 		if math.IsNaN(r.Score) {

@@ -1,5 +1,4 @@
-// Package parity answers the question "do two stores rank alike?": it compares
-// two rankings of the same query, and names the likely reason where they differ.
+// Package parity compares two stores' rankings of the same query, and names the likely reasons for differences.
 package parity
 
 import (
@@ -10,28 +9,27 @@ import (
 	"sheaf"
 )
 
-// Agreement says how alike two rankings are.
+// Agreement says how similar two rankings are.
 type Agreement struct {
-	// Hits are how many each ranking has.
+	// Hits are the lengths of the rankings.
 	Hits [2]int `json:"hits"`
 	// Shared is how many hits both have.
 	Shared int `json:"shared"`
-	// SameSet and SameOrder say that the IDs are the same, and in order.
+	// SameSet and SameOrder say that the IDs are the same, and in the same order.
 	SameSet   bool `json:"same_set"`
 	SameOrder bool `json:"same_order"`
-	// Tau is Kendall's rank correlation of the shared hits, 1 for fewer than
-	// two; hits that share a score in either ranking count as tied (tau-b).
+	// Tau is Kendall's rank correlation of the shared hits, 1 for fewer than two. Hits with equal scores in
+	// either ranking count as tied (tau-b).
 	Tau float64 `json:"kendall_tau"`
 	// RBO is the rank-biased overlap, see [RBO].
 	RBO float64 `json:"rbo"`
-	// ScoreDifference is the largest difference of the scores of a shared hit,
-	// ScoreShare the largest as a part of the larger score.
+	// ScoreDifference is the largest difference of the scores of a shared hit, ScoreShare the largest as a part
+	// of the larger score.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
 }
 
-// Persistence is the p of RBO in agreements: the first ten ranks have 86 % of the
-// weight.
+// Persistence is the p of RBO in agreements: the first ten ranks have 86 % of the weight.
 const Persistence = 0.9
 
 // Compare compares two rankings.
@@ -71,8 +69,8 @@ func ids(r sheaf.Ranking) []sheaf.ID {
 	return out
 }
 
-// Tau is Kendall's tau-b of two lists of scores of the same hits (Kendall 1945).
-// It is 1 when neither has two different scores, and 0 when one of them has.
+// Tau returns Kendall's tau-b of two lists of scores of the same hits (Kendall 1945). It is 1 when all scores are
+// equal in both lists, and 0 when they are equal in one.
 func Tau(a, b []float64) float64 {
 	var concordant, discordant, tiedA, tiedB float64
 	for i := range a {
@@ -101,10 +99,9 @@ func Tau(a, b []float64) float64 {
 	return (concordant - discordant) / math.Sqrt((pairs+tiedA)*(pairs+tiedB))
 }
 
-// RBO is the extrapolated rank-biased overlap of two lists without repetitions
-// (Webber, Moffat, Zobel: A Similarity Measure for Indefinite Rankings, 2010,
-// equation 32): 1 for the same list, 0 for lists without a common entry. p, in
-// (0,1), says how far down a reader goes.
+// RBO returns the extrapolated rank-biased overlap of two lists without duplicates (Webber, Moffat, Zobel: A
+// Similarity Measure for Indefinite Rankings, 2010, equation 32): 1 for equal lists, 0 for lists without a common
+// entry. p, in (0,1), says how far down a reader goes.
 func RBO[T comparable](a, b []T, p float64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -144,32 +141,31 @@ func RBO[T comparable](a, b []T, p float64) float64 {
 
 // Step is a step of a profile on one store.
 type Step struct {
-	// Words, Meaning say that the step retrieved by words or by a vector;
-	// otherwise it follows from steps before it.
+	// Words and Meaning say that the step retrieved by words or by a vector; otherwise it follows from earlier
+	// steps.
 	Words, Meaning bool
-	// Store is the kind of store: "postgres", "opensearch" and so on, and
-	// Approximate says that its vectors are found through a graph.
+	// Store is the kind of store, such as "postgres" or "opensearch". Approximate says that it finds vectors
+	// through a graph.
 	Store       string
 	Approximate bool
 	// Alike says that the other store counts lengths and idf as this one does.
 	Alike bool
 	// Shards is the number of parts of the store; each may count words by itself. 0 means unknown.
 	Shards int
-	// Chosen says that the profile has it score what other branches or a first phase
-	// found, so that more or others are scored where those found others.
+	// Chosen says that the profile lets the step score what other branches or a first phase found. The scored
+	// hits then differ when those differ.
 	Chosen bool
-	// Noted is what the step said on the store and not on the other.
+	// Noted are the notes of the step on this store only.
 	Noted []string
 	// Failed is why the store did not answer.
 	Failed string
 }
 
-// near is a difference of scores that comes from float32 and the order of sums.
+// near is a difference of scores that float32 and the order of sums explain.
 const near = 2e-6
 
-// Reasons names why the rankings a and b differ; b is that of step.
-// They are read off the rankings: nothing for rankings in the same order with
-// scores as equal as float32 makes them.
+// Reasons names why the rankings a and b differ; b is that of step. It returns nothing when they have the same
+// order and, within float32, the same scores.
 func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	var out []string
 	if step.Failed != "" {
@@ -205,7 +201,7 @@ func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 		}
 	case step.Meaning:
 		out = append(out, "precision of vectors: similarities are summed in float32 or from rounded vectors")
-	case step.Alike && step.Shards > 1: // which is why
+	case step.Alike && step.Shards > 1: // the shards are the reason
 	case step.Alike:
 		out = append(out, "scores differ although both count lengths and idf alike; the rankings do not tell why")
 	case step.Store == "opensearch" || step.Store == "elasticsearch":
@@ -231,8 +227,8 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether everything that only one ranking has stands, by its score,
-// where the window ends: then small differences of scores decide who is in.
+// edge reports whether every hit that only one ranking has is, by its score, at the end of the window. There
+// small differences of scores decide.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {
 		return "", false

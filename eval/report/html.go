@@ -43,17 +43,16 @@ type mostChanged struct {
 	Gained, Lost              []eval.Change
 }
 
-// listed is how many queries are listed that gained, and that lost, most.
+// listed is how many queries with the largest gains, and losses, are listed.
 const listed = 10
 
-// HTML writes the reports as one page that loads nothing else: tables with
-// intervals and tests, and plots of quality over latency, of precision over
-// recall, and of what each query gained or lost.
+// HTML writes the reports as one page that loads nothing else: tables with intervals and tests, and plots of
+// quality over latency, of precision over recall, and of each query's gain or loss.
 func HTML(w io.Writer, reports []*eval.Report) error {
 	var sections []section
 	for _, r := range reports {
 		s := section{Report: r}
-		// The pictures are made of numbers and escaped texts.
+		// The pictures consist of numbers and escaped texts.
 		if svg := qualityPlot(r); svg != "" {
 			s.Plots = append(s.Plots, plot{r.Measures[0] + " over latency", template.HTML(svg)})
 		}
@@ -79,7 +78,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// most are the first n that gained, and the first n that lost, most first.
+// most returns the first n that gained, and the first n that lost, the largest change first.
 func most(changes []eval.Change, n int) (gained, lost []eval.Change) {
 	for _, c := range changes {
 		if c.Difference() > 0 && len(gained) < n {

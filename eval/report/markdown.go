@@ -8,11 +8,9 @@ import (
 	"sheaf/eval"
 )
 
-// Markdown writes a table for each measure: data sets down, rankings across, and
-// their mean in the last line; then one of latencies, one of what the other data
-// sets would have chosen for each, and one for each data set whose queries have
-// classes. Reports that have other columns or measures than
-// the first are left out.
+// Markdown writes a table for each measure, with a row for each data set, a column for each ranking, and the mean
+// in the last row. Then it writes tables of latencies, of the choices of the other data sets, and of classes. It
+// leaves out reports with other columns or measures than the first.
 func Markdown(w io.Writer, reports []*eval.Report) error {
 	if len(reports) == 0 {
 		return nil
@@ -41,7 +39,7 @@ func Markdown(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// grid writes one table, and the mean of its columns.
+// grid writes one table with the mean of its columns.
 func grid(out *strings.Builder, title string, reports []*eval.Report, value func(c *eval.ColumnReport) (float64, bool),
 	form string) {
 	tableHead(out, title, reports[0])
@@ -74,8 +72,8 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 	out.WriteByte('\n')
 }
 
-// leftOut writes, by the first measure, which ranking the other data sets would
-// have chosen for each, and what that is worth there.
+// leftOut writes, for the first measure, which ranking the other data sets choose for each data set, and its
+// value there.
 func leftOut(out *strings.Builder, reports []*eval.Report) {
 	choices := eval.LeaveOut(reports, 0)
 	if choices == nil {

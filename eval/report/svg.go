@@ -10,7 +10,7 @@ import (
 	"sheaf/eval/calibrate"
 )
 
-// Sizes of a plot and of the room around it for labels, in pixels.
+// Sizes of a plot and of its margins for labels, in pixels.
 const (
 	plotWidth, plotHeight = 420, 300
 	roomLeft, roomBottom  = 52, 44
@@ -42,7 +42,7 @@ func (a *axis) at(v float64) float64 {
 	return a.from + (v-low)/(high-low)*(a.to-a.from)
 }
 
-// canvas is a plot that is being drawn.
+// canvas is a plot being drawn.
 type canvas struct {
 	strings.Builder
 	x, y axis
@@ -78,7 +78,7 @@ func (c *canvas) text(x, y float64, anchor, text string) {
 	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(text))
 }
 
-// dot draws a point with a text that shows under the pointer.
+// dot draws a point with a tooltip.
 func (c *canvas) dot(x, y, radius float64, fill, title string) {
 	fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"><title>%s</title></circle>`, x, y, radius, fill,
 		html.EscapeString(title))
@@ -96,7 +96,7 @@ func number(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
 }
 
-// ticksOf are about n round numbers from low to high.
+// ticksOf returns about n round numbers from low to high.
 func ticksOf(low, high float64, n int) []float64 {
 	if !(high > low) {
 		return []float64{low}
@@ -115,13 +115,13 @@ func ticksOf(low, high float64, n int) []float64 {
 	return out
 }
 
-// share is an axis from 0 to 1.
+// share returns an axis from 0 to 1.
 func share(label string) axis {
 	return axis{low: 0, high: 1, label: label, ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 }
 
-// qualityPlot shows the first measure of each column, with its interval, over
-// the median latency; "" when no column has a latency.
+// qualityPlot shows the first measure of each column, with its interval, over the median latency; "" when no
+// column has a latency.
 func qualityPlot(r *eval.Report) string {
 	low, high, fast, slow := 1.0, 0.0, math.Inf(1), 0.0
 	for i := range r.Columns {
@@ -172,7 +172,7 @@ func curvePlot(r *eval.Report) string {
 	return c.done()
 }
 
-// changesPlot shows what each query gained or lost, as bars in order.
+// changesPlot shows the gain or loss of each query, as bars in order.
 func changesPlot(changes []eval.Change, measure string) string {
 	most := 0.0
 	for _, ch := range changes {
@@ -197,7 +197,7 @@ func changesPlot(changes []eval.Change, measure string) string {
 	return c.done()
 }
 
-// shorten bounds a text at about eighty characters.
+// shorten cuts a text at about eighty characters.
 func shorten(s string) string {
 	const most = 80
 	if r := []rune(s); len(r) > most {
@@ -206,9 +206,8 @@ func shorten(s string) string {
 	return s
 }
 
-// Reliability draws how often answers of each probability are right, as an SVG
-// picture: on the diagonal they mean what they say. The area of a point is the
-// share of samples in its bin.
+// Reliability draws how often answers of each probability are right, as an SVG picture. On the diagonal the
+// probabilities are exact. The area of a point is the share of samples in its bin.
 func Reliability(bins []calibrate.Bin, label string) string {
 	c := newCanvas(share(label), share("share that is right"))
 	c.line(c.x.at(0), c.y.at(0), c.x.at(1), c.y.at(1), "currentColor", `stroke-dasharray="4 4" stroke-opacity="0.5"`)

@@ -1,5 +1,5 @@
-// Package report writes what an evaluation found: as text for a terminal, as
-// JSON for programs, and as one HTML file with plots that needs nothing else.
+// Package report writes the results of an evaluation: as text for a terminal, as JSON for programs, and as one
+// HTML file with plots.
 package report
 
 import (
@@ -12,13 +12,12 @@ import (
 	"sheaf/eval"
 )
 
-// Text writes a table for each data set, rows the rankings and columns the
-// measures, then what differs, then, of several data sets, a table of the first
-// measure over all of them. A star marks what differs from the first row at 5 %
-// in both tests.
+// Text writes a table for each data set, with a row for each ranking and a column for each measure, then the
+// differences, then, for several data sets, an overview of the first measure. A star marks a difference from the
+// first row at 5 % in both tests.
 //
-// Of every later column it lists the changed queries that gained, and that lost,
-// most in the first measure, at most queries of each.
+// For every later column it lists the queries with the largest gains and losses in the first measure, at most
+// queries of each.
 func Text(w io.Writer, reports []*eval.Report, queries int) error {
 	out := &strings.Builder{}
 	for i, r := range reports {
@@ -92,7 +91,7 @@ func table(out *strings.Builder, r *eval.Report) {
 			fmt.Fprint(w, "\t\t\t\t\n")
 		}
 	}
-	_ = w.Flush() // a builder takes everything
+	_ = w.Flush() // a builder does not fail
 	for i := range r.Columns {
 		if c := &r.Columns[i]; c.Degraded > 0 {
 			fmt.Fprintf(out, "  %s: a branch failed for %d queries: %s\n", c.Name, c.Degraded, strings.Join(c.Notes, "; "))
@@ -150,7 +149,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-// sameColumns reports whether all reports can stand in one table.
+// sameColumns reports whether all reports fit in one table.
 func sameColumns(reports []*eval.Report) bool {
 	for _, r := range reports {
 		if len(r.Columns) != len(reports[0].Columns) || len(r.Measures) != len(reports[0].Measures) {
@@ -160,7 +159,7 @@ func sameColumns(reports []*eval.Report) bool {
 	return true
 }
 
-// overview is the first measure of every data set and its mean over them.
+// overview writes the first measure of every data set and its mean.
 func overview(out *strings.Builder, reports []*eval.Report) {
 	first := reports[0]
 	for m, name := range first.Measures {

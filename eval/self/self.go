@@ -1,10 +1,8 @@
-// Package self answers the question "which ranking serves these documents?"
-// without anybody's judgements: it makes known-item queries of a collection
-// (package knownitem), runs them through the rankings to compare, and says which
-// is best, by how much, and whether that is more than chance.
+// Package self finds the best ranking for a collection without human judgements. It makes known-item queries
+// (package knownitem), runs the rankings on them, and says which is best, by how much, and whether that is more
+// than chance.
 //
-// The answer is about finding what is known to be there; it says nothing about
-// questions that many documents answer.
+// The result holds for finding known items. It says nothing about questions that many documents answer.
 package self
 
 import (
@@ -23,12 +21,12 @@ import (
 	"sheaf/store"
 )
 
-// Measure is what rankings are compared by: the reciprocal rank of the answer
-// among the first ten, half for its document and half for the place in it, so
-// that a ranking of whole documents is not worthless.
+// Measure is the measure that rankings are compared by: the reciprocal rank of the answer among the first ten.
+// The rank of its document counts half and that of its chunk half, so that a ranking of whole documents also
+// scores.
 const Measure = "RR@10"
 
-// depth is how many answers a query gets; a person sees only these.
+// depth is how many answers a query gets; a user sees only these.
 const depth = 10
 
 // Options say how many queries are made and what is compared.
@@ -37,21 +35,19 @@ type Options struct {
 	// Columns are the rankings; the first one is in use now.
 	Columns    []eval.Column
 	Statistics eval.Statistics
-	// Progress gets the number of queries of a column that are done; it may be nil.
+	// Progress gets the number of finished queries of a column; it may be nil.
 	Progress func(done, all int)
 }
 
-// Report is what was found. Its JSON is the format sheaf.eval-self/1.
+// Report is the result. Its JSON is the format sheaf.eval-self/1.
 type Report struct {
 	Measure string `json:"measure"`
 	Queries int    `json:"queries"`
 	Seed    uint64 `json:"seed"`
-	// Kinds are the kinds of query with their numbers; kinds without a query
-	// are left out.
+	// Kinds are the kinds of query with their numbers, without empty kinds.
 	Kinds   []KindReport   `json:"kinds"`
 	Columns []ColumnReport `json:"columns"`
-	// Best is the index of the best column, and Better whether it is better
-	// than the first by more than chance.
+	// Best is the index of the best column. Better says that it is better than the first by more than chance.
 	Best   int  `json:"best"`
 	Better bool `json:"better"`
 	// Verdict says so in words.
@@ -70,26 +66,25 @@ type KindReport struct {
 	Example string `json:"example"`
 }
 
-// ColumnReport is what was found about one ranking.
+// ColumnReport is the result for one ranking.
 type ColumnReport struct {
 	Name        string            `json:"name"`
 	Profile     string            `json:"profile"`
 	ProfileHash string            `json:"profile_hash"`
 	Parameters  map[string]string `json:"parameters"`
-	// Mean is the mean over the kinds, each counting the same, and Range its
-	// interval; Kinds are the means of the kinds, in the order of
-	// Report.Kinds.
+	// Mean is the mean over the kinds with equal weights, and Range its interval; Kinds are the means of the
+	// kinds, in the order of Report.Kinds.
 	Mean  float64        `json:"mean"`
 	Range stats.Interval `json:"interval"`
 	Kinds []float64      `json:"kinds"`
-	// Difference is to the first column, with interval and the P of the
-	// paired randomization test, corrected after Holm; 0 and 1 for the first.
+	// Difference is to the first column, with interval and the P of the paired randomization test, corrected
+	// after Holm; 0 and 1 for the first.
 	Difference      float64        `json:"difference"`
 	DifferenceRange stats.Interval `json:"difference_interval"`
 	P               float64        `json:"p"`
 }
 
-// Source is the collection as knownitem wants it.
+// Source returns the collection for package knownitem.
 func Source(c *eval.Collection) (knownitem.Source, error) {
 	counter, ok := c.Backend.(store.Counter)
 	if !ok {
@@ -99,8 +94,7 @@ func Source(c *eval.Collection) (knownitem.Source, error) {
 	for i, f := range sheaf.Fields {
 		fields[i] = store.FieldWeight{Name: f, Weight: 1}
 	}
-	// One frequency for all fields: a word is counted without a look at what
-	// it matches.
+	// With one frequency for all fields, the store counts a word without reading its matches.
 	return knownitem.Source{View: c.View, Analyzer: c.Analyzer,
 		Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
 			return counter.Count(ctx, store.Request{Limit: 1,
@@ -109,8 +103,7 @@ func Source(c *eval.Collection) (knownitem.Source, error) {
 		}}, nil
 }
 
-// Dataset is the items that have an answer as a judged data set, with the kind
-// of each query as its class "kind".
+// Dataset returns the items with an answer as a judged data set, with the kind of each query as its class "kind".
 func Dataset(items []knownitem.Item) *dataset.Dataset {
 	d := &dataset.Dataset{Name: "self", ByID: true, Sections: true, Qrels: map[string]metric.Judgements{}}
 	for i := range items {
@@ -129,17 +122,17 @@ func Dataset(items []knownitem.Item) *dataset.Dataset {
 	return d
 }
 
-// MinQueries is how many queries a verdict needs at least.
+// MinQueries is the smallest number of queries for a verdict.
 const MinQueries = 20
 
-// TooFew is the error about a collection that gives n queries only.
+// TooFew returns the error for a collection that gives only n queries.
 func TooFew(n int) error {
 	return sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, "+
 		"or its notes have too little text and too few headings and links", n, MinQueries)
 }
 
-// Evaluate makes queries of c and runs the columns on them. c's own data set is
-// not used. Too few documents to ask about are sheaf.ErrInvalid.
+// Evaluate makes queries of c and runs the columns on them. It does not use c's own data set. It returns
+// sheaf.ErrInvalid for too few documents.
 func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
 	source, err := Source(c)
 	if err != nil {
@@ -180,23 +173,23 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	return r, nil
 }
 
-// reciprocalRank is the measure of documents and of places in them.
+// reciprocalRank is the measure of documents and of chunks.
 var reciprocalRank = func() metric.Measure {
 	m, err := metric.Parse(Measure)
 	if err != nil {
-		panic(err) // the name is written above
+		panic(err) // the name is a constant
 	}
 	return m
 }()
 
-// Values are the measure of each query of d, which [Dataset] made, in order.
+// Values returns the measure of each query of d, a result of [Dataset], in order.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := make([]float64, len(d.Queries))
 	for i, q := range d.Queries {
 		var places, docs []string
 		for _, s := range run.Rankings[q.ID] {
 			doc, _, _ := strings.Cut(s.ID, "\x00")
-			places, docs = append(places, s.ID), append(docs, doc) // the measure skips repeated ones
+			places, docs = append(places, s.ID), append(docs, doc) // the measure skips duplicates
 		}
 		wanted := metric.Judgements{}
 		for target := range d.Qrels[q.ID] {
@@ -226,8 +219,7 @@ func kindsOf(items []knownitem.Item) []KindReport {
 	return out
 }
 
-// Weights are by how much each query counts so that all kinds count the same;
-// their mean is 1.
+// Weights returns the weight of each query, so that all kinds count the same; their mean is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {
@@ -260,8 +252,8 @@ func means(kinds []KindReport, queries []dataset.Query, values []float64) []floa
 // significance is the level below which a difference is more than chance.
 const significance = 0.05
 
-// compare fills in means, differences and the verdict. values are weighted, in
-// the order of the columns and queries; kinds are those of the queries.
+// compare fills in means, differences and the verdict. values are weighted, by column and query; kinds are those
+// of the queries.
 func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics) {
 	var ps []float64
 	for i := range r.Columns {

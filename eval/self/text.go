@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Text writes the report as a table, rows the rankings and columns the kinds of
-// query, with the verdict below.
+// Text writes the report as a table, with a row for each ranking and a column for each kind of query, and the
+// verdict below.
 func (r *Report) Text(w io.Writer) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%d queries made of the documents (seed %d), %s of document and place\n", r.Queries, r.Seed,
@@ -31,7 +31,7 @@ func (r *Report) Text(w io.Writer) error {
 			fmt.Fprintf(t, "%+.3f\t%.3f\t\n", c.Difference, c.P)
 		}
 	}
-	_ = t.Flush() // a builder takes everything
+	_ = t.Flush() // a builder does not fail
 	for _, k := range r.Kinds {
 		fmt.Fprintf(out, "  %s, such as: %s\n", k.Kind, strings.Join(strings.Fields(k.Example), " "))
 	}

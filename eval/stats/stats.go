@@ -1,10 +1,7 @@
-// Package stats answers the question "is that difference real, and how large may
-// it be?". It has the statistics that comparisons of rankings need, as pure
-// functions of numbers: intervals by bootstrap, paired tests, corrections for
-// many tests, and quantiles.
+// Package stats has the statistics for comparing rankings, as pure functions of numbers: bootstrap intervals,
+// paired tests, corrections for many tests, and quantiles.
 //
-// Everything random takes a seed and gives the same result for the same input
-// on every machine.
+// Everything random takes a seed and gives the same result for the same input on every machine.
 package stats
 
 import (
@@ -13,7 +10,7 @@ import (
 	"slices"
 )
 
-// Mean is the arithmetic mean of x, 0 of nothing.
+// Mean returns the arithmetic mean of x, 0 when x is empty.
 func Mean(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -25,8 +22,7 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Variance is the unbiased variance of x (divided by n-1), 0 of fewer than two
-// numbers.
+// Variance returns the unbiased variance of x (divided by n-1), 0 for fewer than two numbers.
 func Variance(x []float64) float64 {
 	if len(x) < 2 {
 		return 0
@@ -38,10 +34,9 @@ func Variance(x []float64) float64 {
 	return sum / float64(len(x)-1)
 }
 
-// Quantile is the value below which the share q, 0..1, of x lies, linear between
-// the two nearest (definition 7 of Hyndman and Fan: Sample Quantiles in
-// Statistical Packages, 1996). x need not be sorted and is not changed; the
-// quantile of nothing is 0.
+// Quantile returns the value below which the share q, 0..1, of x is, linear between the two nearest (definition 7
+// of Hyndman and Fan: Sample Quantiles in Statistical Packages, 1996). x need not be sorted and is not changed.
+// The quantile of an empty x is 0.
 func Quantile(x []float64, q float64) float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
@@ -64,21 +59,19 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Contains reports whether v lies in the interval.
+// Contains reports whether v is in the interval.
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Bootstrap is the interval in which the mean of x lies with the given
-// confidence, 0..1, by the percentile bootstrap: rounds times, len(x) values are
-// drawn with replacement and averaged, and the interval holds the middle of
-// these means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993,
-// chapter 13). Values that belong together, such as the differences of one
-// query, are drawn together by passing their differences.
+// Bootstrap returns the interval that contains the mean of x with the given confidence, 0..1, by the percentile
+// bootstrap: it draws len(x) values with replacement rounds times, and the interval is the middle part of their
+// means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993, chapter 13). To draw paired values together,
+// pass their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }
 
-// BootstrapWithin is [Bootstrap] of values that belong to groups. Each group keeps the
-// weight that it has in x: as many are drawn of a group as it has, and from it alone.
+// BootstrapWithin is [Bootstrap] for values in groups. Each group keeps its weight in x: it draws as many values
+// from a group as the group has.
 func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {
 		return Interval{}
@@ -107,14 +100,14 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }
 
-// sameLength stops programs that pair numbers of different things.
+// sameLength panics when a and b have different lengths, which is a fault of the program.
 func sameLength(a, b []float64) {
 	if len(a) != len(b) {
 		panic("stats: paired values have different lengths")
 	}
 }
 
-// differences are a[i] - b[i].
+// differences returns a[i] - b[i].
 func differences(a, b []float64) []float64 {
 	sameLength(a, b)
 	d := make([]float64, len(a))
@@ -124,7 +117,7 @@ func differences(a, b []float64) []float64 {
 	return d
 }
 
-// isFlat reports whether all values are the same up to rounding.
+// isFlat reports whether all values are equal up to rounding.
 func isFlat(x []float64) bool {
 	for _, v := range x {
 		if math.Abs(v-x[0]) > 1e-12 {

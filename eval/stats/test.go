@@ -7,19 +7,17 @@ import (
 
 // TTest is the result of Student's paired t-test.
 type TTest struct {
-	T  float64 // the statistic; 0 when there is no difference at all
+	T  float64 // the statistic; 0 when there is no difference
 	DF int     // degrees of freedom: pairs - 1
 	P  float64 // two-sided, 0..1
 }
 
-// PairedT is Student's t-test of the null hypothesis that a and b, measured on
-// the same queries, have the same mean. Both have the same length; fewer than
-// two pairs prove nothing and give P 1. Differences that are all equal give P 1
-// when they are 0 and 0 otherwise.
+// PairedT is Student's t-test of the null hypothesis that a and b, measured on the same queries, have the same
+// mean. Both have the same length. Fewer than two pairs prove nothing and give P 1. When all differences are
+// equal, P is 1 if they are 0, and 0 otherwise.
 //
-// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3): the differences 1, 0, 2, 1 have
-// mean 1 and standard error sqrt(2/3)/2, so T = 2.449 with 3 degrees of
-// freedom, and P = 0.0917.
+// Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3): the differences 1, 0, 2, 1 have mean 1 and standard error
+// sqrt(2/3)/2, so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
 func PairedT(a, b []float64) TTest {
 	d := differences(a, b)
 	t := TTest{DF: max(len(d)-1, 0), P: 1}
@@ -38,17 +36,15 @@ func PairedT(a, b []float64) TTest {
 	return t
 }
 
-// studentTail is the probability that a value of Student's distribution with df
-// degrees of freedom lies at least as far from 0 as t: I(df/(df+t²); df/2, 1/2)
-// with the regularized incomplete beta function I.
+// studentTail returns the probability that a value of Student's distribution with df degrees of freedom is at
+// least as far from 0 as t: I(df/(df+t²); df/2, 1/2) with the regularized incomplete beta function I.
 func studentTail(t, df float64) float64 {
 	return betaInc(df/(df+t*t), df/2, 0.5)
 }
 
-// betaInc is the regularized incomplete beta function I(x; a, b), by its
-// continued fraction (Abramowitz, Stegun: Handbook of Mathematical Functions,
-// 26.5.8), evaluated from the front after Lentz, on the side where it converges
-// fast.
+// betaInc returns the regularized incomplete beta function I(x; a, b) by its continued fraction (Abramowitz,
+// Stegun: Handbook of Mathematical Functions, 26.5.8), evaluated from the front after Lentz, on the side where it
+// converges fast.
 func betaInc(x, a, b float64) float64 {
 	switch {
 	case x <= 0:
@@ -90,20 +86,17 @@ func betaInc(x, a, b float64) float64 {
 	return front * (f - 1)
 }
 
-// exactPairs is the largest number of differing pairs for which every choice of
-// signs is looked at.
+// exactPairs is the largest number of differing pairs for which every choice of signs is tried.
 const exactPairs = 16
 
-// Randomization is the two-sided P of the paired randomization test (Fisher; for
-// rankings: Smucker, Allan, Carterette: A Comparison of Statistical Significance
-// Tests for Information Retrieval Evaluation, 2007): the share of the choices of
-// a sign for every difference a[i]-b[i] whose mean is at least as far from 0 as
-// the one observed. Up to 16 differing pairs all choices are counted; beyond
-// that rounds of them are drawn, the observed one counting as one more. Both
-// have the same length.
+// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker, Allan,
+// Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007). P is
+// the share of choices of a sign for every difference a[i]-b[i] whose mean is at least as far from 0 as the
+// observed one. It counts all choices for up to 16 differing pairs, and otherwise draws rounds of them, plus the
+// observed one. Both have the same length.
 //
-// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three
-// signs; sums of 4 and -4 occur once each, so P = 2/8.
+// Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three signs; sums of 4 and -4 occur once
+// each, so P = 2/8.
 func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	var d []float64
 	var observed float64
@@ -161,11 +154,9 @@ func exactRandomization(d []float64, least float64) float64 {
 	return float64(extreme) / float64(int(1)<<len(d))
 }
 
-// Holm corrects the P of several tests for their number, so that the chance of
-// any false alarm stays below the level that the result is compared with (Holm:
-// A Simple Sequentially Rejective Multiple Test Procedure, 1979): the k-th
-// smallest of n is multiplied by n-k+1, but is no smaller than the one before it
-// and at most 1. The result is in the order of p.
+// Holm corrects the P of several tests for their number, so that the chance of any false alarm stays below the
+// level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). The k-th smallest of n is
+// multiplied by n-k+1, but is at least the previous one and at most 1. The result is in the order of p.
 //
 // Example: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
 func Holm(p []float64) []float64 {

@@ -1,10 +1,8 @@
-// Package tune answers the question "which numbers serve these queries best, and
-// is that more than luck?". It searches the parameters of a ranking one after
-// another, on a part of the queries, and judges what it finds on the rest, so
-// that numbers which only fit the queries they were chosen on are found out.
+// Package tune finds the best parameters of a ranking and checks that the gain is more than luck. It searches the
+// parameters one after another on a part of the queries and judges the result on the rest. So numbers that only
+// fit the queries that they were chosen on do not count.
 //
-// It knows nothing of profiles or documents: what is searched is a function from
-// settings to the value of every query.
+// It knows nothing of profiles or documents: it searches a function from settings to the value of every query.
 package tune
 
 import (
@@ -23,47 +21,42 @@ import (
 // Parameter is a number or a word that may be changed.
 type Parameter struct {
 	Name string
-	// Values are those tried, the default among them; Default is the value in
-	// use now.
+	// Values are the values to try, with the default; Default is the current value.
 	Values  []string
 	Default string
 }
 
-// Problem is what is searched.
+// Problem is the function to search.
 type Problem struct {
 	Parameters []Parameter
 	// Queries is the number of queries.
 	Queries int
-	// Values gives the value of every query, larger is better, under some
-	// settings: parameters that are not set have their defaults. It is called
-	// once for the same settings.
+	// Values returns the value of every query, larger is better, for some settings. A parameter that is not set
+	// has its default. It is called once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights are by how much each query counts, 1 on average; its values hold
-	// that already. nil counts all the same.
+	// Weights say how much each query counts, 1 on average; Values already includes them. nil counts all queries
+	// the same.
 	Weights []float64
 }
 
-// Options say how it is searched.
+// Options say how to search.
 type Options struct {
 	Folds      int // at least 2
 	Statistics eval.Statistics
-	// Progress gets the number of settings that were tried; it may be nil.
+	// Progress gets the number of tried settings; it may be nil.
 	Progress func(tried int)
 }
 
-// Result is what was found. Its JSON is the format sheaf.tune/1.
+// Result is the result of a search. Its JSON is the format sheaf.tune/1.
 type Result struct {
-	// Set are the parameters that are changed, chosen on all queries; empty
-	// when the defaults are best.
+	// Set are the changed parameters, chosen on all queries; empty when the defaults are best.
 	Set map[string]string `json:"set"`
-	// Default is the mean value of the defaults; Fitted that of Set on the
-	// queries that it was chosen on, which promises too much; HeldOut that of
-	// the settings chosen on the other folds, which is what to expect.
+	// Default is the mean value of the defaults. Fitted is that of Set on the queries that it was chosen on,
+	// which is too optimistic. HeldOut is that of the settings chosen on the other folds, the value to expect.
 	Default float64 `json:"default"`
 	Fitted  float64 `json:"fitted"`
 	HeldOut float64 `json:"held_out"`
-	// Difference is HeldOut - Default with its interval, P that of the paired
-	// randomization test.
+	// Difference is HeldOut - Default with its interval, P that of the paired randomization test.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
 	P          float64        `json:"p"`
@@ -71,17 +64,17 @@ type Result struct {
 	Better bool `json:"better"`
 	// Folds are the settings chosen when each fold was held out.
 	Folds []Fold `json:"folds"`
-	// Tried counts different settings; Queries the queries.
+	// Tried counts distinct settings; Queries the queries.
 	Tried   int    `json:"tried"`
 	Queries int    `json:"queries"`
 	Verdict string `json:"verdict"`
 }
 
-// Fold is what was chosen without the queries of one fold.
+// Fold is the choice made without the queries of one fold.
 type Fold struct {
 	Set map[string]string `json:"set"`
-	// Chosen is the mean on the queries that it was chosen on, HeldOut on the
-	// others, Default that of the defaults on those.
+	// Chosen is the mean on the other queries, by which it was chosen. HeldOut is its mean on the fold, Default
+	// that of the defaults on the fold.
 	Chosen  float64 `json:"chosen"`
 	HeldOut float64 `json:"held_out"`
 	Default float64 `json:"default"`
@@ -90,15 +83,14 @@ type Fold struct {
 const (
 	significance = 0.05
 	maxPasses    = 4
-	// least is the gain in the mean for which a parameter is changed: less is
-	// rounding, and the default is simpler.
+	// least is the smallest gain in the mean for which a parameter is changed. A smaller gain is rounding, and
+	// the default is simpler.
 	least = 1e-9
 )
 
-// Search looks for the best settings by changing one parameter at a time to its
-// best value, again and again until nothing gains, from the defaults on; of equal
-// values the earlier choice stays. It does so on all queries but those of one
-// fold, for each fold in turn, and once on all.
+// Search finds the best settings. It starts at the defaults and repeatedly changes one parameter to its best
+// value, until nothing gains; of equal values the earlier choice stays. It does so without each fold in turn, and
+// once on all queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err
@@ -161,8 +153,8 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings without the queries of one fold, and puts their values of
-// that fold into heldOut; nil for an empty fold.
+// fold chooses settings without the queries of one fold, and puts their values on that fold into heldOut. It
+// returns nil for an empty fold.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {
@@ -189,8 +181,7 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 	return f, nil
 }
 
-// climb changes one parameter at a time while the mean over the queries in use
-// grows.
+// climb changes one parameter at a time while the mean over the included queries grows.
 func (s *searcher) climb(in func(i int) bool) (set map[string]string, mean float64, err error) {
 	set = map[string]string{}
 	if mean, err = s.mean(set, in); err != nil {
@@ -269,8 +260,7 @@ func (s *searcher) values(set map[string]string) ([]float64, error) {
 	return v, nil
 }
 
-// Describe writes settings in order of name, "k 60, meaning 0.3"; "the defaults"
-// for none.
+// Describe writes settings in order of name, such as "k 60, meaning 0.3", or "the defaults".
 func Describe(set map[string]string) string {
 	if len(set) == 0 {
 		return "the defaults"

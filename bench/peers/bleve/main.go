@@ -1,5 +1,5 @@
-// Command bleve is Bleve as a peer of sheaf bench: title and text as two fields,
-// a disjunction of their matches.
+// Command bleve runs Bleve as a peer of sheaf bench: title and text as two fields, a disjunction of their
+// matches.
 package main
 
 import (

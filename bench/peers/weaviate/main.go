@@ -1,6 +1,5 @@
-// Command weaviate is Weaviate as a peer of sheaf bench: BM25 over title and text,
-// HNSW with its defaults, and its own hybrid query, asked over gRPC. It starts the
-// server that WEAVIATE_SERVER names, and ends it.
+// Command weaviate runs Weaviate as a peer of sheaf bench: BM25 over title and text, HNSW with its defaults, and
+// its own hybrid query, over gRPC. It starts and stops the server that WEAVIATE_SERVER names.
 package main
 
 import (
@@ -33,10 +32,10 @@ type engine struct {
 	client pb.WeaviateClient
 }
 
-// Version is that of the server that setup.sh installs.
+// Version returns the version of the server that setup.sh installs.
 func (e *engine) Version() string { return os.Getenv("WEAVIATE_VERSION") }
 
-// Process is the number of the server's.
+// Process returns the number of the server's process.
 func (e *engine) Process() string {
 	if e.server == nil {
 		return ""
@@ -130,7 +129,7 @@ func (e *engine) Ask(ctx context.Context, text string, vector []float32) ([]stri
 	return ids, nil
 }
 
-// wire is a vector as the protocol has it.
+// wire returns a vector in the protocol's form.
 func wire(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {

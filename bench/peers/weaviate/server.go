@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// server is a Weaviate that runs.
+// server is a running Weaviate.
 type server struct {
 	command    *exec.Cmd
 	rest, grpc string // its addresses
 }
 
-// startTime is how long it may take until it answers.
+// startTime is the longest time until it answers.
 const startTime = 2 * time.Minute
 
 // start runs Weaviate with its data in dir and waits until it answers.
@@ -53,16 +53,16 @@ func start(dir string) (*server, error) {
 	return nil, fmt.Errorf("%s does not answer within %v", s.command.Path, startTime)
 }
 
-// stop ends the server; what it has not written it writes first.
+// stop ends the server, which first writes what is pending.
 func (s *server) stop() error {
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	_ = s.command.Wait() // its status says that it was asked to end
+	_ = s.command.Wait() // its status only says that it was stopped
 	return nil
 }
 
-// freePorts are ports that nobody listens on.
+// freePorts returns unused ports.
 func freePorts(n int) ([]string, error) {
 	var ports []string
 	for range n {
@@ -70,7 +70,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // all of them are held until all are known
+		defer l.Close() // keep all ports until all are known
 		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 	}
 	return ports, nil

@@ -1,12 +1,12 @@
-// Command pack turns a trained table into a file that the binary carries.
+// Command pack turns a trained table into a file for the program.
 //
 //	go run ./lab/model/pack -name sheaf-en-1 -vocab vocab.txt -table table.npy -out sheaf-en-1.bin
 //	go run ./lab/model/pack -name sheaf-ml-1 -vocab vocab.tsv -table table.npy -out sheaf-ml-1.bin
 //
-// The table is a NumPy file of little-endian float32, one row a piece. A vocabulary .txt is that of the English
-// table and has one piece a line. A vocabulary .tsv is that of the table of many languages. Its columns are the piece,
-// its score, its language number (-127 to 127, above 0 when it occurs more often in English than elsewhere) and 1 or 0:
-// whether training saw the piece.
+// The table is a NumPy file of little-endian float32, one row per piece. A vocabulary .txt is for the English
+// table and has one piece per line. A vocabulary .tsv is for the table of many languages. Its columns are the
+// piece, its score, its language number (-127 to 127, above 0 when it occurs more often in English than
+// elsewhere) and 1 or 0: whether training saw the piece.
 package main
 
 import (
@@ -98,7 +98,7 @@ func writeOthers(file *bytes.Buffer, name, text string, rows [][]float32) error 
 	return u.Verify()
 }
 
-// special are the pieces of the vocabulary that no text has.
+// special are the pieces that never occur in a text.
 var special = []string{"<s>", "<pad>", "</s>", unknownPiece, "<mask>"}
 
 const unknownPiece = "<unk>"

@@ -9,19 +9,17 @@ import (
 	"sheaf"
 )
 
-// Faceter is met by backends that can count what matches by the values of
-// columns.
+// Faceter is implemented by stores that can count matching chunks by the values of columns.
 type Faceter interface {
-	// Facets counts, for each of columns, how many of the chunks that req's
-	// words, filters and bound match have each value; a chunk with several
-	// values counts for each. One Facet for each of columns, in their order,
-	// with at most limit values; req.Limit is not used. Requests by a vector
-	// are sheaf.ErrUnsupported.
+	// Facets counts, for each column, how many matching chunks have each value; a chunk with
+	// several values counts for each of them. Matching means: by req's words, filters and bound. It
+	// returns one Facet for each column, in their order, with at most limit values, and ignores
+	// req.Limit. Vector requests fail with sheaf.ErrUnsupported.
 	Facets(ctx context.Context, req Request, columns []string, limit int) ([]Facet, error)
 }
 
-// Lists is b where it counts by values: it is a Faceter, and when it stands in front of
-// another backend, as one that has a method Lists says, that one is too. Else it is nil.
+// Lists returns b as a Faceter, or nil when b cannot count by values. A store in front of another
+// has a method Lists that says whether the other can.
 func Lists(b Backend) Faceter {
 	if front, ok := b.(interface{ Lists() bool }); ok && !front.Lists() {
 		return nil
@@ -30,18 +28,16 @@ func Lists(b Backend) Faceter {
 	return f
 }
 
-// Facet is how often the values of a column occur.
+// Facet says how often the values of a column occur.
 type Facet struct {
 	Column string
-	// Values are the most frequent ones first, equally frequent ones in the
-	// order of sheaf.Value.Compare.
+	// Values are sorted by count, largest first, then by sheaf.Value.Compare.
 	Values []FacetValue
-	// Distinct is the number of different values, those that are left out of
-	// Values included.
+	// Distinct is the number of different values, including those beyond the limit.
 	Distinct int
 }
 
-// FacetValue is a value and the number of chunks that have it, above 0.
+// FacetValue is a value and the number of chunks with it, above 0.
 type FacetValue struct {
 	Value  sheaf.Value
 	Chunks int
@@ -60,25 +56,22 @@ func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 	return f
 }
 
-// Sorter is met by backends that can order what matches by a column instead of
-// by score.
+// Sorter is implemented by stores that can order matching chunks by a column instead of by score.
 type Sorter interface {
-	// Sorted returns at most req.Limit of the chunks that req's words, filters
-	// and bound match, in the order that by says; scores are those of
-	// Retrieve. Requests by a vector are sheaf.ErrUnsupported.
+	// Sorted returns at most req.Limit matching chunks in the given order, with the scores that
+	// Retrieve gives them. Vector requests fail with sheaf.ErrUnsupported.
 	Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error)
 }
 
-// Order is an order of chunks by their values in a column. A chunk with several
-// values counts by the one that comes first; chunks without one come last, and
-// equal ones by ID.
+// Order is an order of chunks by their values in a column. A chunk with several values counts by
+// the value that comes first. Chunks without a value come last; equal chunks are ordered by ID.
 type Order struct {
 	Column string
-	// Descending puts large values first; IDs rise all the same.
+	// Descending puts large values first; IDs still rise.
 	Descending bool
 }
 
-// Compare orders two chunks by ID and key, which Key gave.
+// Compare orders two chunks by their IDs and their keys from Key.
 func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	switch {
 	case x.IsZero() != y.IsZero():
@@ -92,7 +85,7 @@ func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	return cmp.Or(x.Compare(y), cmp.Compare(a, b))
 }
 
-// Key is the value of values that comes first, the zero Value when there is none.
+// Key returns the value that comes first, or the zero Value when there is none.
 func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	var key sheaf.Value
 	for _, v := range values {
@@ -103,9 +96,8 @@ func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	return key
 }
 
-// ValidateColumns returns an error that wraps sheaf.ErrInvalid, or
-// sheaf.ErrUnsupported for a vector, when req is no request that Facets and Sorted
-// answer.
+// ValidateColumns fails with sheaf.ErrInvalid, or sheaf.ErrUnsupported for a vector, when Facets
+// and Sorted cannot answer req.
 func (req Request) ValidateColumns() error {
 	if err := req.Validate(); err != nil {
 		return err

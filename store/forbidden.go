@@ -6,10 +6,10 @@ import (
 	"sheaf"
 )
 
-// ErrForbidden is that a server knows who asks and does not let them do what they ask
-// for, as one that may only read and writes. It wraps sheaf.ErrInvalid.
+// ErrForbidden means the server knows the user but refuses the operation, for example a write by a
+// user who may only read. It wraps sheaf.ErrInvalid.
 var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// ErrKeptOut is that a server does not let in who comes so, as with a wrong password, or to a
-// database that it does not have. It wraps sheaf.ErrInvalid.
+// ErrKeptOut means the server does not let the user in: the password is wrong, or the database does
+// not exist. It wraps sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)

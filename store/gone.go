@@ -7,13 +7,12 @@ import (
 	"sheaf"
 )
 
-// Gone is err, where a store that was opened does not find what it searches any more:
-// whoever asks asked for nothing wrong, and cannot mend it. Then it wraps
-// sheaf.ErrUnavailable, and sheaf.ErrNotFound no more.
+// Gone marks err as sheaf.ErrUnavailable instead of sheaf.ErrNotFound: an open store lost what it
+// searches. The caller asked nothing wrong and cannot repair it.
 func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("%w: what was filled there is gone, somebody removed it: fill it again with sheaf index "+
-		"--rebuild: %v", sheaf.ErrUnavailable, err)
+	return fmt.Errorf("%w: its content was removed by somebody: fill it again with sheaf index --rebuild: %v",
+		sheaf.ErrUnavailable, err)
 }

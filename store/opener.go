@@ -6,17 +6,17 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Access says what is done with a store.
+// Access says how a store is used.
 type Access int
 
 const (
-	// Make writes, and makes the store when it is new.
+	// Make writes, and creates the store when it is new.
 	Make Access = iota
-	// Existing writes to a store that exists, and makes none.
+	// Existing writes to an existing store, and creates none.
 	Existing
-	// ReadOnly reads a store that exists.
+	// ReadOnly reads an existing store.
 	ReadOnly
-	// ListOnly lists what a store holds, whatever it was made with.
+	// ListOnly lists the content of a store, whatever it was made with.
 	ListOnly
 )
 
@@ -25,9 +25,10 @@ type Opener interface {
 	Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, access Access) (Backend, error)
 	// Drop removes the store with its settings.
 	Drop(ctx context.Context) error
-	// String is the address without its password, Server the same without the place on that server.
+	// String returns the address without its password; Server also leaves out the place on the
+	// server.
 	String() string
 	Server() string
-	// PlaceKind names what a place on the server is called, such as "schema".
+	// PlaceKind returns the word for a place on the server, such as "schema".
 	PlaceKind() string
 }

@@ -9,77 +9,71 @@ import (
 	"sheaf"
 )
 
-// Bulk is met by backends for which many batches under one commit are much
-// cheaper than many writes.
+// Bulk is implemented by stores for which many batches under one commit are much cheaper than many
+// writes.
 type Bulk interface {
 	Backend
-	// Bulk begins a load. Other writes wait until it is committed or
-	// aborted.
+	// Bulk begins a load. Other writes wait until it is committed or closed.
 	Bulk(ctx context.Context) (BulkWriter, error)
 }
 
-// BulkWriter takes batches that become durable and visible together.
+// BulkWriter collects batches that become durable and visible together.
 type BulkWriter interface {
-	// Add takes a batch as Backend.Write does, without making it durable or
-	// visible. Safe to call from several goroutines when no document is
-	// named in two batches; one goroutine may add a document piece by piece,
-	// naming it in Replace with the first. The memory of the vectors is the
-	// caller's again when it returns.
+	// Add takes a batch as Backend.Write does, without making it durable or visible. Several
+	// goroutines may call it if no document is named in two batches. One goroutine may add a
+	// document in pieces and name it in Replace with the first. When Add returns, the caller may
+	// reuse the memory of the vectors.
 	Add(ctx context.Context, batch Batch) error
-	// Commit makes everything added since the last Commit durable and
-	// visible, at once. More can be added after it.
+	// Commit makes everything that was added since the last Commit durable and visible at once.
+	// Adding may go on after it.
 	Commit(ctx context.Context) error
-	// Close drops what was not committed and ends the load.
+	// Close drops uncommitted batches and ends the load.
 	Close() error
 }
 
-// Streamer is met by backends that can give back what was written to them.
+// Streamer is implemented by stores that can return what was written to them.
 type Streamer interface {
-	// Stream gives every chunk to yield, some at a time, in an order that the
-	// store keeps. cursor is "" or what yield was told with the last chunks
-	// that arrived, to go on behind those. Chunks that are written meanwhile may
-	// come or not. It ends with the first error of yield. A chunk that cannot be
-	// given back as it was written is sheaf.ErrUnsupported and named.
+	// Stream passes every chunk to yield, several at a time, in an order that the store keeps.
+	// cursor is "", or a cursor that yield got: then Stream continues after the chunks of that
+	// call. Chunks that are written meanwhile may be missing. It stops at the first error of yield.
+	// If a chunk cannot be returned as it was written, Stream fails with sheaf.ErrUnsupported and
+	// names the chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
-// Inspector is met by backends whose server can lose, without a word, what finds by
-// meaning the passages that it goes on keeping.
+// Inspector is implemented by stores whose server may silently lose the vector index entries of
+// passages that it still keeps.
 type Inspector interface {
-	// Unreached counts passages of chunks that the store keeps and that no search by
-	// meaning finds.
+	// Unreached counts the stored passages that vector search does not find.
 	Unreached(ctx context.Context, ids []sheaf.ID) (int, error)
-	// Remove deletes chunks by their keys, also those that no filter of the server finds any more.
-	// Written again, they are found.
+	// Remove deletes chunks by their keys, even chunks that no filter of the server finds. Chunks
+	// that are written again are found.
 	Remove(ctx context.Context, ids []sheaf.ID) error
 }
 
-// Explainer is met by backends that can say how a score came about.
+// Explainer is implemented by stores that can explain a score.
 type Explainer interface {
-	// Explain returns, for each of ids, the parts of the score that
-	// Retrieve(ctx, req) gives it, or nil when it would not be found. The
-	// root's value equals that score and recombines to it.
+	// Explain returns, for each ID, the parts of the score that Retrieve gives it, or nil when
+	// Retrieve would not find it. The root's value equals that score and recombines to it.
 	Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error)
 }
 
-// Selective is met by backends that cannot honor every request.
+// Selective is implemented by stores that cannot answer every request.
 type Selective interface {
-	// Supports is nil when requests like req can be honored, else
-	// sheaf.ErrUnsupported. It looks at how hits are scored and bounded, at
-	// neither words nor vector, and asks no server.
+	// Supports returns nil when the store can answer requests like req, else sheaf.ErrUnsupported.
+	// It examines scoring and bounds, ignores words and vector, and asks no server.
 	Supports(req Request) error
 }
 
-// Counter is met by backends that can count what matches.
+// Counter is implemented by stores that can count matching chunks.
 type Counter interface {
-	// Count is the number of chunks that req's words and filters match,
-	// whatever its limit. Vector requests match every chunk with a vector
-	// that the filters let through.
+	// Count returns the number of chunks that match req's words and filters, ignoring its limit. A
+	// vector request matches every chunk that has a vector and passes the filters.
 	Count(ctx context.Context, req Request) (int, error)
 }
 
-// Matcher is met by backends that can bound what a vector finds by words; those that stand
-// in front of another say what that says.
+// Matcher is implemented by stores that can restrict a vector search to chunks that match words. A
+// store in front of another answers for the other.
 type Matcher interface {
 	// Matches reports whether a VectorRequest may have Matching.
 	Matches() bool
@@ -91,32 +85,31 @@ func Matches(b Backend) bool {
 	return ok && m.Matches()
 }
 
-// ColumnWriter is met by backends that can change the columns of chunks and leave
-// their words and vectors as they are, so that neither has to be sent again.
+// ColumnWriter is implemented by stores that can change the columns of chunks without writing their
+// words and vectors again.
 type ColumnWriter interface {
-	// WriteColumns gives chunks other columns instead of all that they had; the
-	// last of several changes of one chunk counts. Durable and visible when it
-	// returns; after an error a part of the changes may be, and making them again
-	// is safe. A chunk that is not there is sheaf.ErrNotFound and is not made.
+	// WriteColumns replaces all columns of chunks; if a chunk is changed twice, the last change
+	// counts. Changes are durable and visible when it returns. After an error, some of them may be,
+	// and it is safe to repeat them. A missing chunk is sheaf.ErrNotFound and is not created.
 	WriteColumns(ctx context.Context, changes []ColumnChange) error
 }
 
-// ColumnChange is what WriteColumns changes of one chunk.
+// ColumnChange is the change of one chunk by WriteColumns.
 type ColumnChange struct {
 	Chunk sheaf.ID
-	// Columns are all columns of the chunk from now on, sorted by name.
+	// Columns are all new columns of the chunk, sorted by name.
 	Columns []Column
 }
 
-// Emptier is met by backends that others may search and that keep their settings when
-// nothing is left in them.
+// Emptier is implemented by stores that others may search and that keep their settings when they
+// are empty.
 type Emptier interface {
-	// Empty removes every chunk. Durable and visible when it returns; after an
-	// error a part of them may be left, and emptying again is safe.
+	// Empty removes every chunk. The removal is durable and visible when it returns. After an
+	// error, some chunks may be left, and it is safe to repeat the call.
 	Empty(ctx context.Context) error
 }
 
-// Stats describes what a backend holds.
+// Stats describes the content of a store.
 type Stats struct {
 	Chunks  int              `json:"chunks"`
 	Bytes   int64            `json:"bytes"`           // on disk, 0 when unknown
@@ -126,36 +119,33 @@ type Stats struct {
 	Generation uint64 `json:"generation"`
 }
 
-// Reporter is met by backends that can say what they hold.
+// Reporter is implemented by stores that can describe their content.
 type Reporter interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// Versioned is met by backends that can tell quickly whether anything has changed.
+// Versioned is implemented by stores that can say quickly whether anything has changed.
 type Versioned interface {
-	// Version is another number once any request could be answered otherwise
-	// than before. Requests that run while it changes may be answered of either
-	// state.
+	// Version changes whenever an answer may change. Requests that run during a change may be
+	// answered from either state.
 	Version() (uint64, error)
 }
 
-// Pinner is met by backends that can hold still.
+// Pinner is implemented by stores that can offer a snapshot.
 type Pinner interface {
-	// Pin is the backend as it is now: whatever is written later, every request to
-	// it is answered of this state, and none asks whether there is a newer one.
-	// Closing it ends that, and leaves the backend open.
+	// Pin returns a snapshot of the store. Later writes do not change its answers. Closing the
+	// snapshot leaves the store open.
 	Pin() (Backend, error)
 }
 
-// Checker is met by backends that can verify their files.
+// Checker is implemented by stores that can verify their files.
 type Checker interface {
-	// Check reads everything and returns one error for each fault found,
-	// each wrapping sheaf.ErrCorrupt; nil when there is none. progress may
-	// be nil.
+	// Check reads everything and returns one error for each fault, each wrapping sheaf.ErrCorrupt;
+	// nil when there is none. progress may be nil.
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
-// Recall is how much of what brute force finds a store finds in one vector field.
+// Recall says which part of the true nearest passages a store finds in one vector field.
 type Recall struct {
 	Field    string  `json:"field" doc:"The vector field."`
 	Dims     int     `json:"dims" doc:"Its dimensions."`
@@ -163,33 +153,33 @@ type Recall struct {
 	Queries  int     `json:"queries" doc:"How many queries were measured."`
 	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
 	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
-	// Originals and what follows are there when the vectors could be had as they were
-	// before the store rounded them.
-	Originals int     `json:"originals,omitempty" doc:"The number of chunks of which the vectors were compared as the model makes them, in float32; absent when they were not."`
+	// Originals and the fields below are set when the vectors are available as they were before the
+	// store rounded them.
+	Originals int     `json:"originals,omitempty" doc:"Chunks compared with their original float32 vectors."`
 	Float10   float64 `json:"float32_recall_at_10,omitempty" doc:"The share of the nearest 10 by those that was found."`
 	Float100  float64 `json:"float32_recall_at_100,omitempty" doc:"The share of the nearest 100 by those that was found."`
-	// Exhaustive says that every vector is compared in any case.
+	// Exhaustive says that the store compares every vector.
 	Exhaustive bool `json:"exhaustive" doc:"Whether every vector is compared in any case."`
-	// The medians of what one search for 10 took.
+	// The median times of one search for 10 hits.
 	SearchMillis     float64 `json:"search_ms" doc:"The median time of a search for 10, in milliseconds."`
 	BruteForceMillis float64 `json:"brute_force_ms" doc:"The median time of comparing all vectors, in milliseconds."`
 }
 
-// RecallMeter is met by backends that can measure their recall.
+// RecallMeter is implemented by stores that can measure their recall.
 type RecallMeter interface {
-	// Recall compares searches with brute force over what is stored, and over the
-	// vectors as they were if o gives them, for each vector field by name.
+	// Recall compares searches with brute force over the stored vectors, and over the original
+	// vectors if o gives them. It returns one result for each vector field, by name.
 	Recall(ctx context.Context, o RecallOptions) ([]Recall, error)
 }
 
-// RecallOptions say how recall is measured.
+// RecallOptions say how to measure recall.
 type RecallOptions struct {
-	// Queries is how many are sampled for each field.
+	// Queries is the number of sampled queries for each field.
 	Queries int
-	// Originals, which may be nil, calls yield, perhaps from several goroutines,
-	// with chunks whose vectors are as they were written to the store.
+	// Originals passes chunks with their original vectors to yield, perhaps from several
+	// goroutines. It may be nil.
 	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
-	// Progress, which may be nil, is told how much is done.
+	// Progress reports how much is done. It may be nil.
 	Progress func(done, total int)
 }
 
@@ -205,38 +195,36 @@ func partialMessage(rejected map[sheaf.ID]error) string {
 	return fmt.Sprintf("%d documents were rejected, %s among them: %v", len(ids), ids[0], rejected[ids[0]])
 }
 
-// Finding is one thing that was looked at when a store was examined.
+// Finding is the result of one check when a store is examined.
 type Finding struct {
-	// Check says what was looked at, Found what it is.
+	// Check names the check, Found the result.
 	Check string
 	Found string
-	// Err is why the store cannot be used like this; nil when it can. Its
-	// message says what to do.
+	// Err says why the store cannot be used in this state, and what to do; nil when it can.
 	Err error
 }
 
-// MaxSkew is how far the clocks of two machines may differ before dates are worth
-// a thought.
+// MaxSkew is the difference between the clocks of two machines up to which dates do not suffer.
 const MaxSkew = time.Minute
 
-// Sharded is a backend that may keep its chunks in several parts. Each part may count words by
-// itself.
+// Sharded is implemented by stores that may split their chunks into shards. Each shard may count
+// words by itself.
 type Sharded interface {
-	// Shards is the number of parts, 0 when the server does not tell it.
+	// Shards returns the number of shards, 0 when the server does not say it.
 	Shards() int
 }
 
-// Mover is met by backends whose name others can give to another store.
+// Mover is implemented by stores whose name may be given to another store.
 type Mover interface {
-	// Moved says that the name stands for a store now that was made otherwise, and the backend keeps to
-	// the one before; nil when it does not.
+	// Moved returns an error when the name now belongs to a store that was made differently; the
+	// open store then stays with the earlier one. Otherwise it returns nil.
 	Moved() error
 }
 
-// Switcher is met by backends that can be reached by a second name.
+// Switcher is implemented by stores that can have a second name.
 type Switcher interface {
-	// Alias gives the store a second name, and takes it from whatever has it,
-	// at once: who opens the name finds the one or the other, never nothing. A
-	// name that is itself a store is sheaf.ErrInvalid.
+	// Alias gives the store a second name, and takes the name from any other store in the same
+	// instant: the name always leads to one of the two. A name that belongs to a store itself is
+	// sheaf.ErrInvalid.
 	Alias(ctx context.Context, name string) error
 }

@@ -1,10 +1,10 @@
-// Package store answers the question "where are chunks indexed and
-// retrieved?". Its main type, [Backend], is met by every store: the embedded
-// engine, the brute-force oracle, and the servers, one folder each.
+// Package store answers the question "where are chunks indexed and retrieved?". Its main type,
+// [Backend], is implemented by every store: the embedded engine, the brute-force oracle, and the
+// servers, each in its own folder.
 //
-// A backend only finds chunks: it returns IDs and raw scores. Titles, text,
-// parents and links come from the catalog, so every ranking profile runs on
-// every store, and a backend can be rebuilt at any time.
+// A store only finds chunks: it returns IDs and raw scores. Titles, text, parents and links come
+// from the catalog. So every ranking profile runs on every store, and a store can be rebuilt at any
+// time.
 package store
 
 import (
@@ -16,44 +16,41 @@ import (
 // Backend is a store of chunks. All methods are safe for concurrent use; one
 // Write or Delete runs at a time, and readers never wait for it.
 type Backend interface {
-	// Write removes every chunk of the documents named in batch.Replace and
-	// adds batch.Chunks, each instead of a chunk with the same ID if there
-	// is one. Everything in a batch becomes durable and visible at once,
-	// before Write returns; after an error nothing of it is visible, unless
-	// the error is a [PartialError], which names what was left out.
+	// Write removes every chunk of the documents in batch.Replace and adds batch.Chunks, each of
+	// which replaces a chunk with the same ID. The whole batch becomes durable and visible at once,
+	// before Write returns. After an error nothing of it is visible, unless the error is a
+	// [PartialError], which names the rejected documents.
 	Write(ctx context.Context, batch Batch) error
-	// Delete removes every chunk of the named documents. Documents that do
-	// not exist are no error. Durable and visible when it returns.
+	// Delete removes every chunk of the named documents and ignores documents that do not exist.
+	// The deletion is durable and visible when it returns.
 	Delete(ctx context.Context, docs []sheaf.ID) error
-	// Retrieve answers one branch of a query: at most req.Limit hits, best
-	// first, equal scores by ID, scores higher better and exactly as the
-	// store computes them. A request that the store cannot honor is
-	// sheaf.ErrUnsupported, never quietly something similar.
+	// Retrieve answers one branch of a query with at most req.Limit hits, best first, equal scores
+	// by ID. Higher scores are better; they are exactly what the store computes. If the store
+	// cannot honor a request, it fails with sheaf.ErrUnsupported and never answers a similar
+	// request instead.
 	Retrieve(ctx context.Context, req Request) (sheaf.Ranking, error)
-	// Close releases the store. Calls that are running end first.
+	// Close waits for running calls, then releases the store.
 	Close() error
 }
 
-// Batch is a set of changes that happen together.
+// Batch is a set of changes that become visible together.
 type Batch struct {
-	// Replace names documents of which every chunk is removed before Chunks
-	// are added.
+	// Replace names documents whose chunks are all removed before Chunks are added.
 	Replace []sheaf.ID
 	Chunks  []Chunk
 }
 
-// Chunk is what a backend indexes of one chunk. The backend keeps none of the
-// slices after Write returns.
+// Chunk is what a store indexes of one chunk. The store keeps none of the slices after Write
+// returns.
 type Chunk struct {
 	ID  sheaf.ID
 	Doc sheaf.ID
-	// Fields are the texts to find it by, at most one of a name; a field
-	// that is not there is empty. The names are sheaf.Fields.
+	// Fields are the searchable texts, at most one for each name; a missing field is empty. The
+	// names are sheaf.Fields.
 	Fields []Field
 	// Columns are what filters see, sorted by name.
 	Columns []Column
-	// Vectors are the passages of the chunk in every vector field, at most
-	// one entry of a name.
+	// Vectors are the passages of the chunk in every vector field, at most one entry for each name.
 	Vectors []Vectors
 }
 
@@ -69,13 +66,12 @@ type Column struct {
 	Values []sheaf.Value
 }
 
-// Vectors are the passages of a chunk in one vector field: the similarity of
-// the chunk is that of its best passage.
+// Vectors are the passages of a chunk in one vector field. The best passage decides the similarity
+// of the chunk.
 type Vectors struct {
 	// Name is the vector field, usually VectorBody or VectorTitle.
 	Name string
-	// Passages are [n][dims]float32, unit length, n at least 1; dims as the
-	// index was made with.
+	// Passages are [n][dims]float32 of unit length; n is at least 1, and dims is that of the index.
 	Passages [][]float32
 }
 
@@ -97,16 +93,15 @@ func (c *Chunk) Values(column string) []sheaf.Value {
 
 // Request is one branch of a query: words or a vector.
 type Request struct {
-	// Text or Vector is set, not both.
+	// Either Text or Vector is set.
 	Text   *TextRequest
 	Vector *VectorRequest
-	// Filter bounds what may be found, before scoring and before Limit; nil
-	// is no bound.
+	// Filter restricts the hits, before scoring and before Limit; nil means no restriction.
 	Filter sheaf.Filter
-	// Within bounds what may be found to these chunks; nil is no bound, an
-	// empty list finds nothing. IDs that do not exist are ignored.
+	// Within restricts the hits to these chunks; nil means no restriction, and an empty list finds
+	// nothing. Unknown IDs are ignored.
 	Within []sheaf.ID
-	// Limit is the most hits wanted, 1..MaxLimit.
+	// Limit is the largest number of hits, 1..MaxLimit.
 	Limit int
 }
 
@@ -116,19 +111,18 @@ const MaxLimit = 100_000
 // TextRequest finds chunks by words, scored by BM25.
 type TextRequest struct {
 	Query sheaf.TextQuery
-	// Fields are searched, each with its weight; at least one. A part of the
-	// query that names a field of its own is searched in that field alone,
-	// with the weight given here, or 1 when it is not listed.
+	// Fields are the fields to search, each with its weight; at least one. A part of the query that
+	// names its own field is searched only there, with the weight from this list, or 1 when the
+	// list does not have it.
 	Fields []FieldWeight
 	// Combine says how the scores of one chunk's fields become one score.
 	Combine Combine
-	// TieBreaker, 0..1, is what the other fields count under CombineBest.
+	// TieBreaker, 0..1, is the weight of the other fields under CombineBest.
 	TieBreaker float64
 	// Statistics says over which chunks idf and average length are counted.
 	Statistics Statistics
-	// Among, unless it is nil, lets the chunks through that are all there is for
-	// StatisticsCorpus: scores are those of an index of these. What the request's Filter
-	// lets through must be among them.
+	// Among selects the chunks that StatisticsCorpus counts: scores are those of an index of only
+	// these chunks. All chunks that pass Filter must be among them. Nil selects all chunks.
 	Among sheaf.Filter
 	// K1 and B are BM25's parameters; see bm25. K1 >= 0, B in [0,1].
 	K1, B float64
@@ -140,7 +134,7 @@ const (
 	DefaultB  = 0.75
 )
 
-// FieldWeight is a field with the factor, above 0, by which its score counts.
+// FieldWeight is a field with the factor, above 0, for its score.
 type FieldWeight struct {
 	Name   string
 	Weight float64
@@ -157,10 +151,9 @@ const (
 	// CombineBest: with s(f) the sum over t of w(f) x score(f,t), the
 	// largest s(f) plus TieBreaker times the sum of the others.
 	CombineBest
-	// CombineBM25F: one BM25 over a virtual field whose frequency and
-	// length are the weighted sums of those of the fields (Robertson,
-	// Zaragoza, Taylor: Simple BM25 Extension to Multiple Weighted Fields,
-	// 2004). Document frequency is that of the term in any of the fields.
+	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are the weighted sums
+	// over the fields (Robertson, Zaragoza, Taylor: Simple BM25 Extension to Multiple Weighted
+	// Fields, 2004). Document frequency counts chunks with the term in any of the fields.
 	CombineBM25F
 )
 
@@ -168,14 +161,13 @@ const (
 type Statistics uint8
 
 const (
-	// StatisticsCorpus counts over all chunks of the index, or over those of Among.
+	// StatisticsCorpus counts over all chunks of the index, or over those that Among selects.
 	StatisticsCorpus Statistics = iota
-	// StatisticsCandidates counts over the chunks that Filter and Within
-	// let through.
+	// StatisticsCandidates counts over the chunks that pass Filter and Within.
 	StatisticsCandidates
 )
 
-// CountsAmong reports whether statistics are to be counted over some chunks only.
+// CountsAmong reports whether statistics are counted over only some chunks.
 func (r *Request) CountsAmong() bool {
 	switch {
 	case r.Text == nil:
@@ -193,21 +185,19 @@ type VectorRequest struct {
 	Field string
 	// Vector has the dimension of the index and unit length.
 	Vector []float32
-	// Candidates is how many passages an approximate store looks at; 0 lets
-	// the store choose. Exact stores ignore it.
+	// Candidates is how many passages an approximate store examines; 0 lets the store choose. Exact
+	// stores ignore it.
 	Candidates int
-	// Matching, unless it is nil, bounds what may be found to what matches these words,
-	// before Limit; how they would score counts for nothing. A store that is no [Matcher]
-	// refuses it.
+	// Matching restricts the hits to chunks that match these words, before Limit; their scores do
+	// not matter. Nil means no restriction. A store that is not a [Matcher] refuses it.
 	Matching *TextRequest
 }
 
-// PartialError says that a store took a part of a batch only: the documents
-// named in Rejected are not written, all others are. Writing the batch again
-// is safe.
+// PartialError says that a store accepted only a part of a batch: the documents named in Rejected
+// are not written, all others are. It is safe to write the batch again.
 type PartialError struct {
 	Rejected map[sheaf.ID]error
 }
 
-// Error names how many documents were rejected, and one of them.
+// Error says how many documents were rejected, and names one of them.
 func (e *PartialError) Error() string { return partialMessage(e.Rejected) }

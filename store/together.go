@@ -12,20 +12,18 @@ import (
 	"sheaf"
 )
 
-// Batcher is met by backends on the other end of a network that answer several
-// requests in about the time of one.
+// Batcher is implemented by stores across a network that answer several requests in about the time
+// of one.
 type Batcher interface {
-	// RetrieveAll answers each of reqs as Retrieve does, in their order. The first
-	// error is that of all.
+	// RetrieveAll answers each request as Retrieve does, in their order. It fails with the first
+	// error.
 	RetrieveAll(ctx context.Context, reqs []Request) ([]sheaf.Ranking, error)
-	// CountAll counts each of reqs as Count does, in their order. The first error
-	// is that of all.
+	// CountAll counts each request as Count does, in their order. It fails with the first error.
 	CountAll(ctx context.Context, reqs []Request) ([]int, error)
 }
 
-// Batches reports whether b answers several requests in one round trip: it is a
-// Batcher, and when it stands in front of another backend, as one that has a method
-// Batches says, that one is too.
+// Batches reports whether b answers several requests in one round trip. A store in front of another
+// has a method Batches that says whether the other does.
 func Batches(b Backend) bool {
 	if front, ok := b.(interface{ Batches() bool }); ok {
 		return front.Batches()
@@ -34,11 +32,11 @@ func Batches(b Backend) bool {
 	return ok
 }
 
-// together is how many requests are asked for at once.
+// together is the number of requests that run at once.
 const together = 4
 
-// RetrieveAll answers requests by b, all at once when it is a Batcher, else some at a
-// time. Rankings are in the order of reqs; the first error ends all.
+// RetrieveAll answers requests by b: all at once when b is a Batcher, else several at a time.
+// Rankings are in the order of reqs; the first error ends it.
 func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Ranking, error) {
 	if all, ok := b.(Batcher); ok {
 		return all.RetrieveAll(ctx, reqs)
@@ -50,8 +48,8 @@ func RetrieveAll(ctx context.Context, b Backend, reqs []Request) ([]sheaf.Rankin
 	})
 }
 
-// CountAll counts what requests match, all at once when c is a Batcher, else some at
-// a time. Counts are in the order of reqs; the first error ends all.
+// CountAll counts the matches of requests: all at once when c is a Batcher, else several at a time.
+// Counts are in the order of reqs; the first error ends it.
 func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	if all, ok := c.(Batcher); ok {
 		return all.CountAll(ctx, reqs)
@@ -63,17 +61,18 @@ func CountAll(ctx context.Context, c Counter, reqs []Request) ([]int, error) {
 	})
 }
 
-// Scorer is met by backends that score given chunks without making rankings of them.
+// Scorer is implemented by stores that score given chunks without ranking them.
 type Scorer interface {
-	// Scores returns how strongly each of ids, which are all different, matches each of reqs, which are about
-	// words. out[i][k] is the score of ids[k] in what Retrieve answers to reqs[i] with ids as its Within and a
-	// limit for all of them; 0 when it is not in the answer. The caller may change it. Within and Limit of reqs do
-	// not count. A backend in front of one that is no Scorer is sheaf.ErrUnsupported: ask Retrieve then.
+	// Scores returns how strongly each of the different IDs matches each of the word requests.
+	// out[i][k] is the score of ids[k] when Retrieve answers reqs[i] with ids as its Within and a
+	// limit for all of them; 0 when that answer lacks it. The caller may change the result. Scores
+	// ignores Within and Limit of reqs. A store in front of one that is not a Scorer fails with
+	// sheaf.ErrUnsupported: use Retrieve then.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 
-// Together calls do for 0..n-1 side by side and waits for all. A panic of one of them becomes a panic of the
-// caller, once all have ended.
+// Together calls do for 0..n-1 in parallel and waits for all of them. If one panics, Together
+// panics after all have ended.
 func Together(n int, do func(i int)) {
 	if n == 0 {
 		return
@@ -95,8 +94,9 @@ func Together(n int, do func(i int)) {
 	do(n - 1)
 }
 
-// Each calls f for 0..n-1, a few at a time, so that one caller does not take every connection. The first error
-// ends it, and the context of the others. A panic of f becomes a panic of the caller, once all have ended.
+// Each calls f for 0..n-1, a few at a time, so that one caller does not take every connection. The
+// first error ends it and cancels the contexts of the others. If f panics, Each panics after all
+// have ended.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return f(ctx, 0)
@@ -115,11 +115,11 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault is the first panic of goroutines that work for another one. It ends one request instead of the process:
-// what panics may be a store that others wrote.
+// fault keeps the first panic of worker goroutines. So a panic ends one request and not the
+// process: its cause may be a store that other programs wrote.
 type fault struct{ first atomic.Pointer[string] }
 
-// catch is deferred by those goroutines.
+// catch records a panic; worker goroutines defer it.
 func (f *fault) catch() {
 	if p := recover(); p != nil {
 		said := fmt.Sprintf("%v\n%s", p, debug.Stack())
@@ -127,7 +127,7 @@ func (f *fault) catch() {
 	}
 }
 
-// tell panics as they did.
+// tell panics in the caller if a worker panicked.
 func (f *fault) tell() {
 	if said := f.first.Load(); said != nil {
 		panic(*said)

@@ -8,11 +8,10 @@ import (
 	"sheaf"
 )
 
-// maxNesting bounds how deep queries and filters nest.
+// maxNesting limits how deep queries and filters nest.
 const maxNesting = 100
 
-// Validate returns an error that wraps sheaf.ErrInvalid when req is not a
-// request that any store could answer.
+// Validate fails with sheaf.ErrInvalid when no store could answer req.
 func (req Request) Validate() error {
 	switch {
 	case (req.Text == nil) == (req.Vector == nil):
@@ -29,29 +28,29 @@ func (req Request) Validate() error {
 	return req.Text.validate()
 }
 
-// ValidatePlain is Validate for stores that are no [Matcher]: a request that only those
-// answer is sheaf.ErrUnsupported.
+// ValidatePlain is Validate for stores that are not a [Matcher]: it fails with sheaf.ErrUnsupported
+// for a request that only a Matcher answers.
 func (req Request) ValidatePlain() error {
 	if err := req.Validate(); err != nil {
 		return err
 	}
 	if req.Vector != nil && req.Vector.Matching != nil {
-		return fmt.Errorf("request: %w: words that what a vector finds must match", sheaf.ErrUnsupported)
+		return fmt.Errorf("request: %w: a vector search restricted to words", sheaf.ErrUnsupported)
 	}
 	return nil
 }
 
-// ValidateParts returns an error that wraps sheaf.ErrUnsupported, and begins with what was
-// attempted at which store, when a filter has more parts than the store takes.
+// ValidateParts fails with sheaf.ErrUnsupported when a filter has more parts than the store
+// accepts. what begins the message: the operation and the store.
 func ValidateParts(f sheaf.Filter, what string, most int) error {
 	if n := parts(f); n > most {
-		return fmt.Errorf("%s: %w: a filter of %d parts, where %d are taken: name the values of one column together, or "+
+		return fmt.Errorf("%s: %w: the filter has %d parts, the limit is %d: name the values of one column together, or "+
 			"leave parts out", what, sheaf.ErrUnsupported, n, most)
 	}
 	return nil
 }
 
-// parts is how many filters on a column there are in f.
+// parts counts the filters on a column in f.
 func parts(f sheaf.Filter) (n int) {
 	switch f := f.(type) {
 	case nil:
@@ -77,7 +76,7 @@ func (v *VectorRequest) validate() error {
 		return sheaf.Invalidf("request: the vector is empty")
 	}
 	for i, x := range v.Vector {
-		if x-x != 0 { // of NaN and infinities it is NaN
+		if x-x != 0 { // true for NaN and infinities
 			return sheaf.Invalidf("request: component %d of the vector is %v: must be a finite number", i, x)
 		}
 	}
@@ -117,7 +116,7 @@ func (t *TextRequest) validate() error {
 	return validateFilter(t.Among, 0)
 }
 
-// validateQuery checks the numbers of a query; a part that is nil finds nothing.
+// validateQuery checks the numbers of a query; a nil part matches nothing.
 func validateQuery(q sheaf.TextQuery, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the query nests more than %d deep", maxNesting)
@@ -156,8 +155,7 @@ func validateQuery(q sheaf.TextQuery, depth int) error {
 	return sheaf.Invalidf("request: a query of unknown kind %T", q)
 }
 
-// validateFilter refuses filters that hold nil, which only stands for no filter
-// at the top.
+// validateFilter refuses filters that contain nil, which is valid only at the top.
 func validateFilter(f sheaf.Filter, depth int) error {
 	if depth > maxNesting {
 		return sheaf.Invalidf("request: the filter nests more than %d deep", maxNesting)
@@ -186,9 +184,8 @@ func validateFilters(list []sheaf.Filter, depth int) error {
 	return nil
 }
 
-// Validate returns an error that wraps sheaf.ErrInvalid when b is not a batch
-// that any store could take: chunks without an ID or a document, a field or
-// vector field given twice, passages that are no unit vectors.
+// Validate fails with sheaf.ErrInvalid when no store could accept b: a chunk lacks its ID or
+// document, a field or vector field appears twice, or a passage is not a unit vector.
 func (b Batch) Validate() error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]
@@ -217,8 +214,7 @@ func (b Batch) Validate() error {
 	return nil
 }
 
-// IsUnit reports whether v has so many dimensions and length 1, less what float32
-// loses.
+// IsUnit reports whether v has this many dimensions and length 1, within the precision of float32.
 func IsUnit(v []float32, dims int) bool {
 	var square float64
 	for _, x := range v {

@@ -6,9 +6,9 @@ import (
 	"sheaf"
 )
 
-// ErrMadeOtherwise is that a store was made by this program, but with other settings
-// than are asked for now: it has to be emptied and filled again, or another place
-// named. It wraps sheaf.ErrInvalid.
+// ErrMadeOtherwise means this program made the store, but with other settings than those requested
+// now. The store must be emptied and filled again, or another place chosen. It wraps
+// sheaf.ErrInvalid.
 var ErrMadeOtherwise error = madeOtherwise{}
 
 type madeOtherwise struct{}
@@ -17,17 +17,15 @@ func (madeOtherwise) Error() string { return sheaf.ErrInvalid.Error() }
 
 func (madeOtherwise) Unwrap() error { return sheaf.ErrInvalid }
 
-// VectorField is a vector field of a store, the name of the model that fills it, and
-// the number of dimensions of its vectors.
+// VectorField is a vector field of a store with the name of its model and the number of dimensions.
 type VectorField struct {
 	Name  string `json:"name"`
 	Model string `json:"model"`
 	Dims  int    `json:"dims"`
 }
 
-// Same returns an error that wraps ErrMadeOtherwise when vectors of want do not
-// belong into the field v, as which it was made. place is what holds the field,
-// "index" or "schema", in the advice to fill another.
+// Same fails with ErrMadeOtherwise when vectors of want do not fit into the field v, as it was
+// made. place names the holder of the field, "index" or "schema", in the advice to fill another.
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:
@@ -36,14 +34,14 @@ func (v VectorField) Same(want VectorField, place string) error {
 		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with "+
 			"(%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
 	case v.Model != "" && want.Model != "" && v.Model != want.Model:
-		return fmt.Errorf("%w: vector field %q was made with the model %s, and %s is asked for: use the former, fill it "+
-			"again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
+		return fmt.Errorf("%w: vector field %q was made with the model %s, not with %s: use the former, fill it again, "+
+			"or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
 	}
 	return nil
 }
 
-// ValidateVectorFields returns an error that wraps sheaf.ErrInvalid when a field of the
-// options of a store has no name, or dimensions outside of 1..most. store begins it.
+// ValidateVectorFields fails with sheaf.ErrInvalid when a vector field has no name, or dimensions
+// outside of 1..most. store begins the message.
 func ValidateVectorFields(store string, fields []VectorField, most int) error {
 	for _, v := range fields {
 		if v.Name == "" || v.Dims < 1 || v.Dims > most {
@@ -53,7 +51,7 @@ func ValidateVectorFields(store string, fields []VectorField, most int) error {
 	return nil
 }
 
-// DimsOf are the dimensions of fields by their names.
+// DimsOf returns the dimensions of fields by name.
 func DimsOf(fields []VectorField) map[string]int {
 	dims := make(map[string]int, len(fields))
 	for _, v := range fields {
@@ -62,9 +60,9 @@ func DimsOf(fields []VectorField) map[string]int {
 	return dims
 }
 
-// ValidateDims returns an error that wraps sheaf.ErrInvalid when a passage of the
-// batch has more dimensions than most, or others than its field: dims holds those of
-// the fields that are known, and is told of new ones.
+// ValidateDims fails with sheaf.ErrInvalid when a passage of the batch has more dimensions than
+// most, or another number than its field. dims has the known dimensions of fields; ValidateDims
+// adds new fields.
 func (b *Batch) ValidateDims(dims map[string]int, most int) error {
 	for i := range b.Chunks {
 		c := &b.Chunks[i]

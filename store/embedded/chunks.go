@@ -9,27 +9,27 @@ import (
 	"sheaf/store"
 )
 
-// translation is the engine's view of chunks, in memory that is used again for the
-// next ones: the engine keeps nothing of them.
+// translation is the engine's view of chunks, in memory that is reused, because the engine keeps
+// nothing of it.
 type translation struct {
 	out     []engine.Chunk
 	fields  []engine.FieldText
 	columns []engine.Column
 	vectors []engine.Vectors
-	// shared are the values of columns by the memory of what they are
-	// translated from: the chunks of a document mostly have the same.
+	// shared has the translated values of columns, by the memory of the original values: chunks of
+	// a document mostly share them.
 	shared map[valueList][]segment.Value
 }
 
 var translations = sync.Pool{New: func() any { return &translation{shared: map[valueList][]segment.Value{}} }}
 
-// valueList is a slice of values, by the memory that it takes.
+// valueList identifies a slice of values by its memory.
 type valueList struct {
 	first *sheaf.Value
 	count int
 }
 
-// chunks translates chunks; what it returns is valid until release.
+// chunks translates chunks; the result is valid until release.
 func (t *translation) chunks(chunks []store.Chunk) []engine.Chunk {
 	for i := range chunks {
 		t.add(&chunks[i])
@@ -37,7 +37,7 @@ func (t *translation) chunks(chunks []store.Chunk) []engine.Chunk {
 	return t.out
 }
 
-// release gives t back, without what it was told: that may be whole documents.
+// release returns t to the pool without its references, which may hold whole documents.
 func (t *translation) release() {
 	clear(t.out)
 	clear(t.fields)

@@ -28,7 +28,7 @@ func (s *Store) Facets(ctx context.Context, req store.Request, columns []string,
 			for key, n := range of {
 				v, ok := segment.DecodeValue([]byte(key), key[0] == byte(sheaf.KindText))
 				if !ok {
-					return fmt.Errorf("%w: a value of column %q is no value", engine.ErrCorrupt, columns[i])
+					return fmt.Errorf("%w: a value of column %q is invalid", engine.ErrCorrupt, columns[i])
 				}
 				values[sheaf.Value{Kind: sheaf.Kind(v.Kind), Text: v.Text, Number: v.Number}] = n
 			}

@@ -1,8 +1,8 @@
-// Package embedded is the engine of this module as a backend: the store that
-// needs nothing but a folder. Its main type is [Store].
+// Package embedded offers the search engine of this module as a store that needs only a folder. Its
+// main type is [Store].
 //
-// It meets store.Backend and every optional interface of that package. What it
-// answers equals what store/memory answers that counts alike.
+// It implements store.Backend and every optional interface of that package. Its answers equal those
+// of store/memory with the same way of counting.
 package embedded
 
 import (
@@ -23,45 +23,41 @@ import (
 
 // Options say where an index is and what it is made with.
 type Options struct {
-	// FS is the file system; nil is the host's.
+	// FS is the file system; nil means that of the host.
 	FS vfs.FS
-	// Dir is the folder of the index, which the first write makes.
+	// Dir is the folder of the index, which the first write creates.
 	Dir string
-	// Analyzer makes terms of texts. An index can only be opened with the
-	// analyzer it was made with.
+	// Analyzer makes terms from texts. An index can only be opened with the analyzer that it was
+	// made with.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them. An index
-	// can only be opened with the models it was made with; fields that are
-	// not named here are not compared.
+	// Vectors are the vector fields with the models that fill them. An index can only be opened
+	// with the models that it was made with; fields that are missing here are not compared.
 	Vectors []store.VectorField
-	// Lengths says how exactly lengths of fields count when words are scored, and
-	// AllChunks that idf counts the chunks without the field too. They belong to the
-	// open store, not to the index: all ways answer from the same one.
+	// Lengths says how exactly word scores use the lengths of fields. AllChunks makes idf count the
+	// chunks without the field too. Both belong to the open store, not to the index: one index
+	// serves every combination.
 	Lengths   bm25.Lengths
 	AllChunks bool
-	// MemoryBytes bounds the memory that is taken while chunks are added, without what the
-	// caller holds and pages of files; 0 is 256 MiB. With less than LeastMemory building
-	// works and may take more than is allowed. GatherBytes bounds what of it is gathered
-	// before it is written to disk, to be joined when it is committed; 0 is all of it.
+	// MemoryBytes limits the memory for adding chunks, without the caller's memory and file pages;
+	// 0 means 256 MiB. Below LeastMemory, building works but may exceed the limit. GatherBytes
+	// limits how much of that memory is filled before it is written to disk and later joined by the
+	// commit; 0 means all of it.
 	MemoryBytes, GatherBytes int64
-	// MergeRate bounds how many bytes merges in the background write in a second;
-	// 0 is 64 MiB. With NoMerges they wait for ResumeMerges, and indexes that are
-	// written to often grow slow.
+	// MergeRate limits the bytes that background merges write in a second; 0 means 64 MiB. With
+	// NoMerges they wait for ResumeMerges, and an index with frequent writes grows slow.
 	MergeRate int64
-	// Rest is after how long without a write parts of the index are joined that make searches
-	// slow and are quickly joined, beside searches and hardly in their way, and a sixteenth of it
-	// after the index was opened; 0 is never. It is for programs that go on: those that answer
-	// and end would leave it half done.
+	// Rest is the time without a write after which the store joins parts of the index that slow
+	// down searches and join quickly. Right after opening, a sixteenth of Rest is enough. 0 means
+	// never. It suits long-running programs: a short one would leave the work half done.
 	Rest time.Duration
-	// ReadOnly forbids writing; then the folder need not be writable, but it
-	// must exist.
+	// ReadOnly forbids writing; the folder must then exist but need not be writable.
 	ReadOnly bool
 }
 
-// NoMerges is a merge rate: none.
+// NoMerges is the merge rate that stops merges.
 const NoMerges = engine.NoMerges
 
-// LeastMemory is the least MemoryBytes that bound what building takes.
+// LeastMemory is the smallest MemoryBytes that is a true limit.
 const LeastMemory = engine.LeastMemory
 
 // Store is an open index.
@@ -69,8 +65,8 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the state that requests are answered of, nil for the newest;
-	// released, that it was given back.
+	// pinned is the snapshot that answers requests, nil for the newest; released says that it was
+	// given back.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }
@@ -87,13 +83,13 @@ var _ interface {
 	store.RecallMeter
 } = (*Store)(nil)
 
-// Open opens the index in a folder. A folder without one is an empty index, or
-// sheaf.ErrNotFound for ReadOnly. An index that was made with another analyzer or
-// other models is sheaf.ErrInvalid, one that another version of the program made
-// sheaf.ErrUnsupported; the message says what to do.
+// Open opens the index in a folder. A folder without an index counts as an empty index, or
+// sheaf.ErrNotFound with ReadOnly. An index that was made with another analyzer or other models is
+// sheaf.ErrInvalid; one that another version of the program made is sheaf.ErrUnsupported. The
+// message says what to do.
 //
-// A write takes the index's lock until it and the merges that follow it are done; while
-// another process holds it, writes are sheaf.ErrUnavailable and reads go on.
+// A write holds the index's lock until it and the merges after it are done. While another process
+// holds the lock, writes fail with sheaf.ErrUnavailable and reads go on.
 func Open(o Options) (*Store, error) {
 	if o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open index %s: no analyzer", o.Dir)
@@ -115,11 +111,11 @@ func Open(o Options) (*Store, error) {
 	return &Store{index: index, lengths: o.Lengths, allChunks: o.AllChunks}, nil
 }
 
-// Empty removes what the index in a folder holds, whatever made it. It is
+// Empty removes the content of the index in a folder, whatever made it. It fails with
 // sheaf.ErrUnavailable while another process writes there.
 func Empty(dir string) error { return category(engine.Empty(dir)) }
 
-// category puts the engine's errors into those of the root package.
+// category turns the engine's errors into those of the root package.
 func category(err error) error {
 	if err == nil {
 		return nil
@@ -200,8 +196,8 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	return ranking, nil
 }
 
-// Pin implements [store.Pinner]. What is written to it, or merged, goes to the
-// index and is not seen.
+// Pin implements [store.Pinner]. Writes to the snapshot, and merges, go to the index; the snapshot
+// does not see them.
 func (s *Store) Pin() (store.Backend, error) {
 	snapshot, err := s.acquire()
 	if err != nil {
@@ -210,7 +206,7 @@ func (s *Store) Pin() (store.Backend, error) {
 	return &Store{index: s.index, lengths: s.lengths, allChunks: s.allChunks, pinned: snapshot}, nil
 }
 
-// acquire is the pinned snapshot, or the newest; release it.
+// acquire returns the pinned snapshot, or the newest; the caller releases it.
 func (s *Store) acquire() (*engine.Snapshot, error) {
 	if s.pinned == nil {
 		snapshot, err := s.index.Acquire()
@@ -254,7 +250,7 @@ func (s *Store) answer(req store.Request, run func(*engine.Snapshot, engine.Requ
 	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, translated) })
 }
 
-// translate checks a request and makes one of the engine of it.
+// translate checks a request and converts it to the engine's form.
 func (s *Store) translate(req store.Request) (engine.Request, error) {
 	if err := req.Validate(); err != nil {
 		return engine.Request{}, err
@@ -289,7 +285,7 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// read runs something on the newest snapshot, or the pinned one.
+// read calls run with the pinned snapshot, or the newest.
 func (s *Store) read(run func(*engine.Snapshot) error) error {
 	snapshot, err := s.acquire()
 	if err != nil {
@@ -377,8 +373,8 @@ func (s *Store) Check(ctx context.Context, progress func(done, total int64)) []e
 	return faults
 }
 
-// Merge makes one segment of the whole index, without deleted chunks: searches
-// are fastest then. It takes as long as writing the index once.
+// Merge joins the whole index into one segment without deleted chunks, which makes searches
+// fastest. It takes as long as writing the index once.
 func (s *Store) Merge(ctx context.Context) error { return category(s.index.Merge(ctx)) }
 
 // Close implements [store.Backend].

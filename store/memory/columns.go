@@ -51,7 +51,7 @@ func (b *Backend) Sorted(ctx context.Context, req store.Request, by store.Order)
 	return all[:min(len(all), req.Limit)], nil
 }
 
-// columnsOf finds every match of a request, and what its columns hold.
+// columnsOf returns every match of a request, and the values of its columns.
 func (b *Backend) columnsOf(ctx context.Context, req store.Request) (map[sheaf.ID]func(column string) []sheaf.Value,
 	sheaf.Ranking, error) {
 	if err := req.ValidateColumns(); err != nil {

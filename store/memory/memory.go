@@ -1,19 +1,15 @@
-// Package memory is a store that looks at everything: brute force, in memory,
-// and as plain as possible. It is the specification of what a backend answers
-// and the oracle that the others are tested against; it is not for large
-// collections.
+// Package memory is a brute-force store in memory, as plain as possible. It specifies the answers
+// of every store and is the oracle in their tests; it is not for large collections.
 //
-// Words are scored by BM25 as Lucene's BM25Similarity has it since version 8,
-// without the factor k1+1: idf ln(1 + (N - df + 0.5)/(df + 0.5)) times saturation
-// tf/(tf + k1(1 - b + b len/avg)). N and avg are counted over the chunks that have
-// terms in the field; lengths are exact, where Lucene keeps a byte, and counted in
-// terms, forms left out. A term that a query holds twice counts twice. With BM25F
-// N is the number of all chunks, df counts chunks that hold the term in any of
-// the fields searched, and length and frequency are the weighted sums.
+// Words are scored by BM25 like Lucene's BM25Similarity since version 8, without the factor k1+1:
+// idf ln(1 + (N - df + 0.5)/(df + 0.5)) times saturation tf/(tf + k1(1 - b + b len/avg)). N and avg
+// are counted over the chunks that have terms in the field. Lengths are exact, while Lucene keeps a
+// byte, and count terms without forms. A term that occurs twice in a query counts twice. With
+// BM25F, N is the number of all chunks, df counts chunks with the term in any searched field, and
+// length and frequency are weighted sums.
 //
-// Scores are float64, summed in a fixed order: in each field over the parts of the
-// query and the terms of a part as they stand in it, then over the fields as the
-// request lists them.
+// Scores are float64, summed in a fixed order: in each field over the parts of the query and the
+// terms of a part in their order, then over the fields in the order of the request.
 package memory
 
 import (
@@ -31,18 +27,18 @@ import (
 // Backend is the store. Make one with New.
 type Backend struct {
 	analyzer *analysis.Analyzer
-	wanted   *wanted // nil for every term
+	wanted   *wanted // nil keeps every term
 	kept     func(length int) int
 	whole    bool // idf counts all chunks
 
 	writing sync.Mutex // held by a write, and during a bulk load
-	// vocabularies remember the words of earlier writes of a store that keeps
-	// few terms, one for each processor; guarded by writing.
+	// vocabularies remember the words of earlier writes, one for each processor, in a store that
+	// keeps few terms; guarded by writing.
 	vocabularies []*vocabulary
 
 	mu         sync.RWMutex
 	chunks     map[sheaf.ID]*chunk
-	dims       map[string]int // of each vector field; changed under writing and mu
+	dims       map[string]int // by vector field; changed under writing and mu
 	generation uint64
 	closed     bool
 }
@@ -60,21 +56,20 @@ func New(a *analysis.Analyzer) *Backend {
 		dims: map[string]int{}}
 }
 
-// KeepLengths makes a store score as one that keeps lengths of fields less exactly: a
-// field of n terms counts as one of kept(n), in averages as the larger of the two, as
-// where the store fills fields up and the server forgets the rest. It is called before
-// anything else.
+// KeepLengths makes the store score with rounded lengths: a field of n terms counts as kept(n)
+// terms, and in averages as the larger of the two. That imitates a server that rounds lengths of
+// fields which the store pads. Call it before anything else.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
-// CountAllChunks makes a store score as one whose idf counts all chunks, also those
-// without the field. It is called before anything else.
+// CountAllChunks makes idf count all chunks, even those without the field. Call it before anything
+// else.
 func (b *Backend) CountAllChunks() { b.whole = true }
 
 // chunk is an indexed chunk.
 type chunk struct {
 	id, doc sheaf.ID
 	fields  []namedField
-	blank   bool // no field holds a term that is kept
+	blank   bool // no field has a term that is kept
 	columns []store.Column
 	vectors []store.Vectors
 }
@@ -84,7 +79,7 @@ type namedField struct {
 	*field
 }
 
-// field is the named one; nil when it is empty.
+// field returns the named field; nil when it is empty.
 func (c *chunk) field(name string) *field {
 	for i := range c.fields {
 		if c.fields[i].name == name {
@@ -97,7 +92,7 @@ func (c *chunk) field(name string) *field {
 // field is one analyzed field of a chunk.
 type field struct {
 	terms  map[string][]int // positions
-	forms  map[string]int   // how often
+	forms  map[string]int   // number of occurrences
 	length int
 }
 
@@ -132,8 +127,8 @@ func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	return c
 }
 
-// check refuses what no store takes, and vectors of other dimensions than those
-// in dims, to which it adds.
+// check refuses batches that no store accepts, and vectors whose dimensions differ from dims. It
+// adds new vector fields to dims.
 func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -153,12 +148,11 @@ func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
 	return nil
 }
 
-// prepared is a batch whose texts are analyzed, and which keeps nothing of what
-// the caller gave.
+// prepared is a batch with analyzed texts. It keeps no memory of the caller.
 type prepared struct {
 	replace []sheaf.ID
 	chunks  []*chunk
-	dims    map[string]int // of the vector fields after it
+	dims    map[string]int // of the vector fields after the batch
 }
 
 func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (prepared, error) {
@@ -181,7 +175,7 @@ func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
 	return b.apply(ctx, []prepared{p})
 }
 
-// apply needs b.writing.
+// apply requires b.writing.
 func (b *Backend) apply(ctx context.Context, batches []prepared) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -244,7 +238,7 @@ func (b *Backend) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	return &bulk{b: b}, nil
 }
 
-// bulk is a load; it holds Backend.writing from its beginning to Close.
+// bulk is a load; it holds Backend.writing until Close.
 type bulk struct {
 	b       *Backend
 	mu      sync.Mutex

@@ -12,12 +12,11 @@ import (
 	"sheaf/text/analysis"
 )
 
-// NewFor returns an empty store that will be asked these queries by words, and
-// no other: of texts it keeps only the terms that they look at, and how long the
-// fields are. Its answers to them are those of [New], its memory is a fraction,
-// and it is filled several times as fast: it is the index that lives as long as
-// one query. Vectors and filters work as ever, but columns and vectors are those of
-// the caller, who must not change them any more.
+// NewFor returns an empty store for only these word queries: of texts it keeps just the terms that
+// they use, and the lengths of fields. Its answers equal those of [New], with a fraction of the
+// memory, and it fills several times as fast. It suits an index that lives as long as one query.
+// Vectors and filters work as usual, but columns and vectors belong to the caller, who must not
+// change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
 	w := &wanted{exact: map[string]bool{}}
@@ -28,10 +27,10 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	return b
 }
 
-// wanted tells the terms that some queries look at.
+// wanted says which terms some queries use.
 type wanted struct {
 	exact map[string]bool
-	// like accept terms and forms, the terms of likeTerms terms alone.
+	// like accept terms and forms, likeTerms accept only terms.
 	like, likeTerms []func(term string) float64
 }
 
@@ -104,11 +103,10 @@ func (w *wanted) accepts(t *analysis.Term) bool {
 	return false
 }
 
-// parallelChunks is how many chunks a processor analyzes at a time; neighbors
-// share texts.
+// parallelChunks is how many chunks a processor analyzes at a time; neighbors share texts.
 const parallelChunks = 32
 
-// analyzeAll analyzes chunks, in order. It needs b.writing.
+// analyzeAll analyzes chunks, in order. It requires b.writing.
 func (b *Backend) analyzeAll(in []store.Chunk) []*chunk {
 	out := make([]*chunk, len(in))
 	workers := runtime.GOMAXPROCS(0)

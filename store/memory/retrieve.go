@@ -28,7 +28,7 @@ func (b *Backend) Count(ctx context.Context, req store.Request) (int, error) {
 	return len(all), err
 }
 
-// matches is every hit of a request, in no order.
+// matches returns every hit of a request, in no order.
 func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking
 	return b.find(req)
 }
 
-// find needs b.mu.
+// find requires b.mu.
 func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	allowed := b.allowed(req)
 	if req.Vector != nil {
@@ -77,7 +77,7 @@ func matchesBlank(q sheaf.TextQuery) bool {
 	return false
 }
 
-// allowed are the chunks that filter and bound let through.
+// allowed returns the chunks that pass filter and bound.
 func (b *Backend) allowed(req store.Request) []*chunk {
 	within := map[sheaf.ID]bool{}
 	for _, id := range req.Within {
@@ -96,7 +96,7 @@ func (b *Backend) allowed(req store.Request) []*chunk {
 	return out
 }
 
-// similar scores every chunk that has vectors of the field by its best passage.
+// similar scores every chunk with vectors in the field by its best passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
 	if want := b.dims[req.Field]; want != 0 && want != len(req.Vector) {
 		return nil, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, want)
@@ -110,8 +110,7 @@ func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ran
 	return out, nil
 }
 
-// best is the similarity of the best passage and its number, the first of equal
-// ones.
+// best returns the similarity and the number of the best passage, the first of equal ones.
 func (c *chunk) best(req *store.VectorRequest) (score float64, passage int, ok bool) {
 	for _, v := range c.vectors {
 		if v.Name != req.Field {

@@ -18,17 +18,17 @@ type scorer struct {
 	b      *Backend
 	req    *store.TextRequest
 	fields []store.FieldWeight
-	listed int                    // the first of fields, which the request lists
+	listed int                    // how many of fields the request lists; they come first
 	stats  map[string]*fieldStats // by field
-	over   []*chunk               // that statistics are counted over
-	// holding are those of over that hold any term.
+	over   []*chunk               // the chunks over which statistics are counted
+	// holding are those of over that have any term.
 	holding []*chunk
 	df      map[string]int // by field, zero byte, term
 	words   map[string][]analysis.Token
-	says    bool // keep what the scores are made of
+	says    bool // keep the parts of scores
 }
 
-// tokens are those of a Match, analyzed once.
+// tokens returns the tokens of a Match, which are analyzed once.
 func (s *scorer) tokens(text string) []analysis.Token {
 	if t, ok := s.words[text]; ok {
 		return t
@@ -78,7 +78,7 @@ func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	return s
 }
 
-// of are the statistics of a field.
+// of returns the statistics of a field.
 func (s *scorer) of(field string) fieldStats {
 	if st := s.stats[field]; st != nil {
 		return *st
@@ -86,11 +86,10 @@ func (s *scorer) of(field string) fieldStats {
 	return fieldStats{}
 }
 
-// parts are scores by field, in the order of scorer.fields, with what they are
-// made of.
+// parts are scores by field, in the order of scorer.fields, with the parts that explain them.
 type parts struct {
 	scores []float64
-	labels [][]sheaf.Explanation // nil unless asked for
+	labels [][]sheaf.Explanation // nil unless requested
 }
 
 func (s *scorer) parts() *parts {
@@ -101,8 +100,7 @@ func (s *scorer) parts() *parts {
 	return p
 }
 
-// reach makes room for n fields: parts of the query that come later may name
-// fields that were not known before.
+// reach makes room for n fields: later parts of the query may name new fields.
 func (p *parts) reach(n int) {
 	for len(p.scores) < n {
 		p.scores = append(p.scores, 0)
@@ -188,7 +186,7 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	return root
 }
 
-// in are the indices of the fields that a part of the query searches.
+// in returns the indices of the fields that a part of the query searches.
 func (s *scorer) in(name string) []int {
 	if name == "" {
 		all := make([]int, s.listed)
@@ -274,7 +272,7 @@ func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
 	return s.any(s.tokens(q.Text), q.Field, factor, c)
 }
 
-// any scores those of tokens that a chunk holds.
+// any scores those of tokens that a chunk contains.
 func (s *scorer) any(tokens []analysis.Token, field string, factor float64, c *chunk) (*parts, bool) {
 	out, matched := s.parts(), false
 	fields := s.in(field)
@@ -293,7 +291,7 @@ func (s *scorer) any(tokens []analysis.Token, field string, factor float64, c *c
 	return out, matched
 }
 
-// term adds the score of one term, and reports whether the chunk holds it.
+// term adds the score of one term, and reports whether the chunk contains it.
 func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *chunk) (found bool) {
 	if s.req.Combine == store.CombineBM25F {
 		score, ok := s.virtual(term, fields, factor, c)
@@ -314,7 +312,7 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 	return found
 }
 
-// A form is looked up under a leading byte that no term has.
+// A form is stored under a leading byte that no term has.
 const formMark = "\x01"
 
 func (f *field) frequency(term string) int {
@@ -339,7 +337,7 @@ func idf(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// count is the number of chunks that hold a term in any of the fields.
+// count returns the number of chunks with a term in any of the fields.
 func (s *scorer) count(term string, names []string) int {
 	key := strings.Join(names, "\x00") + "\x00" + term
 	if n, ok := s.df[key]; ok {
@@ -358,7 +356,7 @@ func (s *scorer) count(term string, names []string) int {
 	return n
 }
 
-// virtual is the BM25F score of a term.
+// virtual returns the BM25F score of a term.
 func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (float64, bool) {
 	frequency, length, average := 0.0, 0.0, 0.0
 	var names []string
@@ -383,7 +381,7 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	return factor * idf(s.count(term, names), len(s.over)) * (frequency / (frequency + norm)), true
 }
 
-// phrase scores the terms of a phrase in the fields that hold it.
+// phrase scores the terms of a phrase in the fields that contain it.
 func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool) {
 	tokens := s.b.analyzer.PhraseTokens(q.Text)
 	if len(tokens) == 1 {
@@ -412,8 +410,8 @@ func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool)
 	return out, matched
 }
 
-// holds reports whether there is a position for each token such that, less the
-// tokens' own positions, they differ by at most slop.
+// holds reports whether each token has a position such that these positions, less the tokens' own
+// positions, differ by at most slop.
 func (f *field) holds(tokens []analysis.Token, slop int) bool {
 	if len(tokens) == 0 {
 		return false
@@ -428,7 +426,7 @@ func (f *field) holds(tokens []analysis.Token, slop int) bool {
 	return false
 }
 
-// within reports whether every token stands within slop positions from low on.
+// within reports whether every token has a position within slop positions from low on.
 func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 	for _, token := range tokens {
 		if !slices.ContainsFunc(f.terms[token.Term], func(at int) bool {
@@ -441,8 +439,8 @@ func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 	return true
 }
 
-// expand scores, in each field, the best of the terms that weight accepts, of equal
-// ones the first in the order of bytes; it returns 0 for others.
+// expand scores, in each field, the best of the terms that weight accepts; of equal terms the first
+// in the order of bytes. weight returns 0 for terms that it rejects.
 func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts,
 	bool) {
 	accepted := map[string]float64{}

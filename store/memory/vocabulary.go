@@ -12,32 +12,31 @@ import (
 type word struct {
 	raw       string
 	hash      uint64
-	terms     []analysis.Term // those that are kept
-	length    int             // terms that are no forms, kept or not
+	terms     []analysis.Term // the terms that are kept
+	length    int             // number of terms without forms, kept or not
 	positions int
 }
 
-// vocabulary remembers what raw words are made of. It serves one goroutine.
+// vocabulary remembers the terms of raw words. It serves one goroutine.
 //
-// Nearly every step of analyzing a text is to look up a word that was seen
-// before, so that is a hash table of its own: open addressing over the words,
-// with a seed that nobody can know.
+// Analyzing a text mostly looks up words that were seen before. So this is its own hash table: open
+// addressing over the words, with a secret seed.
 type vocabulary struct {
 	analyzer *analysis.Analyzer
 	wanted   *wanted // nil keeps every term
 	seed     maphash.Seed
 	words    []word
-	slots    []int32 // index into words plus one, 0 for none; a power of two of them
+	slots    []int32 // index into words plus one, 0 for none; the length is a power of two
 	terms    []analysis.Term
 	last     map[string]analyzed // by field
 	unkept   word
-	sieve    *analysis.Sieve // nil when nothing is wanted in particular
+	sieve    *analysis.Sieve // nil when any word may be wanted
 }
 
-// single is a word whose term is not kept.
+// single is a word whose only term is not kept.
 var single = word{length: 1, positions: 1}
 
-// analyzed is a text and what became of it.
+// analyzed is a text with its result.
 type analyzed struct {
 	text  string
 	field *field
@@ -45,16 +44,16 @@ type analyzed struct {
 
 const (
 	firstSlots = 1 << 10
-	// maxVocabulary bounds how many raw words are remembered, so that hostile
-	// text cannot take more memory than it has bytes.
+	// maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
+	// memory than its size.
 	maxVocabulary = 1 << 16
 )
 
-// vocabulary is that of a worker. It needs b.writing.
+// vocabulary returns that of a worker. It requires b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
 		v := b.vocabularies[worker]
-		clear(v.last) // which would keep the texts of an earlier write
+		clear(v.last) // drops the texts of an earlier write
 		return v
 	}
 	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots),
@@ -66,10 +65,10 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 	return v
 }
 
-// word is good until the next call.
+// word returns the terms of a raw word, valid until the next call.
 func (v *vocabulary) word(raw string) *word {
 	if v.sieve != nil && v.sieve.Others(raw) {
-		return &single // most words: none that the query looks at
+		return &single // the most frequent case: no term is wanted
 	}
 	hash := maphash.String(v.seed, raw)
 	mask := uint64(len(v.slots) - 1)
@@ -114,8 +113,7 @@ func (v *vocabulary) make(raw string) word {
 			w.length++
 		}
 		if v.wanted == nil || v.wanted.accepts(t) {
-			// The text may be a part of the document's, which is not to be
-			// kept for it.
+			// Clone the text: it may be a part of a document, which would stay in memory.
 			kept := *t
 			kept.Text = strings.Clone(t.Text)
 			w.terms = append(w.terms, kept)
@@ -124,8 +122,8 @@ func (v *vocabulary) make(raw string) word {
 	return w
 }
 
-// shared is field, but the same text as that of the chunk before is not analyzed
-// again: chunks of one document have its path and properties in common.
+// shared is field, but reuses the result when the previous chunk has the same text: chunks of one
+// document share path and properties.
 func (v *vocabulary) shared(f store.Field) *field {
 	last, ok := v.last[f.Name]
 	if !ok || last.text != f.Text {
@@ -135,7 +133,7 @@ func (v *vocabulary) shared(f store.Field) *field {
 	return last.field
 }
 
-// field analyzes a text; nil when it holds no term.
+// field analyzes a text; nil when it has no terms.
 func (v *vocabulary) field(text string) *field {
 	out := &field{}
 	position := 0

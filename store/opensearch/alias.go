@@ -64,7 +64,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 // several is that a name stands for so many indices instead of one.
 func (s *Store) several(name string, n int) error {
 	if n == 0 {
-		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not what such a server says")
+		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not from such a server")
 	}
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }

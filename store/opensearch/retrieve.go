@@ -68,7 +68,7 @@ func (s *Store) whole(found *answer) error {
 		return s.fault(sheaf.ErrUnavailable, "the answer is incomplete: %d shards failed, or it timed out",
 			found.Shards.Failed)
 	case found.Hits.Hits == nil:
-		return s.fault(sheaf.ErrUnavailable, "an answer without hits: it is not what such a server says")
+		return s.fault(sheaf.ErrUnavailable, "an answer without hits: it is not from such a server")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 	out := make(sheaf.Ranking, 0, len(found.Hits.Hits))
 	for _, h := range found.Hits.Hits {
 		if len(h.Fields.ID) != 1 {
-			return nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
+			return nil, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not from such a server")
 		}
 		hit := sheaf.Hit{ID: sheaf.ID(unescape(h.Fields.ID[0])), Score: h.Score}
 		for _, inner := range h.Inner {
@@ -123,7 +123,7 @@ func (s *Store) count(ctx context.Context, query object) (int, error) {
 	case err != nil:
 		return 0, err
 	case said.Count == nil:
-		return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+		return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not from such a server")
 	case said.Shards.Failed > 0:
 		return 0, s.fault(sheaf.ErrUnavailable, "the count is incomplete: %d shards failed", said.Shards.Failed)
 	}

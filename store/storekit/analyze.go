@@ -12,10 +12,10 @@ import (
 
 // Field is an analyzed field of a chunk.
 type Field struct {
-	// Postings are one for each term. Sorted by term, forms, whose text begins with
-	// FormMark, come first.
+	// Postings has one entry for each term, sorted by term. Forms, whose text begins with FormMark,
+	// come first.
 	Postings []Posting
-	// Length is the number of terms, forms left out.
+	// Length is the number of terms, without forms.
 	Length int
 }
 
@@ -27,20 +27,20 @@ type Posting struct {
 	Positions []int32
 }
 
-// Writer analyzes texts that are written. Words come again and again, so it remembers
-// the terms of each. It is safe for concurrent use.
+// Writer analyzes texts to write. Words repeat, so it remembers the terms of each. It is safe for
+// concurrent use.
 type Writer struct {
 	analyzer *analysis.Analyzer
 	memories sync.Pool // of *memory
 }
 
-// NewWriter is for texts that a analyzes.
+// NewWriter returns a Writer that analyzes texts with a.
 func NewWriter(a *analysis.Analyzer) *Writer { return &Writer{analyzer: a} }
 
 // Analyze analyzes the text of a field; its postings are sorted by term.
 func (w *Writer) Analyze(text string) Field { return w.analyze(text, true) }
 
-// Unsorted is Analyze for who sorts the postings of many fields together; they come in
+// Unsorted is Analyze for callers that sort the postings of many fields together: postings come in
 // the order in which their terms are found.
 func (w *Writer) Unsorted(text string) Field { return w.analyze(text, false) }
 
@@ -54,46 +54,46 @@ func (w *Writer) analyze(text string, sorted bool) Field {
 		m.sort()
 	}
 	field := Field{Postings: m.postings(), Length: len(m.places)}
-	w.memories.Put(m) // not after a panic, which leaves it half done
+	w.memories.Put(m) // after a panic m is incomplete and is dropped
 	return field
 }
 
 const (
-	// maxNames bounds how many terms are remembered before a field is analyzed.
+	// maxNames is the number of remembered terms from which a field begins with a new memory.
 	maxNames = 1 << 16
-	// maxWord is how many bytes of a word are worth remembering.
+	// maxWord is the length in bytes up to which words are remembered.
 	maxWord = 64
 )
 
-// memory is what one goroutine at a time remembers of words.
+// memory remembers words; one goroutine at a time uses it.
 type memory struct {
 	analyzer *analysis.Analyzer
 	words    map[string]word
-	// Terms have numbers: ids finds that of a name, names the name of a number.
+	// Terms have numbers: ids maps a name to its number, names a number to its name.
 	ids   map[string]int
 	names []string
-	// prefixes are the first eight bytes of each name, as a number that sorts as they do.
+	// prefixes are the first eight bytes of each name, as numbers in the order of the names.
 	prefixes []uint64
-	// at is the place in found of a term of the field that is analyzed, plus one; 0 is none.
+	// at has the position of each term in found plus one; 0 for terms that the field does not have.
 	at []int32
-	// used by one field after another
+	// reused for each field
 	terms  []analysis.Term
 	found  []found
 	places []place
-	placed []int32 // where what was found stands now, in the order of finding
+	placed []int32 // the current index of each term, in the order of finding
 }
 
-// found is a term of the field that is analyzed. It holds no pointers, so that sorting
-// moves nothing that the collector looks at.
+// found is a term of the current field. It has no pointers, which makes sorting cheap for the
+// garbage collector.
 type found struct {
 	prefix    uint64
 	id        int32
 	frequency int32
-	positions int32 // of them, less those of a form, which has none
-	order     int32 // in which it was found
+	positions int32 // number of positions; 0 for a form
+	order     int32 // the order of finding
 }
 
-// word is the terms of a raw word, and how many positions it takes.
+// word has the terms of a raw word, and the number of its positions.
 type word struct {
 	terms     []wordTerm
 	positions int
@@ -104,7 +104,7 @@ type wordTerm struct {
 	form       bool
 }
 
-// place is where a term of found stands in a field.
+// place is a position of a term in a field; term is its index in found.
 type place struct{ term, position int32 }
 
 // find fills found and places.
@@ -144,7 +144,7 @@ func (m *memory) sort() {
 	})
 }
 
-// postings are those of what was found; their positions share one piece of memory.
+// postings returns the postings of the found terms; their positions share one array.
 func (m *memory) postings() []Posting {
 	if len(m.found) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func (m *memory) postings() []Posting {
 		at.Positions = append(at.Positions, p.position)
 	}
 	for i := range out {
-		// The parts of one word may come in another order.
+		// The parts of one word may be out of order.
 		if !slices.IsSorted(out[i].Positions) {
 			slices.Sort(out[i].Positions)
 		}
@@ -173,7 +173,7 @@ func (m *memory) postings() []Posting {
 	return out
 }
 
-// word is what is known of a raw word.
+// word returns the terms of a raw word.
 func (m *memory) word(raw string) word {
 	if w, ok := m.words[raw]; ok {
 		return w
@@ -181,7 +181,7 @@ func (m *memory) word(raw string) word {
 	m.terms = m.analyzer.Terms(m.terms[:0], raw)
 	w := word{terms: make([]wordTerm, len(m.terms)), positions: m.analyzer.Positions(m.terms)}
 	for i, t := range m.terms {
-		name := strings.Clone(t.Text) // of the caller's text otherwise
+		name := strings.Clone(t.Text) // otherwise it would keep the caller's text
 		if t.Form {
 			name = FormMark + t.Text
 		}
@@ -199,7 +199,7 @@ func (m *memory) word(raw string) word {
 	return w
 }
 
-// prefix is the first eight bytes of a name as a number, short ones with zeros behind.
+// prefix returns the first eight bytes of a name as a number; short names end with zeros.
 func prefix(name string) uint64 {
 	var b [8]byte
 	copy(b[:], name)

@@ -12,30 +12,30 @@ import (
 	"sheaf"
 )
 
-// Calls lets the calls of an open store through: each for a bounded time, or, when it
-// writes, while the server answers; one at a time that writes, none after Close. It is safe for concurrent use.
+// Calls admits the calls of an open store. Each call has a bounded time; a write goes on as long as
+// the server answers. One write runs at a time, and none after Close. Calls is safe for concurrent
+// use.
 type Calls struct {
 	store    string
 	http     *http.Client
 	timeout  time.Duration
 	readOnly bool
-	writing  chan struct{} // holds a token while nobody writes
+	writing  chan struct{} // holds a token while no write runs
 
 	mu     sync.Mutex
 	closed bool
 }
 
-// NewCalls is for a store whose name begins its errors, with the client that it
-// speaks through. timeout bounds calls that carry no earlier deadline; readOnly
-// refuses those that write.
+// NewCalls returns the Calls of a store. The store's name begins its errors, and client speaks to
+// the server. timeout limits calls without an earlier deadline; readOnly refuses writes.
 func NewCalls(store string, client *http.Client, timeout time.Duration, readOnly bool) *Calls {
 	c := &Calls{store: store, http: client, timeout: timeout, readOnly: readOnly, writing: make(chan struct{}, 1)}
 	c.writing <- struct{}{}
 	return c
 }
 
-// Begin bounds a call; after Close it is sheaf.ErrUnavailable. The function that it
-// returns ends the bound.
+// Begin limits the time of a call; after Close it fails with sheaf.ErrUnavailable. The caller calls
+// the returned function when the call has ended.
 func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,8 +46,8 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// silence is for how long a server has been asked without an answer in a write; it ends
-// what takes too long. What this program does between requests does not count.
+// silence measures how long a write waits for an answer of the server, and ends the write when that
+// is too long. The time between requests does not count.
 type silence struct {
 	timeout time.Duration
 
@@ -56,16 +56,16 @@ type silence struct {
 	timer  *time.Timer
 }
 
-// silenceKey finds the silence of a context.
+// silenceKey is the context key of a silence.
 type silenceKey struct{}
 
-// silenceOf is nil in a context without one.
+// silenceOf returns the silence of a context, or nil.
 func silenceOf(ctx context.Context) *silence {
 	s, _ := ctx.Value(silenceKey{}).(*silence)
 	return s
 }
 
-// ask begins to count unless another request does, until end.
+// ask starts the timer unless another request already did; each ask needs an end.
 func (s *silence) ask() {
 	if s == nil {
 		return
@@ -77,7 +77,7 @@ func (s *silence) ask() {
 	}
 }
 
-// end is that of what ask began: nobody waits for that answer any more.
+// end ends what ask began: the request is over.
 func (s *silence) end() {
 	if s == nil {
 		return
@@ -89,20 +89,20 @@ func (s *silence) end() {
 	}
 }
 
-// answered begins anew, after an answer that is a success or asks for patience.
+// answered restarts the timer after a success or a busy server's answer.
 func (s *silence) answered() {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asking > 0 && s.timer.Stop() { // else it has ended
+	if s.asking > 0 && s.timer.Stop() { // otherwise it has ended
 		s.timer.Reset(s.timeout)
 	}
 }
 
-// patient is a context that ends when requests get no answer for a time, and what ends
-// it.
+// patient returns a context that ends when requests get no answer for a time, and the function that
+// ends it.
 func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	s := &silence{timeout: timeout, timer: time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })}
@@ -110,16 +110,15 @@ func patient(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithValue(ctx, silenceKey{}, s), func() { s.timer.Stop(); end(nil) }
 }
 
-// WaitsFor reports whether a server that has said since began that it is busy is asked
-// again: by a write, for as long as it waits for an answer.
+// WaitsFor reports whether to ask a server again that has been busy since began. A write may wait
+// as long as it waits for an answer.
 func WaitsFor(ctx context.Context, began time.Time) bool {
 	s := silenceOf(ctx)
 	return s != nil && time.Since(began) < s.timeout
 }
 
-// Write runs f while nobody else writes, for whom it waits: each ends by itself. However
-// much there is to write, it goes on as long as the server answers each request in time,
-// if only that it is busy, which it may say for as long as that.
+// Write runs f when no other write runs; earlier writes end first. It goes on as long as the server
+// answers each request in time. The server may say that it is busy for the same time.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
@@ -133,7 +132,7 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// After the wait: the store may have been closed meanwhile.
+	// After the wait: Close may have run meanwhile.
 	if c.isClosed() {
 		return c.gone()
 	}
@@ -146,8 +145,8 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	return err
 }
 
-// Close waits for a write that is running, gives connections back that nobody uses,
-// and refuses every later call, itself included.
+// Close waits for a running write, closes idle connections, and refuses every later call, including
+// Close.
 func (c *Calls) Close() error {
 	<-c.writing
 	defer func() { c.writing <- struct{}{} }()

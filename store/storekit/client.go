@@ -20,52 +20,50 @@ import (
 	"sheaf/store"
 )
 
-// Client sends requests to one server. Its fields must not change while it is used.
+// Client sends requests to one server. Its fields must not change while it is in use.
 type Client struct {
 	// Store is the name of the store in errors.
 	Store string
-	// URL is scheme, host and port, without a slash at its end.
+	// URL has scheme, host and port, without a slash at its end.
 	URL string
 	// HTTP speaks to the server, with the certificates that it trusts.
 	HTTP *http.Client
-	// Authorize adds who asks to a request; nil adds nothing.
+	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)
-	// Refusal puts an answer that is no success into our categories; nil is
-	// [Refusal].
+	// Refusal turns an unsuccessful answer into an error of our categories; nil means [Refusal].
 	Refusal func(status int, body []byte) error
-	// Attempts is how often a request is sent at most; 0 is 5. For a server that says it
-	// is busy a write counts the time instead, as [WaitsFor] says.
+	// Attempts is how often a request is sent at most; 0 means 5. A write to a busy server is
+	// limited by time instead: see [WaitsFor].
 	Attempts int
 }
 
-// The pauses between attempts: the first, and the longest.
+// The first and the longest pause between attempts.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// maxAnswer bounds what is read of an answer, in bytes; tests lower it.
+// maxAnswer limits the bytes that are read of an answer; tests lower it.
 var maxAnswer int64 = 512 << 20
 
-// Transport keeps as many connections as there may be branches of a few queries.
+// Transport returns a transport with enough idle connections for the branches of a few queries.
 func Transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	return t
 }
 
-// Lines is a body that is sent as it is, as JSON objects one a line.
+// Lines is a body of JSON objects, one on each line, sent unchanged.
 type Lines []byte
 
-// Bytes are a body that is sent as it is, of the content type that Type names.
+// Bytes is a body that is sent unchanged, with Type as its content type.
 type Bytes struct {
 	Type string
 	Data []byte
 }
 
-// Call sends body (nil for none, Lines and Bytes as they are, else as JSON) and
-// decodes the answer into out unless that is nil. An error names the store and the
-// request.
+// Call sends body (nil sends none; Lines and Bytes go unchanged, everything else as JSON) and
+// decodes the answer into out unless out is nil. An error names the store and the request.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	what := fmt.Sprintf("%s: %s %s", c.Store, method, path)
 	var data []byte
@@ -94,10 +92,10 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			}
 			err := json.Unmarshal(answer, out)
 			if err == nil && string(bytes.TrimSpace(answer)) == "null" {
-				err = errors.New("there is nothing in it")
+				err = errors.New("it is empty")
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w: the answer is not what such a server says (is that %s?): %w: %.200q", what,
+				return fmt.Errorf("%s: %w: the answer is not from such a server (is that %s?): %w: %.200q", what,
 					sheaf.ErrUnavailable, c.Store, err, answer)
 			}
 			return nil
@@ -112,7 +110,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 		if pause < 0 || ctx.Err() != nil || !again {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if busy { // it has answered, and is not asked before the pause ends
+		if busy { // the server answered; wait for the pause it asked for
 			silence.end()
 		}
 		err = Wait(ctx, attempt, pause)
@@ -132,8 +130,8 @@ func (c *Client) attempts() int {
 	return c.Attempts
 }
 
-// Wait pauses before another attempt, longer after each, for about as long as pause
-// says when that is above 0. It ends early, with an error, when ctx does.
+// Wait pauses before another attempt, longer after each, or about as long as pause if it is above
+// 0. It fails when ctx ends first.
 func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	if pause <= 0 {
 		pause = min(firstPause<<(attempt-1), maxPause)
@@ -146,8 +144,8 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 	}
 }
 
-// OutOfTime is the error of a call whose context ended: that of a caller who went
-// away, or sheaf.ErrUnavailable for a server that took too long.
+// OutOfTime returns the error of a call whose context ended: the caller's cancellation, or
+// sheaf.ErrUnavailable for a slow server.
 func OutOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return ctx.Err()
@@ -155,8 +153,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// once sends a request one time. A negative pause says that trying again is of no
-// use, 0 that the usual pause will do.
+// once sends a request one time. A negative pause means that trying again is useless, 0 that the
+// usual pause is fine.
 func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
@@ -179,13 +177,13 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	}
 	switch {
 	case int64(len(answer)) > maxAnswer:
-		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, which is not what such a server says (is that %s?)",
+		return nil, -1, fmt.Errorf("%w: the answer has more than %d MB, too much for such a server (is that %s?)",
 			sheaf.ErrUnavailable, maxAnswer>>20, c.Store)
 	case err != nil && ctx.Err() != nil:
 		return nil, -1, OutOfTime(ctx, err)
 	case err != nil:
 		if once := new(*url.Error); errors.As(err, once) {
-			err = (*once).Err // the request is named already
+			err = (*once).Err // the error already names the request
 		}
 		if errors.As(err, new(*tls.CertificateVerificationError)) {
 			return nil, -1, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
@@ -195,17 +193,17 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 	done := resp.StatusCode < 300
 	pause = patience(resp)
 	switch resp.StatusCode {
-	case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy speaks, the server does not
+	case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy answered instead of the server
 	default:
 		if done || pause >= 0 {
-			silenceOf(ctx).answered() // a server that asks for time is there
+			silenceOf(ctx).answered() // a busy server is alive
 		}
 	}
 	if done {
 		return answer, 0, nil
 	}
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
-		return nil, -1, fmt.Errorf("%w: status %d: %s sends on to %.300q, which is not followed: put that host and port "+
+		return nil, -1, fmt.Errorf("%w: status %d: %s redirects to %.300q, which is not followed: put that host and port "+
 			"into the address, or look at the proxy before the server", sheaf.ErrUnavailable, resp.StatusCode, c.URL, to)
 	}
 	refusal := c.Refusal
@@ -220,23 +218,23 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		if errors.Is(err, ErrTooLarge) {
-			return nil, -1, err // which is as large the next time
+			return nil, -1, err // a second attempt would be as large
 		}
 		err = busy{err}
 	}
 	return nil, pause, err
 }
 
-// errBusy is what an answer is that asks for patience.
+// errBusy marks an answer that asks to wait.
 var errBusy = errors.New("busy")
 
-// busy is a refusal of a server that asks for patience.
+// busy is the refusal of a server that asks to wait.
 type busy struct{ error }
 
 func (b busy) Unwrap() error        { return b.error }
 func (b busy) Is(target error) bool { return target == errBusy }
 
-// unreached is what a person can do about a server that was not reached.
+// unreached returns advice for a server that could not be reached.
 func (c *Client) unreached(err error) string {
 	dial, late := new(net.OpError), net.Error(nil)
 	switch {
@@ -249,12 +247,12 @@ func (c *Client) unreached(err error) string {
 	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.Canceled):
 		return ""
 	}
-	// The connection ended before an answer, or what came is none.
+	// The connection ended before an answer, or the answer is not HTTP.
 	return fmt.Sprintf(" (is that %s, and does it speak TLS or not as the address says?)", c.Store)
 }
 
-// patience is how long to wait before a refused request is worth repeating; it is
-// negative when it is not.
+// patience returns how long to wait before repeating a refused request; negative when repeating is
+// useless.
 func patience(resp *http.Response) time.Duration {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -266,12 +264,12 @@ func patience(resp *http.Response) time.Duration {
 	return -1
 }
 
-// ErrTooLarge is that a request has more bytes than the server, or a proxy before it,
-// takes. It wraps sheaf.ErrInvalid.
+// ErrTooLarge means a request has more bytes than the server, or a proxy before it, accepts. It
+// wraps sheaf.ErrInvalid.
 var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Halve sends list, in halves when it is too large for one request, and tells refuse
-// of each part that is too large by itself.
+// Halve sends list, in halves when it is too large for one request. It calls refuse for each
+// element that is too large alone.
 func Halve[T any](list []T, send func(list []T) error, refuse func(one T, err error)) error {
 	err := send(list)
 	switch {
@@ -284,20 +282,20 @@ func Halve[T any](list []T, send func(list []T) error, refuse func(one T, err er
 	return errors.Join(Halve(list[:len(list)/2], send, refuse), Halve(list[len(list)/2:], send, refuse))
 }
 
-// direct is the client that follows no redirect: texts and secrets go to the address that
-// was given, and nowhere else.
+// direct returns a client that follows no redirect, so that texts and secrets only go to the given
+// address.
 func (c *Client) direct() *http.Client {
 	direct := *c.HTTP
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &direct
 }
 
-// Refusal puts an answer that is no success into our categories, by its status.
+// Refusal turns an unsuccessful answer into an error of our categories, by its status.
 func Refusal(status int, body []byte) error {
 	return Refused(status, fmt.Sprintf("%.300q", body))
 }
 
-// Refused is [Refusal] with what the server says as the reason.
+// Refused is [Refusal] with the server's message as the reason.
 func Refused(status int, reason string) error {
 	category, hint := sheaf.ErrInvalid, ""
 	switch {

@@ -9,9 +9,8 @@ import (
 	"sheaf"
 )
 
-// Clock asks for path and returns by how much the server's clock differs from ours, to
-// about a second, as the Date of the answer says. One that has none is
-// sheaf.ErrUnsupported.
+// Clock requests path and returns the difference between the server's clock and ours, to about a
+// second, from the Date of the answer. Without a Date it fails with sheaf.ErrUnsupported.
 func (c *Client) Clock(ctx context.Context, path string) (time.Duration, error) {
 	what := fmt.Sprintf("%s: GET %s", c.Store, path)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
@@ -31,6 +30,6 @@ func (c *Client) Clock(ctx context.Context, path string) (time.Duration, error) 
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w: the answer has no date", what, sheaf.ErrUnsupported)
 	}
-	// The date is cut to seconds.
+	// Dates are rounded down to seconds.
 	return date.Add(time.Second / 2).Sub(before.Add(time.Since(before) / 2)).Abs(), nil
 }

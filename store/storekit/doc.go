@@ -1,12 +1,13 @@
-// Package storekit has what the stores on servers share.
+// Package storekit has what the server stores share.
 //
-// [Compile] analyzes the words of a request once and [Writer] those of a chunk, so that a server holds and is asked
-// for exactly the terms that the embedded engine holds and is asked for. Each store turns the [Plan] into its own
-// language, or says which [Node] it cannot express.
+// [Compile] analyzes the words of a request once, and [Writer] those of a chunk, so that a server
+// stores and receives exactly the terms of the embedded engine. Each store translates the [Plan]
+// into its own language, or says which [Node] it cannot express.
 //
-// [Client] sends requests over HTTP with patience: it sends again, after a pause with jitter, what a server is too
-// busy for or a cut connection lost. Every request may be repeated, because documents are written under IDs of their
-// own: writing twice is writing once. [Calls] lets one call write at a time and bounds how long a call takes.
+// [Client] sends requests over HTTP. After a pause with jitter it repeats requests that met a busy
+// server or a broken connection. Every request may be repeated, because each document has its own
+// ID: writing twice equals writing once. [Calls] lets one call write at a time and limits the time
+// of a call.
 //
 // [ColumnWord] and [ValueWord] write values of columns as words.
 package storekit

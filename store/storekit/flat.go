@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// Flat is a plan of plain words: lists of terms of which one must match, for stores
-// that score words alone.
+// Flat is a plan of plain words, for stores that score only words. It consists of lists of terms; a
+// list matches when any of its terms does.
 type Flat struct {
-	// Must, Should and MustNot are as in [Bool]; each entry matches when any of
-	// its terms does, and one without terms never.
+	// Must, Should and MustNot are as in [Bool]; a list without terms never matches.
 	Must, Should, MustNot [][]Term
-	// All says that there is nothing in Must and Should and everything matches.
+	// All says that Must and Should are empty and everything matches.
 	All bool
 }
 
-// The parts of a query that are no plain words.
+// The parts of a query that are not plain words.
 var (
-	errPhrase = errors.New("phrases, as words of several parts are: leave out the quotation marks, or the mark or " +
-		"field before the word")
+	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
+		"before the word")
 	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces")
 	errNested = errors.New("words that nest more than one deep")
 )
 
-// Flat is the plan as lists of terms. The error says which part is none.
+// Flat returns the plan as lists of terms. Its error names a part that is not plain words.
 func (p *Plan) Flat() (Flat, error) {
 	root, ok := p.Root.(Bool)
 	if !ok {
@@ -45,7 +44,7 @@ func (p *Plan) Flat() (Flat, error) {
 	return out, nil
 }
 
-// flat are the terms of a part that matches when any of them does.
+// flat returns the terms of a part that matches when any of them does.
 func flat(n Node) ([]Term, error) {
 	switch n := n.(type) {
 	case Term:

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Hosts is a transport to a server that has several addresses. A request to the first of them goes to
-// the one that answered last, and to the next when that one gives no answer; requests to other hosts
-// go where they say. It is safe for concurrent use.
+// Hosts is a transport to a server with several addresses. A request to the first address goes to
+// the one that answered last, and to the next when that one gives no answer. Requests to other
+// hosts go there unchanged. Hosts is safe for concurrent use.
 type Hosts struct {
 	Transport *http.Transport
 	// Hosts are names or addresses with ports, at least one.
@@ -19,7 +19,7 @@ type Hosts struct {
 	last atomic.Int64 // index of the host that answered last
 }
 
-// RoundTrip implements http.RoundTripper. Requests here may be repeated: see the package.
+// RoundTrip implements http.RoundTripper. It may repeat requests: see the package.
 func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != h.Hosts[0] {
 		return h.Transport.RoundTrip(req)
@@ -55,10 +55,10 @@ func (h *Hosts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("none of %s answers: %w", strings.Join(h.Hosts, ", "), last)
 }
 
-// proxyAway reports whether a proxy answered that the server behind it is away.
+// proxyAway reports whether a proxy answered that its server is away.
 func proxyAway(status int) bool {
 	return slices.Contains([]int{http.StatusBadGateway, http.StatusGatewayTimeout}, status)
 }
 
-// CloseIdleConnections is called by the client of the same method.
+// CloseIdleConnections serves http.Client.CloseIdleConnections.
 func (h *Hosts) CloseIdleConnections() { h.Transport.CloseIdleConnections() }

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ahead is how many of a list are made before they are used.
+// ahead is how many results are made before they are used.
 const ahead = 64
 
-// InOrder makes something of each of list, several at a time, and uses what was made in
-// the order of list, one at a time, while others are made. The first error ends it.
+// InOrder calls produce for the elements of list, several at a time, and meanwhile uses the results
+// one at a time, in the order of list. The first error ends it.
 func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
 	use func(ctx context.Context, one T, made M) error) error {
 	waiting := make(chan chan M, ahead)
@@ -24,7 +24,7 @@ func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, er
 			select {
 			case waiting <- made:
 			case <-ctx.Done():
-				return nil // who uses what was made says why
+				return nil // the use of a result failed and says why
 			}
 			workers <- struct{}{}
 			group.Go(func() error {

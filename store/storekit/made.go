@@ -8,29 +8,28 @@ import (
 	"sheaf/store"
 )
 
-// Made is what a store says it was made with. Stores write it as JSON, beside what else they need to know.
+// Made records what a store was made with. Stores write it as JSON, beside their own data.
 type Made struct {
 	Analyzer string  `json:"analyzer"`
 	K1       float64 `json:"k1"`
 	B        float64 `json:"b"`
 }
 
-// Same returns an error that wraps store.ErrMadeOtherwise when a store that was made so cannot answer as need asks.
-// place is what holds the store, such as "index", in the advice.
+// Same fails with store.ErrMadeOtherwise when a store that was made like m cannot answer as need
+// requires. place names what holds the store, such as "index", in the advice.
 func (m Made) Same(need Made, place string) error {
 	switch {
 	case m.Analyzer != need.Analyzer:
-		return fmt.Errorf("%w: the %s was made with the analyzer %q, and this program asks for %q: "+
-			"fill it again, or fill another %[2]s", store.ErrMadeOtherwise, place, m.Analyzer, need.Analyzer)
+		return fmt.Errorf("%w: the %s was made with the analyzer %q, not with %q: fill it again, or fill another %[2]s",
+			store.ErrMadeOtherwise, place, m.Analyzer, need.Analyzer)
 	case m.K1 != need.K1 || m.B != need.B:
-		return fmt.Errorf("%w: the %s was made with k1 %v and b %v, and %v and %v are asked for: "+
-			"name the former, fill it again, or fill another %[2]s",
-			store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
+		return fmt.Errorf("%w: the %s was made with k1 %v and b %v, not with %v and %v: name the former, fill it again, "+
+			"or fill another %[2]s", store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
 	}
 	return nil
 }
 
-// SameVersion returns an error that wraps sheaf.ErrUnsupported when another version of the program made a store.
+// SameVersion fails with sheaf.ErrUnsupported when another version of the program made a store.
 func SameVersion(made, reads int, place string) error {
 	if made == reads {
 		return nil
@@ -39,8 +38,8 @@ func SameVersion(made, reads int, place string) error {
 		"use the program that made it, or another %[2]s", sheaf.ErrUnsupported, place, made, reads)
 }
 
-// PlainName reports whether a name has only lower-case letters, digits and the characters of marks, a letter first,
-// and at most most bytes.
+// PlainName reports whether a name begins with a lower-case letter, has only lower-case letters,
+// digits and the characters of marks, and has at most most bytes.
 func PlainName(name, marks string, most int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'

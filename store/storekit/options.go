@@ -13,7 +13,7 @@ import (
 // DefaultTimeout bounds the calls of a store whose options set no timeout.
 const DefaultTimeout = 30 * time.Second
 
-// DefaultClient speaks HTTP, and trusts what the system does.
+// DefaultClient speaks HTTP, and trusts the certificates that the system trusts.
 func DefaultClient() *http.Client { return &http.Client{Transport: Transport()} }
 
 // BM25 returns BM25's parameters; both 0 are the defaults of package store.
@@ -28,13 +28,13 @@ func BM25(k1, b float64) (float64, float64) {
 type Options struct {
 	Server    string
 	Analyzer  *analysis.Analyzer
-	Addresses []string // of HTTP
+	Addresses []string // HTTP addresses
 	K1, B     float64
 	Vectors   []store.VectorField
 	MaxDims   int
 }
 
-// Check returns an error that wraps sheaf.ErrInvalid for options that no server takes.
+// Check fails with sheaf.ErrInvalid for options that no server accepts.
 func (o Options) Check() error {
 	if o.Analyzer == nil {
 		return sheaf.Invalidf("open %s: no analyzer", o.Server)

@@ -10,15 +10,14 @@ import (
 	"sheaf/text/analysis"
 )
 
-// FormMark begins the text of a form (see analysis.Term) wherever forms and
-// terms share a dictionary; no term begins with it.
+// FormMark begins the text of a form (see analysis.Term) where forms and terms share a dictionary;
+// no term begins with it.
 const FormMark = "\x01"
 
 // Plan is an analyzed request.
 type Plan struct {
-	// Fields are those of the request, in its order, and after them those
-	// that only parts of the query name, with weight 1. Nodes refer to them
-	// by index.
+	// Fields are those of the request, in its order, then those that only parts of the query name,
+	// with weight 1. Nodes refer to them by index.
 	Fields []store.FieldWeight
 	// Root is what a chunk must match.
 	Root Node
@@ -27,19 +26,17 @@ type Plan struct {
 // Node is a part of a plan. The set is closed: Term, Expand, Phrase, Bool.
 type Node interface{ node() }
 
-// Term matches chunks that hold a term in any of Fields, and scores its BM25.
+// Term matches chunks with a term in any of Fields, and scores its BM25.
 type Term struct {
 	Text   string
 	Fields []int
-	// Factor multiplies the score: boosts, and how often the query holds the
-	// term.
+	// Factor multiplies the score: it includes boosts and how often the query contains the term.
 	Factor float64
 }
 
-// Expand matches chunks that hold any term that begins with Text (Distance 0)
-// or is at most Distance edits away from it and begins with its first Same characters,
-// forms among them when Forms is set. In each field the best of those terms scores; see
-// [Expand.Weight].
+// Expand matches chunks with a term that begins with Text (Distance 0), or that is at most Distance
+// edits from it and shares its first Same characters; with Forms, forms count too. In each field
+// the best of those terms scores; see [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int
@@ -49,9 +46,9 @@ type Expand struct {
 	Factor   float64
 }
 
-// Phrase matches chunks of which a field holds every token such that, less the
-// tokens' own positions, their positions differ by at most Slop. It scores the
-// terms in the fields that hold it. There are two tokens at least.
+// Phrase matches chunks with every token in one field such that their positions, less the tokens'
+// own positions, differ by at most Slop. It scores the terms in those fields. It has at least two
+// tokens.
 type Phrase struct {
 	Tokens []Token
 	Slop   int
@@ -65,8 +62,8 @@ type Token struct {
 	Position int
 }
 
-// Bool matches as sheaf.Bool does, but one without any Must and Should finds
-// everything only when All is set, and nothing otherwise.
+// Bool matches as sheaf.Bool does, but one with empty Must and Should matches everything only if
+// All is set, and else nothing.
 type Bool struct {
 	Must, Should, MustNot []Node
 	All                   bool
@@ -77,8 +74,8 @@ func (Expand) node() {}
 func (Phrase) node() {}
 func (Bool) node()   {}
 
-// Repeats reports whether a phrase with slop holds a word twice: stores differ in
-// whether both may be the same word of the text.
+// Repeats reports whether a phrase with slop has a word twice: stores differ in whether one word of
+// the text may match both.
 func (p *Plan) Repeats() bool { return repeats(p.Root) }
 
 func repeats(n Node) bool {
@@ -101,7 +98,7 @@ func repeats(n Node) bool {
 	return false
 }
 
-// Compile analyzes the words of a request that is valid.
+// Compile analyzes the words of a valid request.
 func Compile(a *analysis.Analyzer, req *store.TextRequest) Plan {
 	c := compiler{a: a, listed: len(req.Fields)}
 	c.plan.Fields = slices.Clone(req.Fields)
@@ -142,7 +139,7 @@ func (c *compiler) queries(parts []sheaf.TextQuery, factor float64) []Node {
 	return out
 }
 
-// in are the indices of the fields that a part of the query searches.
+// in returns the indices of the fields that a part of the query searches.
 func (c *compiler) in(name string) []int {
 	if name == "" {
 		all := make([]int, c.listed)
@@ -163,11 +160,11 @@ func (c *compiler) match(q sheaf.Match, factor float64) Node {
 	return c.any(c.a.MatchTokens(q.Text), q.Field, factor)
 }
 
-// any matches when any of tokens does.
+// any returns a node that matches when any of tokens does.
 func (c *compiler) any(tokens []analysis.Token, field string, factor float64) Node {
 	fields := c.in(field)
 	var out Bool
-	at := map[string]int{} // where a term stands in out, which a repeated one joins
+	at := map[string]int{} // the index of each term in out, for repeated terms
 	for _, t := range tokens {
 		if t.Prefix {
 			out.Should = append(out.Should, Expand{Text: t.Term, Fields: fields, Factor: factor})
@@ -200,8 +197,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces matches pieces, those that are not exact as like says. It gives a piece that is
-// repeated the factor of all of them.
+// pieces returns a node that matches all pieces; inexact pieces match as like says. A repeated
+// piece gets the sum of the factors.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}
@@ -236,9 +233,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight is what a term or form of the dictionary (forms begin with FormMark)
-// weighs under e: 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does
-// not accept it.
+// Weight returns what a term or form of the dictionary (forms begin with FormMark) weighs under e:
+// 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does not accept it.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {

@@ -9,12 +9,12 @@ import (
 	"sheaf"
 )
 
-// removing bounds how long what a probe made is removed, also when its caller went away.
+// removing limits the time for removing a probe, even if the caller is gone.
 const removing = 30 * time.Second
 
-// Probe makes what a DELETE of path removes, and removes it, to see whether both may be
-// done. It is removed also when ctx ends in between, or when the answer to making it was
-// lost; an error says when it may stand there still.
+// Probe checks the rights to create and to delete: it calls make, then removes the result with a
+// DELETE of path. It removes it even if ctx ends in between or the answer to make was lost. An
+// error says when the probe may be left behind.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {
@@ -24,10 +24,10 @@ func (c *Client) Probe(ctx context.Context, path string, make func() error) erro
 	defer stop()
 	err := c.Call(again, "DELETE", path, nil, nil)
 	switch {
-	case err == nil || errors.Is(err, sheaf.ErrNotFound): // a DELETE that was sent again finds it gone
+	case err == nil || errors.Is(err, sheaf.ErrNotFound): // a repeated DELETE finds nothing
 		return made
 	case made != nil:
 		return fmt.Errorf("%w (%s may have been made: remove it when the server answers)", made, path)
 	}
-	return fmt.Errorf("%w (%s, which was made to look whether it may be, stands there still: remove it)", err, path)
+	return fmt.Errorf("%w (%s was made to test the rights and is left behind: remove it)", err, path)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // TestProbe: what was made to look whether it may be is removed, also for a caller who
-// went away and after a lost answer, and an error says when it stands there still.
+// went away and after a lost answer, and an error says when it is left behind.
 func TestProbe(t *testing.T) {
 	refused := fmt.Errorf("no right: %w", sheaf.ErrInvalid)
 	lost := fmt.Errorf("cut: %w", sheaf.ErrUnavailable)
@@ -32,8 +32,7 @@ func TestProbe(t *testing.T) {
 		"may not be made":    {refused, false, 200, 0, refused, ""},
 		"answer was lost":    {lost, false, 200, 1, lost, ""},
 		"caller went away":   {nil, true, 200, 1, nil, ""},
-		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1, which was made to look whether it " +
-			"may be, stands there still: remove it"},
+		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1 was made to test the rights and is left behind: remove it"},
 		"neither is known": {lost, false, 403, 1, lost, "/notes-probe-1 may have been made"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func TestNonsense(t *testing.T) {
 			http.Redirect(w, r, elsewhere.URL+"/login", http.StatusFound)
 		}, "is not followed: put that host and port into the address"},
 		"nothing": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(" null\n")) },
-			"is not what such a server says"},
+			"is not from such a server"},
 	} {
 		server := httptest.NewServer(c.answer)
 		client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: server.Client(),

@@ -11,17 +11,17 @@ import (
 	"sheaf"
 )
 
-// Some stores keep all columns in one field of words, so that a filter can look at any column without a place of its
-// own in the schema. A word is the column's name in hexadecimal, a dot, a letter for the kind, and the value in a form
-// that sorts as values do: texts in hexadecimal, everything else as the bits of its number. Words hold nothing that a
-// server trims, folds or takes for syntax. ColumnWord and ValueWord write the two halves of a word, ReadWords reads
-// whole ones back.
+// Some stores keep all columns in one field of words, so that a filter can use any column without
+// an entry in the schema. A word has four parts: the column's name in hexadecimal, a dot, a letter
+// for the kind, and the value in a form that sorts like the values. Texts are in hexadecimal,
+// everything else is the bits of its number. A server finds nothing in a word to trim, fold or read
+// as syntax. ColumnWord and ValueWord write the two halves of a word, ReadWords reads whole words.
 
-// LongestWord is how many bytes of a text value or of a name are kept; of a longer text the beginning and a hash, of
-// a longer name a hash.
+// LongestWord is how many bytes of a text value or of a name are kept. A longer text becomes its
+// beginning and a hash, a longer name a hash.
 const LongestWord = 4000
 
-// ColumnWord is the beginning of all words of a column, and of no others.
+// ColumnWord returns the beginning of all words of a column, and of no others.
 func ColumnWord(name string) string {
 	if len(name) > LongestWord {
 		sum := sha256.Sum256([]byte(name))
@@ -33,11 +33,11 @@ func ColumnWord(name string) string {
 var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
 	sheaf.KindBool: "b"}
 
-// KindWord is the beginning of the values of a kind.
+// KindWord returns the beginning of the values of a kind.
 func KindWord(k sheaf.Kind) string { return letters[k] }
 
-// ValueWord is the rest of a word: it sorts as sheaf.Value.Compare says within a kind,
-// as far as texts are kept whole.
+// ValueWord returns the rest of a word. Within a kind it sorts as sheaf.Value.Compare says, as far
+// as texts are kept whole.
 func ValueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {
 		if len(v.Text) > LongestWord {
@@ -49,12 +49,12 @@ func ValueWord(v sheaf.Value) string {
 	return fmt.Sprintf("%s%016x", letters[v.Kind], sortable(v.Number))
 }
 
-// PrefixWord is the beginning of the values that are texts beginning so.
+// PrefixWord returns the beginning of all text values that begin with text.
 func PrefixWord(text string) string {
 	return "t" + hex.EncodeToString([]byte(text[:min(len(text), LongestWord)]))
 }
 
-// sortable are bits that order as numbers do.
+// sortable returns bits that sort as numbers do.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f)
 	if bits>>63 != 0 {
@@ -66,14 +66,14 @@ func sortable(f float64) uint64 {
 // SortableNumber is an integer that orders as numbers do.
 func SortableNumber(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
 
-// Columns are the values that words stand for.
+// Columns are the values that words encode.
 type Columns map[string][]sheaf.Value
 
 // Values implements sheaf.Columns.
 func (c Columns) Values(column string) []sheaf.Value { return c[column] }
 
-// ReadWords reads words back; those of very long names and values lack what stands
-// behind the limit, and what is no word is left out.
+// ReadWords decodes words. Long names and values end at the limit; anything that is not a word is
+// skipped.
 func ReadWords(words []string) Columns {
 	out := Columns{}
 	for _, w := range words {

@@ -1,5 +1,5 @@
-// Package transfer brings what one store holds into another. Its main function is
-// [Copy], which streams: what it holds in memory does not grow with the store.
+// Package transfer copies one store into another. Its main function is [Copy], which streams: its
+// memory does not grow with the store.
 package transfer
 
 import (
@@ -17,23 +17,21 @@ import (
 type Options struct {
 	// Cursor is where an earlier copy ended, "" to begin.
 	Cursor string
-	// Progress is told after every batch what arrived so far, counted from the
-	// cursor on, and the cursor behind it: what arrived is durable by then. Nil
-	// is told nothing; its error ends the copy.
+	// Progress gets, after every batch, the number of chunks since Cursor and the cursor after
+	// them. These chunks are durable. Its error ends the copy. It may be nil.
 	Progress func(chunks int, cursor string) error
 }
 
-// batchBytes is about how many bytes of text and vectors a batch holds, and
-// batchChunks how many chunks at most.
+// batchBytes is roughly how many bytes of text and vectors a batch has, and batchChunks the largest
+// number of chunks.
 const (
 	batchBytes  = 16 << 20
 	batchChunks = 5000
 )
 
-// Copy writes every chunk that from gives to another store and returns how many.
-// Writing a chunk twice is writing it once, so an interrupted copy can begin anywhere
-// before where it ended. Documents that to rejects are named in a
-// store.PartialError at the end, and all others are copied.
+// Copy writes every chunk of from to another store and returns how many. Writing a chunk twice
+// equals writing it once, so an interrupted copy can restart anywhere before its end. Documents
+// that the store rejects are named in a store.PartialError at the end; all others are copied.
 func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
 	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
 	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
@@ -55,7 +53,7 @@ func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options)
 	return c.copied, err
 }
 
-// copying is a copy on its way.
+// copying is a running copy.
 type copying struct {
 	to       store.Backend
 	o        Options
@@ -102,9 +100,9 @@ func size(c *store.Chunk) int {
 	return n
 }
 
-// Verify counts what both stores hold and compares about sample chunks from all over
-// the first, IDs and the similarity of each to its own first vector. It returns how
-// many were compared; a difference is sheaf.ErrCorrupt.
+// Verify counts the chunks of both stores and compares about sample chunks from all over the first:
+// their IDs, and the similarity of each to its own first vector. It returns how many it compared; a
+// difference is sheaf.ErrCorrupt.
 func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
 	counts := [2]int{-1, -1}
 	for i, st := range []any{from, to} {
@@ -134,7 +132,7 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare looks for chunks by ID, and for those that have vectors by the first.
+// compare looks for chunks by ID, and for those with vectors also by the first vector.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

@@ -32,7 +32,7 @@ func TestOpenFaults(t *testing.T) {
 		"nonsense": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 			fmt.Fprint(w, "<html>login</html>")
 			return true
-		}, sheaf.ErrUnavailable, "not what such a server says"},
+		}, sheaf.ErrUnavailable, "not from such a server"},
 		"cut": {func(http.ResponseWriter, *http.Request, []byte) bool { panic(http.ErrAbortHandler) }, sheaf.ErrUnavailable,
 			"EOF"},
 		"half": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
@@ -217,8 +217,8 @@ func TestSearchFaults(t *testing.T) {
 			`time left"}]}}`, "No time left"},
 		"no coverage": {`{"root":{"fields":{"totalCount":1}}}`, "coverage"},
 		"empty":       {`{}`, "coverage"},
-		"a list":      {`[1]`, "not what such a server says"},
-		"half":        {`{"root":{"children":[`, "not what such a server says"},
+		"a list":      {`[1]`, "not from such a server"},
+		"half":        {`{"root":{"children":[`, "not from such a server"},
 		"no ID":       {result(1, `{"relevance":1,"fields":{}}`), "without an ID"},
 		"odd ID":      {result(1, hitOf("%zz", 1, "")), "a hit with the ID"},
 		"NaN":         {result(1, hitOf("n:a", `"NaN"`, "")), "relevance"},

@@ -51,7 +51,7 @@ type hitFields struct {
 }
 
 func (s *Store) nonsense(what string) error {
-	return s.fault(sheaf.ErrUnavailable, "%s: the answer is not what such a server says", what)
+	return s.fault(sheaf.ErrUnavailable, "%s: the answer is not from such a server", what)
 }
 
 // search sends a query. An answer from a part of the content is no answer.

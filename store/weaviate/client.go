@@ -65,7 +65,7 @@ func (a *said[T]) of(s *Store) (T, error) {
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {
-		return nil, s.fault(sheaf.ErrUnavailable, "an answer without the class %s: it is not what such a server says", class)
+		return nil, s.fault(sheaf.ErrUnavailable, "an answer without the class %s: it is not from such a server", class)
 	}
 	return list, nil
 }

@@ -86,18 +86,18 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 		h := sheaf.Hit{Passage: o.N}
 		id, err := hex.DecodeString(o.CID)
 		if err != nil || len(id) == 0 {
-			return out, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not what such a server says")
+			return out, s.fault(sheaf.ErrUnavailable, "a hit without an ID: the answer is not from such a server")
 		}
 		h.ID = sheaf.ID(id)
 		switch {
 		case a.meaning && o.Additional.Distance == nil:
-			return out, s.fault(sheaf.ErrUnavailable, "a hit without a distance: the answer is not what such a server says")
+			return out, s.fault(sheaf.ErrUnavailable, "a hit without a distance: the answer is not from such a server")
 		case a.meaning:
 			h.Score = 1 - *o.Additional.Distance
 		case a.how != "":
 			score, err := strconv.ParseFloat(o.Additional.Score, 64)
 			if err != nil {
-				return out, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not what such a server says",
+				return out, s.fault(sheaf.ErrUnavailable, "a score of %q: the answer is not from such a server",
 					o.Additional.Score)
 			}
 			h.Score = score
@@ -147,7 +147,7 @@ func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
 	for i, a := range list {
 		found := answers[i].Aggregate[a.class]
 		if len(found) != 1 || found[0].Meta.Count == nil {
-			return nil, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not what such a server says")
+			return nil, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not from such a server")
 		}
 		out[i] = *found[0].Meta.Count
 	}

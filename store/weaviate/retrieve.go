@@ -239,7 +239,7 @@ func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, con
 		}
 		return terms, or(any...), nil
 	case storekit.Phrase:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, as words of several parts are: leave out the "+
+		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, and words of several parts: leave out the "+
 			"quotation marks, or the mark or field before the word, or use another store")
 	case storekit.Expand:
 		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts "+

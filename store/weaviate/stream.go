@@ -100,7 +100,7 @@ func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, strin
 		var k kept
 		switch {
 		case err != nil || len(id) == 0:
-			return nil, "", s.fault(sheaf.ErrUnavailable, "an object without an ID: the answer is not what such a server says")
+			return nil, "", s.fault(sheaf.ErrUnavailable, "an object without an ID: the answer is not from such a server")
 		case o.Kept == "":
 			return nil, "", s.fault(sheaf.ErrUnsupported, "chunk %q was written without its texts: fill the class again", id)
 		case json.Unmarshal([]byte(o.Kept), &k) != nil:

@@ -263,7 +263,7 @@ func (s *Store) verify(ctx context.Context) error {
 		return other(err)
 	}
 	if all.Classes == nil {
-		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not what such a server says")
+		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not from such a server")
 	}
 	found, shards := false, 0
 	vectors, texts := map[string]store.VectorField{}, map[string]bool{}

@@ -281,8 +281,8 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 		case e != nil && len(e.Error) > 0:
 			b.rejected[docs[i]] = fmt.Errorf("weaviate: %.300s", e.Error[0].Message)
 		case one.Result.Status != "SUCCESS":
-			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not "+
-				"what such a server says", one.Result.Status)
+			return b.s.fault(sheaf.ErrUnavailable, "an object is neither taken nor refused (status %q): the answer is not from "+
+				"such a server", one.Result.Status)
 		}
 	}
 	return nil
@@ -379,7 +379,7 @@ func (s *Store) deleteSome(ctx context.Context, class string, where []object) (m
 	case err != nil:
 		return false, err
 	case r == nil:
-		return false, s.fault(sheaf.ErrUnavailable, "a deletion without results: the answer is not what such a server says")
+		return false, s.fault(sheaf.ErrUnavailable, "a deletion without results: the answer is not from such a server")
 	case r.Failed > 0:
 		return false, s.fault(sheaf.ErrUnavailable, "%d objects of %s were not deleted: write again", r.Failed, class)
 	}

@@ -159,7 +159,10 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 // what is wrong.
 func FuzzPayload(f *testing.F) {
 	f.Add([]byte(
-		`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],"settings":{"trees":[{"name":"t","root":"/t"}]},"skipped":"catalog-skipped","docs":1}`), []byte(`[{"path":"p","reason":"r"}]`), uint64(30))
+		`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],`+
+			`"settings":{"trees":[{"name":"t","root":"/t"}]},`+
+			`"skipped":"catalog-skipped","docs":1}`),
+		[]byte(`[{"path":"p","reason":"r"}]`), uint64(30))
 	f.Add([]byte(`{"format":2,"skipped":"/l"}`), []byte{}, uint64(0))
 	f.Add([]byte(`{"format":2,"pending":"catalog-pending","copy":"catalog-settings"}`), []byte(`{"t:a.md":"vectors"}`),
 		uint64(1<<40))

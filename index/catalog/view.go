@@ -94,7 +94,8 @@ func (v *View) Chunks() int { return v.payload.Chunks }
 // SourceBytes is the size of all source files.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
-// Pending returns the documents that still need work, such as vectors, with the reason. The map is shared and must not be changed.
+// Pending returns the documents that still need work, such as vectors, with the reason. The map is
+// shared and must not be changed.
 func (v *View) Pending() map[sheaf.ID]string {
 	pending, err := v.pending()
 	v.note(err)
@@ -200,8 +201,9 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head is Record, but the chunks may be missing. It takes as long for a document of any size,
-// so its time tells a caller nothing about a hidden document. Callers must not keep it. Its faults are those of Err too.
+// Head is Record, but the chunks may be missing. Its time does not depend on the size of the
+// document, so it reveals nothing about a hidden document. Callers must not keep the record. Err
+// also reports its faults.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil

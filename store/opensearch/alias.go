@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Alias implements [store.Switcher]: the index and its dictionary get their second
-// names in one request. A name that somebody else's index has stays there.
+// Alias implements [store.Switcher]: one request gives the index and its dictionary their second
+// names. A name that belongs to an index of somebody else stays there.
 func (s *Store) Alias(ctx context.Context, name string) error {
 	if !storekit.PlainName(name, "_-", 200) {
 		return sheaf.Invalidf("alias %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name)
@@ -61,7 +61,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	return s.client.Call(ctx, "POST", "/_aliases", object{"actions": actions}, nil)
 }
 
-// several is that a name stands for so many indices instead of one.
+// several returns the error for a name that stands for n indices instead of one.
 func (s *Store) several(name string, n int) error {
 	if n == 0 {
 		return s.fault(sheaf.ErrUnavailable, "the server names no index: the answer is not from such a server")
@@ -69,9 +69,9 @@ func (s *Store) several(name string, n int) error {
 	return s.fault(sheaf.ErrInvalid, "the name %s stands for %d indices: name another index, which is one", name, n)
 }
 
-// whose forgets which terms the dictionary has when the name has moved to another
-// index. Without the index or its dictionary it is sheaf.ErrNotFound: many a server would
-// make one of its own out of what is written.
+// whose forgets the known terms of the dictionary when the name has moved to another index. It
+// fails with sheaf.ErrNotFound without the index or its dictionary: many servers would create one
+// from the first write.
 func (s *Store) whose(ctx context.Context) error {
 	names, err := s.behind(ctx, s.index()+","+s.terms())
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) whose(ctx context.Context) error {
 	return nil
 }
 
-// behind are the indices that a name stands for.
+// behind returns the indices that a name stands for.
 func (s *Store) behind(ctx context.Context, name string) ([]string, error) {
 	var found map[string]struct{}
 	err := s.client.Call(ctx, "GET", "/"+name+"/_alias", nil, &found)

@@ -12,7 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// newClient sends requests to the server of o.
+// newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
 	return &storekit.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal,
 		Authorize: func(req *http.Request) {
@@ -27,7 +27,7 @@ func newClient(o Options) *storekit.Client {
 		}}
 }
 
-// serverError is what the server says about a request or a document.
+// serverError is the server's message about a request or a document.
 type serverError struct {
 	Type   string
 	Reason string
@@ -39,15 +39,15 @@ func (e serverError) String() string {
 	if len(e.Cause) > 0 && e.Cause[0].Reason != "" {
 		e.Type, e.Reason = e.Cause[0].Type, e.Cause[0].Reason
 	}
-	return e.Type + ": " + strings.TrimSuffix(e.Reason, ";") // as those of blocks end
+	return e.Type + ": " + strings.TrimSuffix(e.Reason, ";") // errors about blocks end with a semicolon
 }
 
-// pressed is what a server says of writing that its memory has no room for now: how many
-// bytes it takes, and how many all writing may.
+// pressed matches the server's refusal of a write for lack of memory: the bytes of the write, and
+// the limit for all writes.
 var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
 
-// tooLarge reports whether the server has no room for a request even when it does nothing
-// else, which no waiting changes.
+// tooLarge reports whether the server has no room for a request even when it is idle. Then waiting
+// does not help.
 func (e serverError) tooLarge() bool {
 	found := pressed.FindStringSubmatch(e.String())
 	if found == nil {
@@ -58,7 +58,7 @@ func (e serverError) tooLarge() bool {
 	return takes > most
 }
 
-// asTooLarge is the error of such a request, or of an action in it.
+// asTooLarge returns the error of such a request, or of an action in it.
 func (e serverError) asTooLarge(status int) error {
 	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s",
 		storekit.ErrTooLarge, status, e)
@@ -66,11 +66,11 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// refusal puts an answer that is no success into our categories.
+// refusal turns an unsuccessful answer into an error of our categories.
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
-		return storekit.Refusal(status, body) // that of a proxy
+		return storekit.Refusal(status, body) // the answer of a proxy
 	}
 	if status == http.StatusNotFound && said.Error.Type == "index_not_found_exception" {
 		return errMissing
@@ -84,8 +84,8 @@ func refusal(status int, body []byte) error {
 			"address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "script_lang not supported [painless]"):
 		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which compares all vectors of an index "+
-			"made for the graph, or of which more than %d are asked for: install it, or ask for fewer in an index made "+
-			"without hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
+			"made for the graph, or more than %d of them: install it, or ask for fewer hits in an index made without "+
+			"hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
 	case strings.Contains(text, "tokenizer type [char_group]"), strings.Contains(text, "filter type [pattern_capture]"):
 		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported,
 			status, text)

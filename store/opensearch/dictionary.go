@@ -11,18 +11,18 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The dictionary is an index of its own with one document a term or form. The
-// server's own prefix and fuzzy queries cannot do what ours do, which is to score
-// by the best of the terms that match; so the terms are looked up first.
+// The dictionary is a separate index with one document for each term or form. Sheaf scores a prefix
+// or fuzzy word by the best matching term, which the server's own queries cannot do. So the terms
+// are looked up first.
 
-// maxTerms bounds what one look-up returns.
+// maxTerms limits the result of one look-up.
 const maxTerms = 10_000
 
-// maxRemembered bounds the terms that a store knows to be in the dictionary.
+// maxRemembered limits the terms that a store remembers as known to the dictionary.
 const maxRemembered = 1_000_000
 
-// learn adds the terms that are new to the dictionary, which may already have
-// them.
+// learn adds terms to the dictionary unless the store remembers them; the dictionary may already
+// have them.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.known) > maxRemembered {
@@ -73,7 +73,7 @@ type grown struct {
 	weight float64
 }
 
-// grow finds the terms that e accepts, in order.
+// grow returns the terms that e accepts, in order.
 func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]grown, error) {
 	var parts []object
 	for _, mark := range []string{"", storekit.FormMark} {

@@ -9,13 +9,12 @@ import (
 	"sheaf"
 )
 
-// remakeTimeout bounds making an index again.
+// remakeTimeout limits the time for creating an index again.
 const remakeTimeout = 30 * time.Second
 
-// Empty implements [store.Emptier]: the index is removed and made again with the
-// settings, the mapping and the second names that it has, because chunks that are only
-// deleted count in statistics until the server merges them away. The dictionary stays:
-// what nothing holds finds nothing.
+// Empty implements [store.Emptier]: it removes the index and creates it again with its settings,
+// mapping and second names, because deleted chunks count in statistics until the server merges them
+// away. The dictionary stays: a term without chunks finds nothing.
 func (s *Store) Empty(ctx context.Context) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		var found map[string]struct {
@@ -32,12 +31,11 @@ func (s *Store) Empty(ctx context.Context) error {
 			return s.several(s.index(), len(found))
 		}
 		for name, index := range found {
-			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // which the server gives
+			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // the server sets these
 				delete(index.Settings.Index, own)
 			}
-			// A request that is sent again, because its answer was lost, finds done
-			// what it asks for; and what is removed is made again even when the
-			// caller goes away.
+			// A request that is repeated after its answer was lost finds its work done. The index
+			// is created again even when the caller is gone.
 			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}

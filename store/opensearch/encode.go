@@ -16,14 +16,13 @@ import (
 	"sheaf/store/storekit"
 )
 
-// escapes is the first of 256 characters, reserved by Unicode for private use,
-// that stand for single bytes.
+// escapes is the first of 256 characters, reserved by Unicode for private use, that encode single
+// bytes.
 const escapes = 0x10ff00
 
-// escape makes UTF-8, which is all that JSON carries, of any bytes: those that
-// are not UTF-8 become characters of the private range, and so do the bytes of
-// characters of that range. Texts that are UTF-8 stay as they are and in their
-// order.
+// escape turns any bytes into UTF-8, which JSON requires. Bytes that are not UTF-8 become
+// characters of the private range, and so do the bytes of characters of that range. UTF-8 texts
+// stay unchanged and in their order.
 func escape(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -43,7 +42,7 @@ func escape(s string) string {
 	return out.String()
 }
 
-// unescape undoes escape.
+// unescape reverses escape.
 func unescape(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= escapes }) {
 		return s
@@ -59,24 +58,22 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// key is the name of a document in the index, which takes 512 bytes at most.
+// key returns the name of a document in the index, which accepts at most 512 bytes.
 func key(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Every value of a column is one word of the field "c": the column's name, a
-// separator, a letter for the kind, and the value in a form that sorts as values
-// do. So a filter needs no mapping of its own for any column, and a word that
-// matches is one value that matches.
+// Every value of a column is one word of the field "c": the column's name, a separator, a letter
+// for the kind, and the value in a form that sorts as values do. So a filter needs no mapping for
+// each column, and a matching word is a matching value.
 const (
 	separator = "\x1f"
-	// maxWord is how much of a text value is kept; of a longer one the
-	// beginning and a hash.
+	// maxWord is how much of a text value is kept; a longer value becomes its beginning and a hash.
 	maxWord = 8000
 )
 
-// columnWord is the beginning of the words of a column.
+// columnWord returns the beginning of the words of a column.
 func columnWord(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) || len(name) > maxWord {
 		sum := sha256.Sum256([]byte(name))
@@ -109,7 +106,7 @@ func valueWord(v sheaf.Value) string {
 	return fmt.Sprintf("%s%016x", kindLetter[v.Kind], bits)
 }
 
-// Terms are written to the server with these between them.
+// Separators between terms that are sent to the server.
 const (
 	betweenPlaces = "\x1e" // between positions
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
@@ -121,9 +118,8 @@ type placed struct {
 	term     string
 }
 
-// places writes terms as the server's analyzer reads them; it sorts them by position.
-// Positions that are far apart (which only stop words in great numbers make) take
-// no more than maxGap.
+// places sorts terms by position and writes them for the server's analyzer. Large gaps, which only
+// many stop words in a row make, shrink to maxGap.
 func places(terms []placed) string {
 	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
 	var out strings.Builder
@@ -145,11 +141,11 @@ func places(terms []placed) string {
 
 const maxGap = 1000
 
-// present stands in the forms of every field that has terms, so that both have as
-// many chunks for idf.
+// present is in the forms of every field that has terms, so that both count the same chunks for
+// idf.
 const present = "\x02"
 
-// fieldTexts are the terms of a field and its forms as they are sent.
+// fieldTexts returns the terms and the forms of a field as they are sent.
 func fieldTexts(f storekit.Field) (terms, forms string) {
 	at := make([]placed, 0, f.Length)
 	rest := []string{present}
@@ -171,18 +167,17 @@ func fieldTexts(f storekit.Field) (terms, forms string) {
 	return places(at), strings.Join(rest, betweenPlaces)
 }
 
-// filler is a term that nobody looks for.
+// filler is a term that no query contains.
 const filler = "\x03"
 
-// filling is how many fillers make a field of n terms as long as the nearest length
-// that Lucene keeps, which by itself cuts off what its byte cannot hold: texts would
-// count as up to an eighth shorter than they are, against an average that is exact.
-// So they are at most a sixteenth off, up as often as down.
+// filling returns the number of fillers that pad a field of n terms to the nearest length that
+// Lucene keeps. Lucene alone rounds lengths down: texts would count as up to an eighth too short,
+// against an exact average. With fillers the error is at most a sixteenth, up as often as down.
 func filling(n int) int {
 	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
 }
 
-// plainField is the name of a field in the index.
+// plainField returns the name of a field in the index.
 func plainField(name string) string {
 	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r == '_') }) {
 		return name

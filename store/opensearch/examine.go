@@ -13,11 +13,12 @@ import (
 	"sheaf/store"
 )
 
-// notTold is what a check finds when the server does not answer its question. No other command needs that answer.
+// notTold is the result of a check when the server does not answer its question. No other command
+// needs that answer.
 const notTold = "not told"
 
-// Examine looks at a server and the index in it. It makes an empty index beside it
-// and removes it again, which shows rights, analyzers and vectors.
+// Examine checks a server and its index. It creates an empty index beside it and removes it again,
+// which tests rights, analyzers and vectors.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -58,7 +59,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, s.examineMaking(ctx), s.examineIndex(ctx))
 }
 
-// examineLicense names the license; an expired one is a fault.
+// examineLicense names the license; an expired license is a fault.
 func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "license", Found: notTold}
 	var said struct {
@@ -66,7 +67,7 @@ func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	}
 	switch err := s.client.Call(ctx, "GET", "/_license", nil, &said); {
 	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound), err == nil && said.License.Type == "":
-		return out // without the right to ask, or from a server without the module
+		return out // the user may not ask, or the server lacks the module
 	case err != nil:
 		out.Found, out.Err = "", err
 		return out
@@ -91,8 +92,8 @@ func (s *Store) examineHealth(ctx context.Context) store.Finding {
 	return store.Finding{Check: "health", Found: health.Status, Err: err}
 }
 
-// examineClock compares with what each node says of itself: the servers send no header
-// Date. A node answers some time between question and answer, so within is no difference.
+// examineClock compares our clock with the time that each node reports: the servers send no Date
+// header. A node answers between question and answer, so a time in between counts as no difference.
 func (s *Store) examineClock(ctx context.Context) store.Finding {
 	var stats struct {
 		Nodes map[string]struct{ Timestamp int64 }
@@ -119,7 +120,7 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	return out
 }
 
-// examineMaking makes an index like ours and removes it.
+// examineMaking creates an index like ours and removes it.
 func (s *Store) examineMaking(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "rights and analyzers", Found: "an index can be made"}
 	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
@@ -162,15 +163,15 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 	return out
 }
 
-// examineBlocks is an error when something may not be done with the index or its
-// dictionary: the server itself blocks an index when its disk is nearly full.
+// examineBlocks fails when the server blocks an operation on the index or its dictionary. A server
+// blocks an index itself when its disk is nearly full.
 func (s *Store) examineBlocks(ctx context.Context) error {
 	var found map[string]struct{ Settings map[string]string }
 	err := s.client.Call(ctx, "GET",
 		fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()),
 		nil, &found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		return nil // without the right to ask, writing will tell
+		return nil // the user may not ask; a write will show it
 	}
 	if err != nil {
 		return err
@@ -178,9 +179,9 @@ func (s *Store) examineBlocks(ctx context.Context) error {
 	var lifts []string
 	space := ""
 	for _, index := range slices.Sorted(maps.Keys(found)) {
-		// Those of reading only come first: they keep the others from being changed. Each
-		// is a request of its own: together they are refused. (That of metadata refuses
-		// this request, and says so.)
+		// Blocks for reading only come first: they prevent changes of the others. Each needs its
+		// own request, because the server refuses them together. (The block of metadata refuses
+		// this request, and the error says so.)
 		for _, block := range []string{"read_only_allow_delete", "read_only", "write", "read"} {
 			if found[index].Settings["index.blocks."+block] != "true" {
 				continue

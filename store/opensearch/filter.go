@@ -12,7 +12,7 @@ var (
 	nothing    = object{"match_none": object{}}
 )
 
-// filter is the query that f stands for; it has no score.
+// filter returns the query of f; it has no score.
 func (s *Store) filter(f sheaf.Filter) (object, error) {
 	switch f := f.(type) {
 	case sheaf.And:
@@ -46,8 +46,8 @@ func (s *Store) filter(f sheaf.Filter) (object, error) {
 	return nothing, nil
 }
 
-// whole reports whether text does not end with the beginning of a character: then
-// the words that begin with its escape are those of the texts that begin with it.
+// whole reports whether text ends with a whole character. Then the words that begin with its escape
+// are exactly those of the texts that begin with it.
 func whole(text string) bool {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -83,8 +83,8 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 		strings.ToValidUTF8(f.Max.Text, "") != f.Max.Text) {
 		return nil, s.fault(sheaf.ErrUnsupported, "a range between texts that are not UTF-8")
 	}
-	// Without a bound, the words of the kind are one: those that begin with
-	// its letter, which the character after it ends.
+	// Without a bound, all words of the kind match: they begin with its letter, and the character
+	// after the letter ends the range.
 	letter := kindLetter[kind]
 	low, high := columnWord(f.Column)+letter, columnWord(f.Column)+string(letter[0]+1)
 	bounds := object{"gte": low, "lt": high}
@@ -99,7 +99,7 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 	return object{"range": object{"c": bounds}}, nil
 }
 
-// bounds are the clauses for filter and bound of a request.
+// bounds returns the clauses for filter and bound of a request.
 func (s *Store) bounds(f sheaf.Filter, within []sheaf.ID) ([]any, error) {
 	var out []any
 	if f != nil {

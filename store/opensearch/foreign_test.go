@@ -63,7 +63,8 @@ func TestForeignDictionary(t *testing.T) {
 			`{"dynamic":false,"_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}`,
 			`{"dynamic":"strict","properties":{"t":{"type":"keyword"}}}`,
 			`{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"text","index_options":"docs"}}}`,
-			`{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"},"u":{"properties":{"p":{"type":"text","index_options":"docs"}}}}}`,
+			`{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"},` +
+				`"u":{"properties":{"p":{"type":"text","index_options":"docs"}}}}}`,
 			`{"_meta":{"sheaf":"a bundle","made":1}}`,
 		} {
 			o := s.New(t)
@@ -105,7 +106,8 @@ func TestForeignBesideOurs(t *testing.T) {
 		name := o.Index + "-terms"
 		asked(t, o, "DELETE", "/"+name, "")
 		unharmed := foreign(t, o, name, `{}`)
-		for _, change := range []func(*opensearch.Options){func(*opensearch.Options) {}, func(o *opensearch.Options) { o.Existing = true }, func(o *opensearch.Options) { o.ReadOnly = true }} {
+		for _, change := range []func(*opensearch.Options){func(*opensearch.Options) {},
+			func(o *opensearch.Options) { o.Existing = true }, func(o *opensearch.Options) { o.ReadOnly = true }} {
 			opened := o
 			change(&opened)
 			_, err := opensearch.Open(t.Context(), opened)
@@ -180,7 +182,8 @@ func TestOlderDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
 		if status, said := asked(t, o, "PUT", "/"+o.Index+"-terms",
-			`{"mappings":{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
+			`{"mappings":{"dynamic":"strict","_source":{"enabled":false},`+
+				`"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
 			t.Fatal(said)
 		}
 		b := s.Open(t, o)

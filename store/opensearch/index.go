@@ -13,7 +13,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// version is that of the mapping.
+// version is the version of the mapping.
 const version = 1
 
 // meta is what an index says about itself.
@@ -23,12 +23,12 @@ type meta struct {
 	Vectors []store.VectorField `json:"vectors,omitempty"`
 }
 
-// meta is what an index that is made by these options says of itself.
+// meta returns what an index with these options says about itself.
 func (o *Options) meta(vectors []store.VectorField) meta {
 	return meta{version, storekit.Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B}, vectors}
 }
 
-// prepare makes the index, or checks the one that is there.
+// prepare creates the index, or checks an existing one.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := s.server(ctx); err != nil {
 		return err
@@ -53,19 +53,20 @@ func (s *Store) complete(ctx context.Context) error {
 	case errors.Is(err, sheaf.ErrNotFound):
 		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.index())
 	case errors.Is(err, store.ErrForbidden):
-		return nil // who may not ask is told of that when words are completed or written
+		return nil // a user who may not ask gets this error later, when words are completed or written
 	}
 	return err
 }
 
-// askClauses asks how many clauses a query may have: OpenSearch takes that also while it
-// runs, and then it does not stand among the defaults, which are what its file says.
+// askClauses reads the limit of clauses in a query. OpenSearch can change it while it runs; then
+// the defaults still show the value of its file.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",
-		"/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
+		"/_cluster/settings?include_defaults=true&flat_settings=true&filter_path="+
+			"*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
-		return err // a user without the right to ask gets the usual number
+		return err // a user who may not ask gets the usual limit
 	}
 	for _, set := range []map[string]any{settings.Defaults, settings.Persistent, settings.Transient} {
 		if text, ok := set["indices.query.bool.max_clause_count"].(string); ok {
@@ -77,7 +78,7 @@ func (s *Store) askClauses(ctx context.Context) error {
 	return nil
 }
 
-// server asks for what the store needs of the server.
+// server checks that the server has what the store needs.
 func (s *Store) server(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
 		return s.other(err)
@@ -85,7 +86,7 @@ func (s *Store) server(ctx context.Context) error {
 		return err
 	}
 	if s.o.Dialect == Elasticsearch {
-		// "/" is not asked: a right for it is rarer, and not every server has it.
+		// "/" needs a right that users often lack, and some servers do not have it.
 		var nodes struct {
 			Nodes map[string]struct{ Version string }
 		}
@@ -94,23 +95,23 @@ func (s *Store) server(ctx context.Context) error {
 			return s.recent(n.Version)
 		}
 		if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
-			return nil // without the right to ask, the mapping will tell
+			return nil // the user may not ask; the mapping will show it
 		}
 		return err
 	}
 	var plugins []struct{ Component, Version string }
 	if err := s.client.Call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
-		return nil // without the right to ask, the mapping will tell
+		return nil // the user may not ask; the mapping will show it
 	}
 	for _, p := range plugins {
 		if p.Component == "opensearch-knn" {
-			return s.recent(p.Version) // which begins with the server's
+			return s.recent(p.Version) // a plug-in's version begins with the server's
 		}
 	}
 	var nodes struct {
 		Nodes map[string]struct {
 			Version string
-			Flavor  string `json:"build_flavor"` // which OpenSearch does not have
+			Flavor  string `json:"build_flavor"` // OpenSearch does not have it
 		}
 	}
 	if err := s.client.Call(ctx, "GET", "/_nodes/_local/http?filter_path=nodes.*.version,nodes.*.build_flavor", nil,
@@ -127,10 +128,10 @@ func (s *Store) server(ctx context.Context) error {
 		"of the server")
 }
 
-// other asks about a server that does not know what every one of the dialect knows.
+// other returns err with the question whether this is a server of the dialect.
 func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
-// recent is an error when the server has a version that lacks what is asked of it.
+// recent fails when the server's version lacks what the store needs.
 func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
@@ -138,7 +139,7 @@ func (s *Store) recent(version string) error {
 	if n == 2 {
 		s.serverIs.Store(int64(100*major + minor))
 	}
-	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // which OpenSearch has, and Elasticsearch had ten years ago
+	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // OpenSearch has 2, Elasticsearch had it long ago
 		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with "+
 			"opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
 	}
@@ -149,8 +150,8 @@ func (s *Store) recent(version string) error {
 	return nil
 }
 
-// create makes the index and its dictionary, neither when the name of the dictionary is
-// taken. Two programs that make them at once do no harm: the second finds them.
+// create creates the index and its dictionary, or neither when the dictionary's name is taken. If
+// two programs do it at once, the second finds both.
 func (s *Store) create(ctx context.Context) error {
 	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err
@@ -177,7 +178,7 @@ const (
 	usualReplicas = 1
 )
 
-// chooseParts chooses how many shards and replicas a new index gets, where the options leave that open.
+// chooseParts chooses the shards and replicas of a new index, where the options do not.
 func (s *Store) chooseParts(ctx context.Context) error {
 	if s.o.Shards > 0 && s.o.Replicas != 0 {
 		return nil
@@ -187,7 +188,7 @@ func (s *Store) chooseParts(ctx context.Context) error {
 	}
 	err := s.client.Call(ctx, "GET", "/_cluster/health?filter_path=number_of_data_nodes", nil, &health)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		return nil // without the right to ask, the cluster is taken for one node
+		return nil // a user who may not ask gets the settings of one node
 	}
 	if err != nil || health.Nodes < 2 {
 		return err
@@ -201,11 +202,11 @@ func (s *Store) chooseParts(ctx context.Context) error {
 	return nil
 }
 
-// VectorsInSource is a setting of Elasticsearch 9.2 and newer, which else gives vectors
-// back rounded, and only when asked to. Older versions refuse it and need none.
+// VectorsInSource is a setting of Elasticsearch 9.2 and newer. Without it the server returns
+// vectors rounded, and only on request. Older versions refuse the setting and do not need it.
 const VectorsInSource = "mapping.exclude_source_vectors"
 
-// make makes an index like ours.
+// make creates an index like ours.
 func (s *Store) make(ctx context.Context, name string, m meta) error {
 	body := s.mapping(m)
 	err := s.client.Call(ctx, "PUT", "/"+name, body, nil)
@@ -216,10 +217,9 @@ func (s *Store) make(ctx context.Context, name string, m meta) error {
 	return err
 }
 
-// Bodies are the requests that make the index and its dictionary, by the name of
-// each, for people who make them by hand: Open finds them as if it had made them
-// itself. Elasticsearch before 9.2 refuses the setting VectorsInSource: there it has to
-// be taken out.
+// Bodies returns the requests that create the index and its dictionary, by name, for people who
+// create them by hand: Open accepts them as its own. Elasticsearch before 9.2 refuses the setting
+// VectorsInSource: remove it there.
 func (o Options) Bodies() (map[string]any, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -231,8 +231,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary is the body that makes the index of terms. It says of itself that it is one
-// by another name than an index does, so that no store is ever opened in it.
+// dictionary returns the body that creates the index of terms. It describes itself under another
+// name than an index does, so that no store opens it by mistake.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),
@@ -242,13 +242,13 @@ func (s *Store) dictionary() object {
 	}
 }
 
-// mapping is the body that makes the index: its settings and its mapping.
+// mapping returns the body that creates the index: its settings and its mapping.
 func (s *Store) mapping(m meta) object {
 	settings := object{
 		"number_of_shards": max(s.o.Shards, 1), "number_of_replicas": max(s.o.Replicas, 0),
-		"refresh_interval":  "-1", // writes refresh, so that a batch shows whole
+		"refresh_interval":  "-1", // a write refreshes at its end, so that the whole batch appears at once
 		"max_result_window": store.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
-		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; else 10,000, which a text of 2 MB has
+		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; the default is 10,000, which a text of 2 MB reaches
 		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B,
 			"discount_overlaps": false}},
 		"analysis": object{
@@ -283,7 +283,7 @@ func (s *Store) mapping(m meta) object {
 		"settings": object{"index": settings},
 		"mappings": object{
 			"dynamic": "strict", "_meta": object{"sheaf": m},
-			// Terms can be made of the texts again.
+			// Terms can be computed again from the texts.
 			"_source": object{"excludes": []string{"t", "f"}},
 			"dynamic_templates": []object{
 				{"terms": object{"path_match": "t.*", "mapping": text("positions")}},
@@ -296,7 +296,7 @@ func (s *Store) mapping(m meta) object {
 
 func vectorPath(field string) string { return "v_" + plainField(field) }
 
-// vectorMapping is a list of passages, each a document of Lucene's.
+// vectorMapping returns the mapping of a list of passages, each a document of Lucene's.
 func (s *Store) vectorMapping(dims int) object {
 	p := object{"type": "dense_vector", "dims": dims, "index": true, "similarity": "cosine",
 		"index_options": object{"type": "flat"}}
@@ -304,7 +304,7 @@ func (s *Store) vectorMapping(dims int) object {
 		p["index_options"] = object{"type": "hnsw", "m": 16, "ef_construction": 100}
 	}
 	if s.o.Dialect == OpenSearch {
-		// The engine must be named: the default one wants a native library.
+		// The engine must be named: the default engine needs a native library.
 		p = object{"type": "knn_vector", "dimension": dims,
 			"method": object{"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil",
 				"parameters": object{"m": 16, "ef_construction": 100}}}
@@ -312,7 +312,7 @@ func (s *Store) vectorMapping(dims int) object {
 	return object{"type": "nested", "properties": object{"p": p}}
 }
 
-// verify compares the index that is there with the options.
+// verify compares the existing index with the options.
 func (s *Store) verify(ctx context.Context) error {
 	index, m, err := s.ourIndex(ctx)
 	if err != nil {
@@ -376,8 +376,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Drop removes an index and its dictionary; one that is not there is no error. When either
-// was made by something else that is sheaf.ErrInvalid, and both stay.
+// Drop removes an index and its dictionary; a missing one is not an error. If something else made
+// one of them, Drop fails with sheaf.ErrInvalid and both stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: storekit.Transport()}

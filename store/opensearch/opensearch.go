@@ -1,19 +1,18 @@
-// Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP.
-// Its main type is [Store].
+// Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is
+// [Store].
 //
-// The index holds the analyzer's own terms, cut apart by an analyzer of the
-// server that knows nothing but the separators, so that words match and count as
-// in the embedded engine. What differs is Lucene's: lengths of more than 39 terms
-// are rounded to four significant bits, scores are float32, chunks that were
-// replaced count in statistics until they are merged away, and lengths for
-// prefixes and fuzzy words that match a form are those of the forms. Lucene has
-// no BM25F as ours is and cannot count statistics over candidates, and k1 and b
-// belong to the index: requests for others are sheaf.ErrUnsupported.
+// The index holds the analyzer's own terms. An analyzer of the server splits them at separators and
+// does nothing else, so that words match and count as in the embedded engine. The differences come
+// from Lucene. It rounds lengths above 39 terms to four significant bits, and its scores are
+// float32. Replaced chunks count in statistics until they are merged away. Prefixes and fuzzy words
+// that match a form use the lengths of forms. Lucene lacks our BM25F and statistics over
+// candidates, and k1 and b belong to the index: other requests fail with sheaf.ErrUnsupported.
 //
-// OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1, which is taken back.
+// OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them
+// again.
 //
-// A write is one bulk request and one refresh. Nothing of it shows before the
-// refresh, unless the server runs out of memory for it or has several shards.
+// A write is one bulk request and one refresh. Nothing of it is visible before the refresh, unless
+// the server runs out of memory or has several shards.
 package opensearch
 
 import (
@@ -44,7 +43,7 @@ const (
 	Elasticsearch
 )
 
-// String is the name of the store in messages.
+// String returns the name of the store in messages.
 func (d Dialect) String() string {
 	if d == Elasticsearch {
 		return "elasticsearch"
@@ -57,49 +56,47 @@ type Options struct {
 	Dialect Dialect
 	// URL is the address of the server: scheme, host and port.
 	URL string
-	// Index is the name of the index, or of an alias of it. A second index of
-	// that name with "-terms" behind it holds the dictionary.
+	// Index is the name of the index or of its alias. The dictionary is a second index with this
+	// name and "-terms" behind it.
 	Index string
-	// User and Password, or APIKey, or Bearer say who asks; all may be empty.
+	// User and Password, APIKey, or Bearer are the credentials; all may be empty.
 	User, Password string
 	APIKey         string
 	Bearer         string
-	// Client speaks HTTP, with the certificates that it trusts; nil is one
-	// that trusts what the system does.
+	// Client speaks HTTP, with the certificates that it trusts; nil trusts those of the system.
 	Client *http.Client
-	// Analyzer makes terms of texts. A store can only be opened with the
-	// analyzer it was made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
+	// made with.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; fields
-	// that are not named here take the dimensions of their first vector.
+	// Vectors are the vector fields with the models that fill them; other fields take the
+	// dimensions of their first vector.
 	Vectors []store.VectorField
-	// K1 and B are BM25's parameters for this index; both 0 are the defaults
-	// of package store.
+	// K1 and B are BM25's parameters for this index; if both are 0, the defaults of package store
+	// apply.
 	K1, B float64
-	// HNSW searches vectors through the graph that the server keeps; else
-	// they are all compared.
+	// HNSW searches vectors through the server's graph; otherwise all are compared.
 	HNSW bool
-	// Shards is the number of primary shards of a new index, and Replicas that of the copies of each; 0
+	// Shards and Replicas are the numbers of primary shards of a new index and of copies of each. 0
 	// chooses: 3 and 1 in a cluster of several data nodes, else 1 and none. NoReplicas makes none.
-	// Several shards take one more exchange between the nodes for each search, which adds up how rare
-	// words are.
+	// With several shards each search needs one more exchange between the nodes, which sums up how
+	// rare words are.
 	Shards, Replicas int
-	// Timeout bounds every call that carries no earlier deadline; of a write, the time
-	// between two answers of the server. 0 is 30 s.
+	// Timeout limits every call without an earlier deadline; in a write, the time between two
+	// answers of the server. 0 means 30 s.
 	Timeout time.Duration
-	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the index.
 	Existing bool
-	// ReadOnly opens an index that exists, and forbids writing.
+	// ReadOnly opens an existing index and forbids writing.
 	ReadOnly bool
-	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
-	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	// ListOnly opens an existing index to list its content, whatever analyzer and settings it was
+	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
 	ListOnly bool
 }
 
-// NoReplicas is for Options.Replicas.
+// NoReplicas is a value of Options.Replicas.
 const NoReplicas = -1
 
-// usualClauses is how many clauses a query may have where nobody set it.
+// usualClauses is the server's default limit of clauses in a query.
 const usualClauses = 1024
 
 // Store is an open index.
@@ -113,16 +110,16 @@ type Store struct {
 
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary
-	behindUs string          // the index that the name stood for when they were learned
-	moved    error           // why the index is not the one that the name stands for now
-	asked    time.Time       // when the server was asked what the name stands for
+	behindUs string          // the index behind the name when these terms were learned
+	moved    error           // why the store does not follow the name to its present index
+	asked    time.Time       // when the store last asked what the name stands for
 
 	place   atomic.Pointer[place] // nil until the index is found
 	vectors map[string]store.VectorField
-	flat    map[string]bool // vector fields that Elasticsearch itself compares one by one
-	clauses atomic.Int64    // the most that a query may have
+	flat    map[string]bool // vector fields that Elasticsearch compares one by one
+	clauses atomic.Int64    // the most clauses that a query may have
 
-	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 where they are not known
+	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 when unknown
 	shards            atomic.Int64 // of the index, or unknownShards
 }
 
@@ -141,11 +138,11 @@ var _ interface {
 // object is a JSON object that is sent.
 type object = map[string]any
 
-// Open checks the server and its index, and makes one when there is none. An
-// index made with another analyzer, other parameters or dimensions, or by
-// something else, is sheaf.ErrInvalid; one of a later version of this program,
-// or a server without what is needed, sheaf.ErrUnsupported; a server that does
-// not answer sheaf.ErrUnavailable. The message says what to do.
+// Open checks the server and its index, and creates the index when there is none. It fails with
+// sheaf.ErrInvalid for an index with another analyzer, other parameters or dimensions, or of
+// something else; with sheaf.ErrUnsupported for an index of a later version of this program, or a
+// server without what the store needs; with sheaf.ErrUnavailable for a server that does not answer.
+// The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -162,7 +159,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, s.pin(ctx)
 }
 
-// prepare fills in defaults and refuses what no server could take.
+// prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
 	o.K1, o.B = storekit.BM25(o.K1, o.B)
@@ -178,7 +175,7 @@ func (o *Options) prepare() error {
 		Vectors: o.Vectors, MaxDims: o.Dialect.maxDims()}.Check()
 }
 
-// maxDims is what a vector field of the server takes.
+// maxDims returns the most dimensions of a vector field of the server.
 func (d Dialect) maxDims() int {
 	if d == Elasticsearch {
 		return 4096
@@ -186,7 +183,7 @@ func (d Dialect) maxDims() int {
 	return 16_000
 }
 
-// fault is an error of this store.
+// fault returns an error of this store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("%s %s: %w: %s", s.o.Dialect, s.index(), category, fmt.Sprintf(format, args...))
 }
@@ -194,7 +191,7 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// Health asks the server for a sign of life and whether the index can be used.
+// Health checks that the server answers and that the index can be used.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -211,8 +208,7 @@ func (s *Store) Health(ctx context.Context) error {
 	return nil
 }
 
-// Stats implements [store.Reporter]. Generation counts operations of the
-// index.
+// Stats implements [store.Reporter]. Generation counts operations of the index.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -240,7 +236,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	p := found.All.Primaries
 	n, err := s.count(ctx, object{"match_all": object{}})
-	// Every passage is a document of Lucene's beside those of the chunks.
+	// Lucene keeps every passage as a document of its own.
 	return store.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0),
 		Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
 }
@@ -248,7 +244,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 func encode(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // requests are made of what JSON has
+		panic(err) // requests contain only what JSON has
 	}
 	return out
 }

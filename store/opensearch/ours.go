@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// described is what an index says of itself. Of what may be anybody's as little is read
-// as can be.
+// described is what an index says about itself. It has few fields, because the index may belong to
+// anybody.
 type described struct {
 	Mappings struct {
 		Meta struct {
@@ -28,7 +28,7 @@ type described struct {
 	}
 }
 
-// describe asks for the mapping of the one index that a name stands for.
+// describe reads the mapping of the one index that a name stands for.
 func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	var found map[string]described
 	if err := s.client.Call(ctx, "GET", "/"+name+"/_mapping", nil, &found); err != nil {
@@ -38,19 +38,20 @@ func (s *Store) describe(ctx context.Context, name string) (described, error) {
 		return described{}, s.several(name, len(found))
 	}
 	var out described
-	for _, out = range found { // the name may be another
+	for _, out = range found { // the index may have another name
 	}
 	return out, nil
 }
 
-// index reads what an index of ours says of itself; false for somebody else's.
+// index reads what our index says about itself; ours is false for an index of somebody else.
 func (d *described) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil
 	return m, ours
 }
 
-// ourIndex describes the index, or is sheaf.ErrInvalid when it is somebody else's.
+// ourIndex describes the index; it fails with sheaf.ErrInvalid when the index belongs to somebody
+// else.
 func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	d, err := s.describe(ctx, s.index())
 	if err != nil {
@@ -63,8 +64,8 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	return d, m, err
 }
 
-// ourDictionary is sheaf.ErrNotFound when there is no dictionary, and sheaf.ErrInvalid when
-// somebody else's index has its name.
+// ourDictionary fails with sheaf.ErrNotFound when there is no dictionary, and with sheaf.ErrInvalid
+// when an index of somebody else has its name.
 func (s *Store) ourDictionary(ctx context.Context) error {
 	name := s.terms()
 	d, err := s.describe(ctx, name)
@@ -75,8 +76,8 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 	return err
 }
 
-// isDictionary recognizes a dictionary, also of an earlier version, which says nothing
-// about itself: by its mapping, which takes nothing but terms and gives nothing back.
+// isDictionary recognizes a dictionary. Dictionaries of an earlier version do not describe
+// themselves; their mapping accepts only terms and returns nothing.
 func (d *described) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||

@@ -10,15 +10,15 @@ import (
 	"sheaf/store"
 )
 
-// A name may be an alias, which others can give to another index at any time. A store therefore keeps to
-// the index that the name stood for when it was opened. It follows the name to an index that was made in
-// the same way; from one made otherwise it would read nonsense, and would fill it with what does not
-// belong there.
+// A name may be an alias, which others can give to another index at any time. A store therefore
+// keeps to the index behind the name when it was opened. It follows the name to an index that was
+// made in the same way. In an index that was made differently it would read nonsense and write
+// wrong data.
 
 // place is an index with its dictionary, by their own names.
 type place struct{ index, terms string }
 
-// index is the name of the index in requests.
+// index returns the name of the index in requests.
 func (s *Store) index() string {
 	if p := s.place.Load(); p != nil {
 		return p.index
@@ -26,7 +26,7 @@ func (s *Store) index() string {
 	return s.o.Index
 }
 
-// terms is the name of the dictionary in requests.
+// terms returns the name of the dictionary in requests.
 func (s *Store) terms() string {
 	if p := s.place.Load(); p != nil {
 		return p.terms
@@ -34,8 +34,8 @@ func (s *Store) terms() string {
 	return s.o.Index + "-terms"
 }
 
-// named returns the place that the name of the store stands for; nil when that is not one index with
-// one dictionary.
+// named returns the place that the store's name stands for; nil unless it is one index with one
+// dictionary.
 func (s *Store) named(ctx context.Context) (*place, error) {
 	indices, err := s.behind(ctx, s.o.Index)
 	if err != nil || len(indices) != 1 {
@@ -48,8 +48,8 @@ func (s *Store) named(ctx context.Context) (*place, error) {
 	return &place{indices[0], terms[0]}, nil
 }
 
-// pin keeps the store to the index that its name stands for. A user without the right to ask for
-// aliases keeps to the name.
+// pin binds the store to the index behind its name. When the user may not read aliases, the store
+// keeps using the name.
 func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
@@ -65,7 +65,7 @@ func (s *Store) pin(ctx context.Context) error {
 // followEvery is how often a store asks what its name stands for.
 const followEvery = time.Second
 
-// follow goes on with the index that the name stands for now, when that was made as this one.
+// follow switches to the index that the name stands for now, if it was made in the same way.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {
@@ -83,7 +83,7 @@ func (s *Store) follow(ctx context.Context) {
 	p, err := s.named(ctx)
 	switch {
 	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-		return // the request itself will tell
+		return // the request itself will show it
 	case p == nil:
 		s.setMoved(fmt.Errorf("the alias %s stands for no index now: %s is still used", s.o.Index, now.index))
 		return
@@ -109,7 +109,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors is an error when a vector field of two stores was made by different models.
+// sameVectors fails when different models made a vector field of the two stores.
 func (s *Store) sameVectors(old *Store) error {
 	old.mu.Lock()
 	defer old.mu.Unlock()

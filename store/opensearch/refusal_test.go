@@ -31,10 +31,18 @@ func TestLicenseRefuses(t *testing.T) {
 // Elasticsearch, and OpenSearch, say it.
 func TestNoRoom(t *testing.T) {
 	for reason, want := range map[string]bool{
-		"rejected execution of primary operation [coordinating_and_primary_bytes=41990797, replica_bytes=0, all_bytes=41990797, primary_operation_bytes=167962068, max_primary_bytes=51897958]":                           true,
-		"rejected execution of coordinating operation [coordinating_and_primary_bytes=0, replica_bytes=0, all_bytes=0, coordinating_operation_bytes=60000000, max_coordinating_and_primary_bytes=53687091]":               true,
-		"rejected execution of primary operation [coordinating_and_primary_bytes=51000000, replica_bytes=0, all_bytes=51000000, primary_operation_bytes=1000000, max_primary_bytes=51897958]":                             false,
-		"rejected execution of org.opensearch.common.util.concurrent.TimedRunnable on OpenSearchThreadPoolExecutor[name = write, queue capacity = 1, coordinating_operation_bytes=9, max_coordinating_and_primary_bytes=": false,
+		"rejected execution of primary operation" +
+			" [coordinating_and_primary_bytes=41990797, replica_bytes=0, all_bytes=41990797, " +
+			"primary_operation_bytes=167962068, max_primary_bytes=51897958]": true,
+		"rejected execution of coordinating operation" +
+			" [coordinating_and_primary_bytes=0, replica_bytes=0, all_bytes=0, " +
+			"coordinating_operation_bytes=60000000, max_coordinating_and_primary_bytes=53687091]": true,
+		"rejected execution of primary operation" +
+			" [coordinating_and_primary_bytes=51000000, replica_bytes=0, all_bytes=51000000, " +
+			"primary_operation_bytes=1000000, max_primary_bytes=51897958]": false,
+		"rejected execution of org.opensearch.common.util.concurrent.TimedRunnable on OpenSearchThreadPoolExecutor" +
+			"[name = write, queue capacity = 1, " +
+			"coordinating_operation_bytes=9, max_coordinating_and_primary_bytes=": false,
 	} {
 		e := serverError{Type: "es_rejected_execution_exception", Reason: reason}
 		if e.tooLarge() != want {

@@ -32,18 +32,18 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	return s.ranking(&req, &found)
 }
 
-// noStored has the server read nothing of what is stored of a hit, not even its key: that
-// lies among texts and vectors, which it would unpack for each.
+// noStored makes the server skip the stored fields of a hit, even its key: they are stored with
+// texts and vectors, which the server would decompress for each hit.
 const noStored = "_none_"
 
-// ranked is the search for the hits of a request.
+// ranked returns the search for the hits of a request.
 func ranked(req *store.Request, query object) object {
 	return object{"size": req.Limit, "query": query, "_source": false, "stored_fields": noStored,
 		"docvalue_fields": []string{"id"}, "track_total_hits": false,
 		"sort": []any{object{"_score": "desc"}, object{"id": "asc"}}}
 }
 
-// ranking is what was found for a request.
+// ranking returns the hits of a request.
 func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error) {
 	out, err := s.hits(found)
 	if err != nil {
@@ -58,8 +58,7 @@ func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error
 	return out, nil
 }
 
-// whole is an error when an answer is not that of every shard, or has no hits, not even
-// an empty list of them.
+// whole fails when some shard did not answer, or the answer lacks the list of hits.
 func (s *Store) whole(found *answer) error {
 	switch {
 	case len(found.Shards.Failures) > 0:
@@ -73,7 +72,7 @@ func (s *Store) whole(found *answer) error {
 	return nil
 }
 
-// hits reads what a search found.
+// hits reads the hits of a search.
 func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 	if err := s.whole(found); err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return s.count(ctx, query)
 }
 
-// count counts what a query matches.
+// count counts the matches of a query.
 func (s *Store) count(ctx context.Context, query object) (int, error) {
 	var said struct {
 		Count  *int
@@ -130,10 +129,10 @@ func (s *Store) count(ctx context.Context, query object) (int, error) {
 	return *said.Count, nil
 }
 
-// matching is the query for what a request matches, to count it; nil when nothing can.
+// matching returns the query that counts the matches of a request; nil when nothing can match.
 func (s *Store) matching(ctx context.Context, req store.Request) (object, error) {
 	if req.Text != nil {
-		// What matches does not depend on how it is scored.
+		// Scoring does not affect what matches.
 		text := *req.Text
 		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
 			s.o.B
@@ -152,7 +151,7 @@ func (s *Store) matching(ctx context.Context, req store.Request) (object, error)
 		object{"nested": object{"path": path, "query": object{"exists": object{"field": path + ".p"}}}})}}, nil
 }
 
-// query is what answers a request; nil when nothing can.
+// query returns the query of a request; nil when nothing can match.
 func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	clauses, err := s.bounds(req.Filter, req.Within)
 	if err != nil {
@@ -177,7 +176,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 		return nil, nil
 	}
 	if int64(w.clauses) > s.clauses.Load() {
-		if err := s.askClauses(ctx); err != nil { // it may have been raised
+		if err := s.askClauses(ctx); err != nil { // somebody may have raised the limit
 			return nil, err
 		}
 	}
@@ -207,8 +206,8 @@ func (s *Store) Supports(req store.Request) error {
 	return nil
 }
 
-// holds reports whether anything has vectors in the field of a request, which must
-// have their dimensions.
+// holds reports whether the field of a request has vectors, which must have the request's
+// dimensions.
 func (s *Store) holds(req *store.VectorRequest) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,8 +245,8 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 		if len(req.Within) < manyWithin {
 			return nested(object{"knn": bounded(knn(k), clauses)}), nil
 		}
-		// The nearest passage of a hit is looked for with what its own part of the query
-		// demands: a part that adds nothing to the score demands nothing.
+		// For each hit the server searches the nearest passage under the conditions of that part of
+		// the query; a part that adds nothing to the score has no conditions.
 		passage := nested(object{"knn": knn(1)})
 		passage["nested"].(object)["boost"] = 0
 		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}},
@@ -268,14 +267,14 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is from how many chunks on it is cheaper that Elasticsearch compares all
-// vectors once more than that it looks these chunks up again for each of its hits.
+// manyWithin is the number of chunks from which comparing all vectors once more costs Elasticsearch
+// less than looking up these chunks for each of its hits.
 const manyWithin = 500
 
 // maxNear is how many of the nearest vectors Elasticsearch finds without a script.
 const maxNear = 10_000
 
-// bounded adds what a search for the nearest has to meet.
+// bounded adds the conditions for hits of a nearest search.
 func bounded(knn object, clauses []any) object {
 	if len(clauses) > 0 {
 		knn["filter"] = object{"bool": object{"filter": clauses}}
@@ -317,8 +316,8 @@ func (w *words) resolve(ctx context.Context) error {
 	return nil
 }
 
-// root is the whole query; nil when it can find nothing. Under CombineBest the
-// score of each field is a query of its own, and what matches a filter.
+// root returns the whole query; nil when nothing can match. Under CombineBest the score of each
+// field is a separate query, and a filter decides what matches.
 func (w *words) root() object {
 	all := make([]int, len(w.plan.Fields))
 	for i := range all {
@@ -335,11 +334,11 @@ func (w *words) root() object {
 		}
 	}
 	if len(queries) == 0 {
-		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches holds no word
+		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches has no words
 	}
 	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
 	if b, ok := w.plan.Root.(storekit.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
-		return best // whatever scores matches
+		return best // everything that scores matches
 	}
 	return object{"bool": object{"filter": []any{matching}, "should": []any{best}}}
 }
@@ -354,8 +353,8 @@ type scoped struct {
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, each under the condition that it
-// matches as a whole, so that a field that holds only some of them scores these.
+// scoring makes the parts of n optional, each on condition that it matches as a whole, so that a
+// field with only some of them scores these.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {
@@ -372,8 +371,8 @@ func (w *words) scoring(n storekit.Node) storekit.Node {
 	return out
 }
 
-// node is the query of a part in those of its fields that are among fields; nil
-// when nothing can match.
+// node returns the query of a part in those of its fields that are in fields; nil when nothing can
+// match.
 func (w *words) node(n storekit.Node, fields []int) object {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -408,7 +407,7 @@ func among(own, fields []int) []int {
 	return out
 }
 
-// any is a query of which at least one part must match; their scores add up.
+// anyOf returns a query that matches when any part does; their scores add up.
 func anyOf(parts []any) object {
 	switch len(parts) {
 	case 0:
@@ -419,8 +418,8 @@ func anyOf(parts []any) object {
 	return object{"bool": object{"should": parts}}
 }
 
-// single is the query of one term in one field. Where the server multiplies by k1+1, the
-// weight takes that back.
+// single returns the query of one term in one field. Where the server multiplies by k1+1, the
+// weight divides by it.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]
@@ -459,7 +458,7 @@ func (w *words) expand(n storekit.Expand, fields []int) object {
 	return anyOf(parts)
 }
 
-// phrase demands the phrase and scores its terms, field by field.
+// phrase requires the phrase and scores its terms, field by field.
 func (w *words) phrase(n storekit.Phrase, fields []int) object {
 	at := make([]placed, len(n.Tokens))
 	for i, t := range n.Tokens {

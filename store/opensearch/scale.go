@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// multiplied reports whether the server multiplies scores of words by k1+1, as
-// Elasticsearch does, and OpenSearch before version 3 whatever made the index.
+// multiplied reports whether the server multiplies scores of words by k1+1. Elasticsearch does, and
+// so does OpenSearch before version 3, whatever made the index.
 func (s *Store) multiplied() bool {
 	if s.o.Dialect == Elasticsearch {
 		return true
@@ -22,9 +22,9 @@ func (s *Store) multiplied() bool {
 	return version > 0 && version < 300
 }
 
-// cosine is the similarity that a score of the server's stands for. The script of the
-// plug-in says 1+cos for an index that OpenSearch before 2.19 made, also when a newer one
-// has it now; every other comparison (1+cos)/2.
+// cosine returns the similarity that belongs to a score of the server. The script of the plug-in
+// returns 1+cos for an index that OpenSearch before 2.19 made, even on a newer server; every other
+// comparison returns (1+cos)/2.
 func (s *Store) cosine(score float64) float64 {
 	version := s.indexIs.Load()
 	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
@@ -33,19 +33,19 @@ func (s *Store) cosine(score float64) float64 {
 	return 2*score - 1
 }
 
-// askSettings asks which version of the server made the index, and how many shards it has.
+// askSettings reads which version of the server made the index, and how many shards it has.
 func (s *Store) askSettings(ctx context.Context) error {
 	const made, shards = "index.version.created", "index.number_of_shards"
 	var found map[string]struct{ Settings map[string]string }
 	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil,
 		&found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		s.shards.Store(unknownShards) // without the right to ask, it is taken for a new one
+		s.shards.Store(unknownShards) // if the user may not ask, the index counts as new
 		return nil
 	}
 	for _, index := range found {
 		if n, err := strconv.Atoi(index.Settings[made]); err == nil && s.o.Dialect == OpenSearch {
-			s.indexIs.Store(int64(n^1<<27) / 10_000) // that bit tells OpenSearch's versions from Elasticsearch's
+			s.indexIs.Store(int64(n^1<<27) / 10_000) // this bit separates OpenSearch's versions from Elasticsearch's
 		}
 		if n, err := strconv.Atoi(index.Settings[shards]); err == nil {
 			s.shards.Store(int64(n))
@@ -54,11 +54,11 @@ func (s *Store) askSettings(ctx context.Context) error {
 	return err
 }
 
-// unknownShards means that the server did not tell the number of shards.
+// unknownShards means that the server did not say the number of shards.
 const unknownShards = -1
 
-// searching is the path of a request that ranks. Each shard counts words by itself. For an index
-// with several shards the path therefore asks the server to add the counts first.
+// searching returns the path of a request that ranks. Each shard counts words by itself, so for
+// several shards the path asks the server to add the counts first.
 func (s *Store) searching(what string) string {
 	path := "/" + s.index() + "/" + what
 	if s.severalShards() {

@@ -17,8 +17,8 @@ import (
 // streamed is how many chunks are read at a time.
 const streamed = 200
 
-// Stream implements [store.Streamer], in the order of IDs. Columns whose name or
-// value is longer than 8,000 bytes cannot be given back.
+// Stream implements [store.Streamer], in the order of IDs. It cannot return columns with a name or
+// value above 8,000 bytes.
 func (s *Store) Stream(ctx context.Context, cursor string,
 	yield func(chunks []store.Chunk, cursor string) error) error {
 	var after any
@@ -68,7 +68,7 @@ func (s *Store) page(ctx context.Context, query object) ([]json.RawMessage, erro
 	return out, nil
 }
 
-// chunk reads a document of the index back.
+// chunk decodes a document of the index.
 func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	var raw struct {
 		ID, Doc string
@@ -124,7 +124,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	return out, nil
 }
 
-// readWord undoes columnWord and valueWord, where they keep everything.
+// readWord reverses columnWord and valueWord, unless they shortened the value.
 func readWord(word string) (column string, v sheaf.Value, ok bool) {
 	name, value, found := strings.Cut(word, separator)
 	if !found || value == "" || strings.HasPrefix(name, "\x01") {

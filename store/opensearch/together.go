@@ -50,8 +50,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together sends the searches that search makes, none for a request that nothing can
-// match, and gives each answer to read.
+// together sends the searches that search makes, and passes each answer to read. It skips requests
+// that cannot match.
 func (s *Store) together(ctx context.Context, reqs []store.Request,
 	search func(ctx context.Context, req *store.Request) (object, error), read func(i int, found *answer) error) error {
 	for i := range reqs {
@@ -84,7 +84,7 @@ func (s *Store) together(ctx context.Context, reqs []store.Request,
 	return s.multiple(ctx, lines, asked, read)
 }
 
-// multiple sends searches, again when the server is too busy for one of them.
+// multiple sends searches, and repeats those for which the server is too busy.
 func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read func(i int, found *answer) error) error {
 	path := s.searching("_msearch")
 	for attempt := 1; ; attempt++ {

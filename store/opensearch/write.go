@@ -18,24 +18,22 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Bounds of what one request carries.
+// Limits of one request.
 const (
-	maxBulk = 1 << 19 // bytes, but for a document of more
-	// bulks is how many are sent at a time: the server works on each with one
-	// thread.
+	maxBulk = 1 << 19 // bytes; a larger document goes alone
+	// requests in flight: the server handles each with one thread
 	bulks    = 2
-	maxID    = 32_000 // bytes of an ID: a word of the index takes 32,766
+	maxID    = 32_000 // bytes of an ID: a word of the index has at most 32,766
 	pageSize = 5000   // keys read at a time
-	// bulkAttempts is how often an action that the server is too busy for is
-	// sent at least.
+	// bulkAttempts is how often an action is sent at least when the server is too busy.
 	bulkAttempts = 5
-	// bulkAnswer asks for what is looked at of the answer to a bulk request.
+	// bulkAnswer selects the needed parts of the answer to a bulk request.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
 )
 
-// Write implements [store.Backend]. The server has no transactions: after an
-// error that is no PartialError a part of the batch may show with the next write;
-// writing it again brings it in order.
+// Write implements [store.Backend]. The server has no transactions: after an error other than
+// PartialError, a part of the batch may appear with the next write. Writing the batch again repairs
+// that.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
@@ -74,7 +72,7 @@ func (s *Store) check(batch *store.Batch) error {
 	return batch.ValidateDims(dims, s.o.Dialect.maxDims())
 }
 
-// write runs while nobody else writes.
+// write runs while no other write does.
 func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[sheaf.ID]error) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return nil
@@ -101,8 +99,8 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 		}
 	}
 	if len(gone) > 0 {
-		// What a write that broke off left, of whatever process, is not found, and so not
-		// removed, before it shows. Where everything does, this is one request that does nothing.
+		// The leftovers of an interrupted write, by any process, must be visible before they can be
+		// found and removed. If everything is visible, this request does nothing.
 		if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 			return err
 		}
@@ -112,7 +110,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 	if err != nil {
 		return out.end(err)
 	}
-	// The dictionary is an index of its own, so the server fills both at once.
+	// The dictionary is a separate index, so the server fills both at once.
 	out.sending.Go(func() error { return s.learn(ctxOut, words) })
 	if err := out.end(out.remove(ctxOut, gone, chunks)); err != nil {
 		return err
@@ -125,7 +123,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
 }
 
-// newFields are the vector fields of chunks that the index does not have yet.
+// newFields returns the vector fields of chunks that the index does not have yet.
 func newFields(s *Store, chunks map[string]*store.Chunk) []store.VectorField {
 	fields := map[string]store.VectorField{}
 	s.mu.Lock()
@@ -149,7 +147,7 @@ func newFields(s *Store, chunks map[string]*store.Chunk) []store.VectorField {
 	return out
 }
 
-// document is a chunk as the index keeps it, and its terms.
+// document returns a chunk as the index keeps it, and its terms.
 func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
@@ -186,20 +184,20 @@ func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	return encode(out), words
 }
 
-// bulk sends documents and deletions in requests of bounded size, some at a time. Each
-// chunk is in one of them, so their order does not matter.
+// bulk sends documents and deletions in requests of limited size, several at a time. Each chunk is
+// in one request, so their order does not matter.
 type bulk struct {
 	s       *Store
 	sending *errgroup.Group
 	size    int        // of all lines
-	docs    []sheaf.ID // of each action
+	docs    []sheaf.ID // the document of each action
 	lines   [][]byte   // the actions
 
 	mu       sync.Mutex
 	rejected map[sheaf.ID]error
 }
 
-// bulk is for actions that end with the context that is returned.
+// bulk returns a bulk for actions that end with the returned context.
 func (s *Store) bulk(ctx context.Context, rejected map[sheaf.ID]error) (*bulk, context.Context) {
 	b := &bulk{s: s, rejected: rejected}
 	b.sending, ctx = errgroup.WithContext(ctx)
@@ -207,8 +205,8 @@ func (s *Store) bulk(ctx context.Context, rejected map[sheaf.ID]error) (*bulk, c
 	return b, ctx
 }
 
-// all writes chunks, by their keys, and returns their terms. They are analyzed and
-// encoded while those before them are sent.
+// all writes chunks, by their keys, and returns their terms. It analyzes and encodes chunks while
+// earlier ones are sent.
 func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[string]bool, error) {
 	type made struct {
 		source []byte
@@ -223,7 +221,7 @@ func (b *bulk) all(ctx context.Context, chunks map[string]*store.Chunk) (map[str
 		for _, word := range m.words {
 			all[word] = true
 		}
-		b.put(ctx, chunks[key].Doc, m.source) // which goes on after all are made
+		b.put(ctx, chunks[key].Doc, m.source) // after all are made it continues
 		return ctx.Err()
 	})
 }
@@ -236,7 +234,7 @@ func (b *bulk) put(ctx context.Context, doc sheaf.ID, lines []byte) {
 	b.docs, b.lines = append(b.docs, doc), append(b.lines, lines)
 }
 
-// remove deletes the chunks of documents, without those that are written anew.
+// remove deletes the chunks of documents, except those that are written again.
 func (b *bulk) remove(ctx context.Context, docs []sheaf.ID, fresh map[string]*store.Chunk) error {
 	keys, err := b.s.keysOf(ctx, docs)
 	if err != nil {
@@ -256,16 +254,16 @@ func (b *bulk) drop(ctx context.Context, key string) {
 	b.put(ctx, "", append(encode(object{"delete": object{"_id": key}}), '\n'))
 }
 
-// end waits until everything is sent. err is what went wrong before.
+// end waits until everything is sent. err is an earlier error.
 func (b *bulk) end(err error) error {
 	if sent := b.sending.Wait(); sent != nil {
-		return sent // which may be why
+		return sent // its failure may be the cause of err
 	}
 	return err
 }
 
-// kept are IDs as the index keeps them, without those that it cannot keep: a server may
-// refuse to look for them.
+// kept returns IDs as the index keeps them, without those that are too long: a server may refuse to
+// look for them.
 func kept(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -276,7 +274,7 @@ func kept(ids []sheaf.ID) []string {
 	return out
 }
 
-// keysOf finds the chunks of documents.
+// keysOf returns the keys of the chunks of documents.
 func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	var keys []string
 	for part := range slices.Chunk(docs, 10_000) {
@@ -307,7 +305,7 @@ func (s *Store) keysOf(ctx context.Context, docs []sheaf.ID) ([]string, error) {
 	return keys, nil
 }
 
-// flush has sent what was collected, in several requests where it is too large for one.
+// flush sends the collected actions, in several requests when they are too large for one.
 func (b *bulk) flush(ctx context.Context) {
 	docs, lines := b.docs, b.lines
 	b.size, b.docs, b.lines = 0, nil, nil
@@ -324,8 +322,8 @@ func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) err
 	return storekit.Halve(all, func(some []int) error {
 		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
 	}, func(i int, err error) {
-		b.reject(docs[i], fmt.Errorf("a chunk of %d bytes as it is sent (the server takes http.max_content_length, 100 MB "+
-			"where nobody set it, and a tenth of its memory): %w", len(lines[i]), err))
+		b.reject(docs[i], fmt.Errorf("a chunk has %d bytes when it is sent (the server accepts http.max_content_length, by "+
+			"default 100 MB, and a tenth of its memory): %w", len(lines[i]), err))
 	})
 }
 
@@ -335,7 +333,7 @@ func (b *bulk) reject(doc sheaf.ID, because error) {
 	b.rejected[doc] = because
 }
 
-// send sends actions. Those that the server refuses count against their document.
+// send sends actions. A refused action counts against its document.
 func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
 	return b.s.actions(ctx, b.s.index(), lines, func(i int, result acted) error {
 		switch {
@@ -343,7 +341,7 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 		case docs[i] == "":
 			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
 		case result.Status == http.StatusTooManyRequests, result.Status >= 500:
-			// That is the server's state, not the document's fault.
+			// The cause is the server's state, not the document.
 			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status,
 				result.Error)
 		default:
@@ -353,14 +351,14 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 	})
 }
 
-// acted is what the server says of one action of a bulk request.
+// acted is the server's answer to one action of a bulk request.
 type acted struct {
 	Status int
 	Error  serverError
 }
 
-// actions sends the actions of an index in one request, and tells done of each. Those
-// that the server is too busy for are sent again.
+// actions sends the actions of an index in one request and calls done for each. It repeats actions
+// for which the server is too busy.
 func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done func(i int, result acted) error) error {
 	rest := make([]int, len(lines))
 	for i := range rest {
@@ -388,7 +386,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 				return s.fault(sheaf.ErrUnavailable, "the server says nothing of an action of a bulk request")
 			}
 			for _, result := range item {
-				if result.Error.Type == "cluster_block_exception" { // which no waiting lifts, also with status 429
+				if result.Error.Type == "cluster_block_exception" { // waiting does not lift a block, even with status 429
 					return s.fault(sheaf.ErrUnavailable, "the server blocks writing (status %d; sheaf doctor says what blocks it): %s",
 						result.Status, result.Error)
 				} else if result.Error.tooLarge() {
@@ -404,7 +402,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			}
 		}
 		if len(busy) < len(rest) {
-			began = time.Now() // it took some
+			began = time.Now() // it accepted some
 		}
 		if rest = busy; len(rest) > 0 {
 			if err := storekit.Wait(ctx, attempt, 0); err != nil {
@@ -415,7 +413,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 	return nil
 }
 
-// retract removes what was written of documents of which a part was rejected.
+// retract removes what was written of documents that were partly rejected.
 func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err
@@ -424,7 +422,7 @@ func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error 
 	return out.end(out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil))
 }
 
-// answer is what a search answers.
+// answer is the answer to a search.
 type answer struct {
 	TimedOut bool `json:"timed_out"`
 	Shards   struct {
@@ -444,7 +442,7 @@ type hit struct {
 	Source json.RawMessage `json:"_source"`
 	Fields struct {
 		ID []string `json:"id"`
-		T  []string `json:"t"` // of the dictionary
+		T  []string `json:"t"` // terms of the dictionary
 	}
 	Inner map[string]struct {
 		Hits struct {

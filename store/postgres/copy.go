@@ -10,16 +10,15 @@ import (
 	"math"
 )
 
-// rows are rows of one table in the binary format of COPY: a count of columns,
-// then each column as its length in bytes and its bytes, numbers big-endian.
+// rows are rows of one table in the binary format of COPY: a count of columns, then each column as
+// its length in bytes and its bytes, numbers big-endian.
 type rows struct {
 	b []byte
-	// cuts are where pieces end that are sent by themselves, but the last.
+	// cuts are the ends of the pieces that are sent separately, except the last.
 	cuts []int
 }
 
-// pieceBytes is about how much is sent at a time: a server has the whole timeout for
-// each piece, however much there is.
+// pieceBytes is the approximate size of a piece. The server has the whole timeout for each piece.
 const pieceBytes = 4 << 20
 
 var (
@@ -74,8 +73,7 @@ func (r *rows) float64(v float64) {
 	r.b = binary.BigEndian.AppendUint64(r.b, math.Float64bits(v))
 }
 
-// array begins an array of n elements that take size bytes in all, their lengths
-// left out.
+// array begins an array of n elements that take size bytes in all, without their lengths.
 func (r *rows) array(oid, n, size int) {
 	if n == 0 {
 		r.length(12)
@@ -93,7 +91,7 @@ func (r *rows) int32s(list []int32) {
 	r.array(oidInt4, len(list), 4*len(list))
 	b := r.b
 	for _, v := range list {
-		b = binary.BigEndian.AppendUint64(b, 4<<32|uint64(uint32(v))) // its length, then itself
+		b = binary.BigEndian.AppendUint64(b, 4<<32|uint64(uint32(v))) // its length, then the value
 	}
 	r.b = b
 }
@@ -119,7 +117,7 @@ func (r *rows) vector(v []float32) {
 	}
 }
 
-// pieces are the rows in their order, some at a time.
+// pieces returns the rows in their order, in pieces.
 func (r *rows) pieces() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		from := 0
@@ -142,7 +140,7 @@ func (w *load) copyPiece(ctx context.Context, piece []byte, table string) error 
 	source := io.MultiReader(bytes.NewReader(copyHeader), bytes.NewReader(piece), bytes.NewReader(copyEnd))
 	_, err := w.tx.Conn().PgConn().CopyFrom(ctx, source, fmt.Sprintf("COPY %s FROM STDIN (FORMAT binary)", table))
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("copy to %s: %w: %w", table, ctx.Err(), err) // else the driver tells of a closed connection alone
+		return fmt.Errorf("copy to %s: %w: %w", table, ctx.Err(), err) // the driver only says: closed
 	}
 	return err
 }

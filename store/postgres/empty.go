@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Empty implements [store.Emptier], all at once. The dictionary stays, because other
-// programs remember the numbers of its terms.
+// Empty implements [store.Emptier], all at once. The dictionary stays, because other programs
+// remember the numbers of its terms.
 func (s *Store) Empty(ctx context.Context) error {
 	bulk, err := s.Bulk(ctx)
 	if err != nil {

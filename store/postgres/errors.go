@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// fail says what was attempted, and puts an error of the driver into the
-// categories of the root package; errors that have one already stay.
+// fail adds what was attempted, and gives an error of the driver a category of the root package
+// unless it has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func fail(what string, err error) error {
 	return fmt.Errorf("postgres: %s: %w%s: %w", what, sheaf.ErrUnavailable, unreached(err), err)
 }
 
-// unreached is what a person can do about a server that was not reached.
+// unreached returns advice for a server that could not be reached.
 func unreached(err error) string {
 	switch message := err.Error(); {
 	case strings.Contains(message, "server refused TLS"):
@@ -57,7 +57,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// category is that of an SQLSTATE; nil when it is none of ours.
+// category returns the category of an SQLSTATE; nil when we have none for it.
 func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",
@@ -65,7 +65,7 @@ func category(code string) error {
 		return sheaf.ErrUnavailable
 	case code == "42501", code == "25006":
 		return store.ErrForbidden
-	case code == "42P01": // a table that was there when the store was opened
+	case code == "42P01": // a table that existed when the store was opened
 		return sheaf.ErrNotFound
 	case strings.HasPrefix(code, "28"), code == "3D000":
 		return store.ErrKeptOut
@@ -80,7 +80,7 @@ func category(code string) error {
 	return nil
 }
 
-// remedy is what a person can do about an error of the server.
+// remedy returns advice for an error of the server.
 func remedy(e *pgconn.PgError) string {
 	switch {
 	case e.Code == "28000" && strings.HasSuffix(e.Message, "no encryption"):
@@ -104,7 +104,7 @@ func remedy(e *pgconn.PgError) string {
 		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL, which must be 13 or newer)"
 	case e.Code == "42939":
 		return " (PostgreSQL keeps names that begin with pg_ for itself: name another schema)"
-	case e.Code == "2BP01": // whose detail says what needs it, a line each
+	case e.Code == "2BP01": // the detail names what depends on it, one on each line
 		return " (" + strings.ReplaceAll(e.Detail, "\n", "; ") + ": remove that first, or name another schema)"
 	case e.Code == "42P05", e.Code == "26000":
 		return " (a pooler before the server gives every transaction another connection: name the server itself in the " +

@@ -21,8 +21,9 @@ func TestLetIn(t *testing.T) {
 	for message, says := range map[string]string{
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", no encryption`:  "sslmode=require",
 		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", SSL encryption`: "add a line there",
-		`role "nobody" is not permitted to log in`:                                                     "check user and password",
-		`connection requires a valid client certificate`:                                               "store_cert_file",
+
+		`role "nobody" is not permitted to log in`:       "check user and password",
+		`connection requires a valid client certificate`: "store_cert_file",
 	} {
 		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
 		if text := fmt.Sprint(err); !errors.Is(err, store.ErrKeptOut) || !strings.Contains(text, says) ||
@@ -202,8 +203,10 @@ func TestDropLeavesOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42'; CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
-		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind); CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
+	run(`CREATE FUNCTION SCHEMA_.theirs() RETURNS int LANGUAGE sql AS 'SELECT 42';
+		CREATE TYPE SCHEMA_.kind AS ENUM ('a'); CREATE SEQUENCE SCHEMA_.count;
+		CREATE SCHEMA SCHEMA__2; CREATE TABLE SCHEMA__2.mine (k SCHEMA_.kind);
+		CREATE VIEW SCHEMA__2.chunks AS SELECT id FROM SCHEMA_.chunk`)
 	defer run("DROP SCHEMA SCHEMA__2 CASCADE; DROP SCHEMA SCHEMA_ CASCADE; CREATE SCHEMA SCHEMA_")
 	if err := Drop(t.Context(), s.o.URL, s.o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(fmt.Sprint(err), "view "+s.o.Schema+"_2.chunks depends on table") {
@@ -257,7 +260,8 @@ func TestSchemaNames(t *testing.T) {
 // nothing is written.
 func TestCommitThatFails(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
-	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE='53100'; END $$;
+	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE='53100'; END $$;
 		CREATE TRIGGER no BEFORE UPDATE ON total FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 	"sheaf/store"
 )
 
-// minServer is the oldest version of PostgreSQL that has what the statements use
-// (FETCH FIRST WITH TIES, presorted aggregates are only faster).
+// minServer is the oldest version of PostgreSQL with all that the statements use: FETCH FIRST WITH
+// TIES. Presorted aggregates are only faster.
 const minServer = 130_000
 
-// Examine looks at a server and the schema in it, and changes nothing: it goes on
-// after a fault as far as it can.
+// Examine checks a server and its schema, and changes nothing. After a fault it goes on as far as
+// possible.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -79,24 +79,25 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and undoes that, since who may do so differs
-// between servers.
+// examineInstall installs the extension and rolls back, because servers differ in who may install
+// it.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return "", fail("begin", err)
 	}
-	defer func() { _ = tx.Rollback(ctx) }() // the server does so when we leave
+	defer func() { _ = tx.Rollback(ctx) }() // the server rolls back when the connection ends
 	if _, err := tx.Exec(ctx, createExtension); err != nil {
 		return "", notInstalled(err)
 	}
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf counts the tables in a schema, and names the tables and sequences that the user may not read, and those
-// that the user may not write.
+// rightsOf counts the tables in a schema, and names the tables and sequences that the user may not
+// read, and those that the user may not write.
 const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
-	coalesce(array_agg(relname::text ORDER BY relname) FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),
+	coalesce(array_agg(relname::text ORDER BY relname) 
+		FILTER (WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')), '{}'),
 	coalesce(array_agg(relname::text ORDER BY relname) FILTER (WHERE CASE relkind
 		WHEN 'r' THEN NOT (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
 			AND has_table_privilege(oid, 'DELETE') AND has_table_privilege(oid, 'TRUNCATE'))
@@ -105,10 +106,13 @@ const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Finding {
 	var there, makeSchema, makeTables, use, copied bool
-	var user, database, place string // as statements name them
-	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1), to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
-		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE'), false), coalesce(has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
-		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &makeSchema, &makeTables, &use, &copied)
+	var user, database, place string // quoted for use in statements
+	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident($1),
+		to_regnamespace($1) IS NOT NULL, has_database_privilege(current_database(), 'CREATE'),
+		coalesce(has_schema_privilege(to_regnamespace($1), 'CREATE'), false),
+		coalesce(has_schema_privilege(to_regnamespace($1), 'USAGE'), false),
+		current_setting('transaction_read_only') = 'on'`, schema).Scan(&user, &database, &place, &there, &makeSchema,
+		&makeTables, &use, &copied)
 	var tables int
 	var unread, unwritten []string
 	if err == nil {
@@ -136,8 +140,8 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 	return out
 }
 
-// grants are the statements that let a user search in tables that another user made, and those that let the user
-// also index.
+// grants returns the statements that let a user search in the tables of another user, and those
+// that let the user also index.
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)
@@ -146,8 +150,8 @@ func grants(schema, user string) (reading, writing string) {
 	return reading, writing
 }
 
-// examineSchema connects again, with the settings that every other command sends, which
-// not everything that lets somebody in takes.
+// examineSchema connects again with the settings of every other command. Some proxies admit a user
+// but refuse these settings.
 func (s *Store) examineSchema(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "schema " + s.o.Schema, Found: "not made yet"}
 	config, err := s.o.connection()

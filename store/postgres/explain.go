@@ -35,7 +35,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 	return out, err
 }
 
-// explainWords reads the rows that the scores of chunks are made of.
+// explainWords reads the rows that make up the scores of chunks.
 func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
 	w, root, err := s.build(ctx, conn, req, buildOptions{})
@@ -66,7 +66,7 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 			parts[sheaf.ID(id)] = make([][]sheaf.Explanation, len(w.plan.Fields))
 		}
 		if term == "" {
-			continue // a row that only says that the chunk matches
+			continue // this row only says that the chunk matches
 		}
 		term, field := strings.TrimPrefix(term, storekit.FormMark), ""
 		label := strconv.Quote(term)
@@ -85,7 +85,7 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 	return out, rows.Err()
 }
 
-// explanation puts the scores of one chunk together as its total is.
+// explanation combines the scores of one chunk as its total does.
 func (w *words) explanation(fields [][]sheaf.Explanation) *sheaf.Explanation {
 	sums := make([]float64, len(fields))
 	best := 0

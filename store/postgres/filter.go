@@ -14,7 +14,7 @@ type statement struct {
 	parts []string // common table expressions
 }
 
-// arg adds a parameter and returns its place in the text, of the named type.
+// arg adds a parameter of type kind and returns its place in the text.
 func (s *statement) arg(v any, kind string) string {
 	s.args = append(s.args, v)
 	return fmt.Sprintf("$%d::%s", len(s.args), kind)
@@ -27,18 +27,18 @@ func (s *statement) with(prefix, body string) string {
 	return name
 }
 
-// once is with for an expression that is computed once: without statistics of its tables
-// the server may move what is in one into a loop over what it is joined with.
+// once is with for an expression that must be computed once. Without statistics of its tables the
+// server may otherwise move the expression into a loop of a join.
 func (s *statement) once(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
 	return name
 }
 
-// maxArgs is how many parameters the protocol numbers.
+// maxArgs is the most parameters that the protocol can number.
 const maxArgs = 65_535
 
-// text is the whole statement, once all of its parameters are added.
+// text returns the whole statement; all parameters must be added before.
 func (s *statement) text(final string) (string, error) {
 	if len(s.args) > maxArgs {
 		return "", fmt.Errorf("postgres: search: %w: the query and its filter take %d parameters, where the server takes "+
@@ -50,11 +50,11 @@ func (s *statement) text(final string) (string, error) {
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters is how many parts a filter has at most, so that one of far too many is refused
-// before a statement is made of it; see also maxArgs.
+// maxFilters is the most parts of a filter. A larger filter is refused before a statement is made;
+// see also maxArgs.
 const maxFilters = 10_000
 
-// validate refuses what no statement is made of.
+// validate refuses requests that cannot become a statement.
 func validate(req *store.Request) error {
 	if err := req.ValidatePlain(); err != nil {
 		return err
@@ -64,10 +64,10 @@ func validate(req *store.Request) error {
 
 func fits(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is how much of a text the indexes of properties hold.
+// keyBytes is how much of a text the indexes of properties keep.
 const keyBytes = 256
 
-// filter is the condition on chunk c that f stands for.
+// filter returns the condition on chunk c for f.
 func (s *statement) filter(f sheaf.Filter) string {
 	switch f := f.(type) {
 	case sheaf.And:
@@ -94,7 +94,7 @@ func (s *statement) filter(f sheaf.Filter) string {
 	return "false"
 }
 
-// span bounds the indexed beginning of texts that start with prefix.
+// span limits the indexed beginning of texts that start with prefix.
 func (s *statement) span(prefix []byte) string {
 	prefix = prefix[:min(len(prefix), keyBytes)]
 	out := fmt.Sprintf(" AND substring(text for %d) >= %s", keyBytes, s.arg(prefix, "bytea"))
@@ -104,8 +104,7 @@ func (s *statement) span(prefix []byte) string {
 	return out
 }
 
-// after is the first of the texts behind those that begin with prefix; nil when
-// there is none.
+// after returns the first text after those that begin with prefix; nil when there is none.
 func after(prefix []byte) []byte {
 	for n := len(prefix); n > 0; n-- {
 		if prefix[n-1] < 0xff {
@@ -128,8 +127,7 @@ func (s *statement) filters(list []sheaf.Filter, join, none string) string {
 	return "(" + strings.Join(parts, join) + ")"
 }
 
-// has is the condition that a chunk has a value of the column that meets
-// another condition.
+// has returns the condition that a chunk has a value of the column that meets another condition.
 func (s *statement) has(column, condition string) string {
 	name := []byte(column)
 	short := name[:min(len(name), keyBytes)]

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// line carries out what a load has prepared, one task after the other, while the load
-// prepares the next. After an error it carries out nothing more.
+// line runs the tasks that a load has prepared, one after the other, while the load prepares the
+// next. After an error it runs no other task.
 type line struct {
 	mu      sync.Mutex
-	moved   *sync.Cond // whatever follows has changed
-	tasks   []task     // that wait
-	bytes   int        // of those
-	running bool       // a task is being carried out
-	fault   error      // of a task
-	chunks  int        // of the task with the fault
+	moved   *sync.Cond // signals a change of the fields below
+	tasks   []task     // waiting tasks
+	bytes   int        // bytes of these tasks
+	running bool       // a task is running
+	fault   error      // the error of a task
+	chunks  int        // chunks of the task with the error
 	cancel  context.CancelCauseFunc
-	ended   chan struct{} // closed when the goroutine has; nil without one
+	ended   chan struct{} // closed when the goroutine has ended; nil without one
 }
 
-// task is something to be asked of the server: a statement, or rows.
+// task is work for the server: a statement, or rows.
 type task struct {
-	chunks int // that are being written, of which an error speaks
+	chunks int // chunks that it writes, for the error message
 	bytes  int
 	run    func(ctx context.Context) error
 }
 
-// maxWaiting is how many bytes may wait, unless they are those of one task.
+// maxWaiting is how many bytes may wait; a single task may have more.
 const maxWaiting = 2 * pieceBytes
 
-// start begins a line, which goes on when ctx ends, until stop.
+// start begins a line. It goes on after ctx ends, until stop.
 func (l *line) start(ctx context.Context) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	l.mu.Lock()
@@ -42,8 +42,8 @@ func (l *line) start(ctx context.Context) {
 	go l.work(ctx, l.ended)
 }
 
-// stop ends a line, whose task is cut short and whose waiting tasks are dropped. Without
-// one it does nothing.
+// stop ends a line: it cancels the running task and drops the waiting ones. Without a line it does
+// nothing.
 func (l *line) stop() {
 	l.mu.Lock()
 	ended := l.ended
@@ -60,7 +60,7 @@ func (l *line) stop() {
 	l.ended = nil
 }
 
-// work carries out tasks until one fails or the line ends.
+// work runs tasks until one fails or the line ends.
 func (l *line) work(ctx context.Context, ended chan struct{}) {
 	defer close(ended)
 	l.mu.Lock()
@@ -73,7 +73,7 @@ func (l *line) work(ctx context.Context, ended chan struct{}) {
 			return
 		}
 		t := l.tasks[0]
-		l.tasks[0] = task{} // so that its rows are not kept
+		l.tasks[0] = task{} // frees its rows
 		l.tasks = l.tasks[1:]
 		l.bytes -= t.bytes
 		l.running = true
@@ -92,7 +92,7 @@ func (l *line) work(ctx context.Context, ended chan struct{}) {
 	}
 }
 
-// fail notes the first fault; it needs l.mu.
+// fail records the first error; it requires l.mu.
 func (l *line) fail(err error, chunks int) {
 	if l.fault == nil {
 		l.fault, l.chunks = err, chunks
@@ -101,7 +101,7 @@ func (l *line) fail(err error, chunks int) {
 	l.moved.Broadcast()
 }
 
-// put lets a task wait for its turn, when there is room. An error is that of a task before.
+// put queues a task and waits until there is room. It returns the error of an earlier task.
 func (l *line) put(t task) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *line) put(t task) error {
 	return l.fault
 }
 
-// settle waits until every task is carried out.
+// settle waits until every task has run.
 func (l *line) settle() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +126,7 @@ func (l *line) settle() error {
 	return l.fault
 }
 
-// drain waits until the last task has begun, which is when to prepare what comes next.
+// drain waits until the last task has begun. Then it is time to prepare the next.
 func (l *line) drain() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,14 +136,14 @@ func (l *line) drain() error {
 	return l.fault
 }
 
-// drained reports whether drain has nothing to wait for.
+// drained reports whether drain need not wait.
 func (l *line) drained() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.tasks) == 0
 }
 
-// failed is of how many chunks the task was that failed; 0 when none did.
+// failed returns how many chunks the failed task had; 0 when none failed.
 func (l *line) failed() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -33,9 +33,13 @@ func stored(t *testing.T, url, schema string) []string {
 	if _, err := conn.Exec(t.Context(), "SET search_path = "+schema+", public"); err != nil {
 		t.Fatal(err)
 	}
-	sql := `SELECT format('chunk %s of %s, %s, lengths %s', id, doc, fields, (SELECT array_agg(format('%s %s', name, lens[field.id]) ORDER BY name) FROM field WHERE lens[field.id] > 0)) FROM chunk
-		UNION ALL SELECT format('posting %s %s in %s: %s %s %s', term.text, field.name, chunk.id, tf, len, pos) FROM posting LEFT JOIN term ON term.id = term LEFT JOIN field ON field.id = field LEFT JOIN chunk ON ord = chunk
-		UNION ALL SELECT format('property of %s: %s %s %s %s', chunk.id, name, kind, text, number) FROM property LEFT JOIN chunk ON ord = chunk
+	sql := `SELECT format('chunk %s of %s, %s, lengths %s', id, doc, fields,
+			(SELECT array_agg(format('%s %s', name, lens[field.id]) ORDER BY name)
+			FROM field WHERE lens[field.id] > 0)) FROM chunk
+		UNION ALL SELECT format('posting %s %s in %s: %s %s %s', term.text, field.name, chunk.id, tf, len, pos)
+			FROM posting LEFT JOIN term ON term.id = term LEFT JOIN field ON field.id = field LEFT JOIN chunk ON ord = chunk
+		UNION ALL SELECT format('property of %s: %s %s %s %s', chunk.id, name, kind, text, number)
+			FROM property LEFT JOIN chunk ON ord = chunk
 		UNION ALL SELECT format('field %s %s %s', name, chunks, tokens) FROM field WHERE chunks > 0
 		UNION ALL SELECT format('total %s %s', chunks, vectors) FROM total`
 	rows, _ := conn.Query(t.Context(), "SELECT id, name FROM vector_field")
@@ -51,8 +55,10 @@ func stored(t *testing.T, url, schema string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _ = conn.Query(t.Context(), `SELECT format('field %s', name) FROM field WHERE chunks <> (SELECT count(*) FROM chunk WHERE lens[field.id] > 0)
-		OR tokens <> (SELECT coalesce(sum(lens[field.id]), 0) FROM chunk) UNION ALL SELECT 'total' FROM total WHERE chunks <> (SELECT count(*) FROM chunk)
+	rows, _ = conn.Query(t.Context(), `SELECT format('field %s', name) FROM field
+		WHERE chunks <> (SELECT count(*) FROM chunk WHERE lens[field.id] > 0)
+		OR tokens <> (SELECT coalesce(sum(lens[field.id]), 0) FROM chunk)
+		UNION ALL SELECT 'total' FROM total WHERE chunks <> (SELECT count(*) FROM chunk)
 		OR vectors <> (SELECT count(*) FROM (`+strings.Join(vectors, " UNION ALL ")+`) passages)`)
 	if miscounted, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(miscounted) > 0 {
 		t.Errorf("counted otherwise than there are rows: %q, %v", miscounted, err)

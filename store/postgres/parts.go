@@ -12,8 +12,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// What is sent together: as much as has come when the server is done with what it had,
-// at least firstPart chunks, at most maxPart and a step, or what was added at once.
+// Sizes of a part. A part has the chunks that are ready when the server has finished the last part:
+// at least firstPart, at most maxPart and a step, or all chunks of one call of Add.
 const (
 	firstPart = 48
 	maxPart   = 512
@@ -22,8 +22,8 @@ const (
 	maxAhead = 512
 )
 
-// addParts adds a batch in parts. Columns and vectors need no analysis and go first;
-// while the server takes them, or a part, this program makes the next. It needs w.mu.
+// addParts adds a batch in parts. Columns and vectors need no analysis and go first. While the
+// server stores them, or a part, this program prepares the next part. It requires w.mu.
 func (w *load) addParts(ctx context.Context, batch *store.Batch) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return fail("write", ctx.Err())
@@ -31,7 +31,7 @@ func (w *load) addParts(ctx context.Context, batch *store.Batch) error {
 	chunks := lastOfEqual(batch.Chunks)
 	w.sending = len(batch.Chunks)
 	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan *part) // without room: a part grows until it is wanted
+	ready := make(chan *part) // unbuffered: a part grows until the sender takes it
 	group.Go(func() error {
 		defer close(ready)
 		next := &part{}
@@ -41,11 +41,11 @@ func (w *load) addParts(ctx context.Context, batch *store.Batch) error {
 			next.add(w.s.analyze(some))
 			switch n := len(next.chunks); {
 			case len(rest) == 0, n >= maxPart:
-				next.sort() // while it is not wanted yet
+				next.sort() // the sender is still busy
 				select {
 				case ready <- next:
 				case <-ctx.Done():
-					return nil // the other says why
+					return nil // the other goroutine has the error
 				}
 				next = &part{}
 			case n >= firstPart:
@@ -72,12 +72,11 @@ func (w *load) addParts(ctx context.Context, batch *store.Batch) error {
 	return group.Wait()
 }
 
-// sendParts sends chunks, whose texts are analyzed part by part. Columns and vectors go
-// while the first texts of them are still analyzed, and before any texts of theirs. All
-// is sent when it returns.
+// sendParts sends chunks, whose texts are analyzed part by part. Columns and vectors go before the
+// texts of their chunks, while the first texts are analyzed. When it returns, everything is sent.
 func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *part) error {
 	before := w.ord.take(len(chunks))
-	ahead := 0 // of how many chunks columns are sent
+	ahead := 0 // how many chunks have sent their columns
 	sendAhead := func() error {
 		some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
 		ahead += len(some)
@@ -89,12 +88,12 @@ func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *p
 				return err
 			}
 		}
-		if err := w.line.drain(); err != nil { // the part grows
+		if err := w.line.drain(); err != nil { // meanwhile the part grows
 			return err
 		}
 		p, ok := <-ready
 		if !ok {
-			return fail("write", ctx.Err()) // which ended the analysis
+			return fail("write", ctx.Err()) // the end of ctx stopped the analysis
 		}
 		for ahead < begun+len(p.chunks) {
 			if err := sendAhead(); err != nil {
@@ -109,19 +108,19 @@ func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *p
 	return w.line.settle()
 }
 
-// waiting is what a load was given and has not sent.
+// waiting is what a load received and has not sent.
 type waiting struct {
 	part
 	replace []sheaf.ID
-	ids     map[sheaf.ID]bool // of chunks
-	docs    map[sheaf.ID]bool // that chunks are of
+	ids     map[sheaf.ID]bool // of the waiting chunks
+	docs    map[sheaf.ID]bool // the documents of these chunks
 	dims    map[string]int    // of vector fields; nil before the transaction
-	bytes   int               // of texts and vectors, about
+	bytes   int               // of texts and vectors, approximately
 }
 
-// gather lets a batch wait to be sent, and says how many chunks and replaced documents
-// wait then. It is 0 when what waits must go first: because it is enough, or the batch
-// replaces some of it.
+// gather lets a batch wait and returns how many chunks and replaced documents wait then. It returns
+// 0 when the waiting ones must be sent first: because there are enough, or because the batch
+// replaces some of them.
 func (w *load) gather(batch *store.Batch, chunks []analyzed) (int, error) {
 	w.gathering.Lock()
 	defer w.gathering.Unlock()
@@ -161,8 +160,8 @@ func (w *load) gather(batch *store.Batch, chunks []analyzed) (int, error) {
 	return next.size(), nil
 }
 
-// size is how many chunks and replaced documents wait, or as many as may when they are
-// large.
+// size returns how many chunks and replaced documents wait, or the largest allowed number when they
+// are large.
 func (w *waiting) size() int {
 	if w.bytes >= pieceBytes {
 		return maxPart
@@ -170,7 +169,7 @@ func (w *waiting) size() int {
 	return len(w.chunks) + len(w.replace)
 }
 
-// kept makes copies of what is the caller's again after Add: chunks and their vectors.
+// kept copies chunks and their vectors, because the caller may reuse their memory after Add.
 func kept(chunks []analyzed) []analyzed {
 	for i := range chunks {
 		c := *chunks[i].source
@@ -189,7 +188,7 @@ func kept(chunks []analyzed) []analyzed {
 // analyzed is a chunk with its terms.
 type analyzed struct {
 	source *store.Chunk
-	fields []storekit.Field // as source.Fields
+	fields []storekit.Field // in the order of source.Fields
 }
 
 // lastOfEqual keeps the last of chunks with equal IDs.
@@ -215,20 +214,20 @@ func idsOf(chunks []analyzed) []sheaf.ID {
 	return ids
 }
 
-// part is chunks that are written together.
+// part is a group of chunks that are written together.
 type part struct {
 	chunks []analyzed
-	// terms are those of the chunks, each once; numbers is the place in it of each
-	// posting's, in the order of chunks, fields and postings.
+	// terms has each term of the chunks once. numbers has, for each posting, the index of its term,
+	// in the order of chunks, fields and postings.
 	terms   []string
 	numbers []int32
 	places  map[string]int32
-	// sorted has the places of the terms in the order of their texts, which is the one
-	// in which the server takes them fastest.
+	// sorted has the indices of the terms in the order of their texts, in which the server inserts
+	// them fastest.
 	sorted []int32
 }
 
-// sort fills sorted: what is new is sorted and merged with what was.
+// sort fills sorted: it sorts the new indices and merges them with the others.
 func (p *part) sort() {
 	if len(p.sorted) == len(p.terms) {
 		return
@@ -271,13 +270,13 @@ func (p *part) add(chunks []analyzed) {
 			}
 		}
 	}
-	if 4*(len(p.terms)-len(p.sorted)) > len(p.terms) { // so that little is left to do when the part is wanted
+	if 4*(len(p.terms)-len(p.sorted)) > len(p.terms) { // leaves little work for the moment when the part is sent
 		p.sort()
 	}
 }
 
-// analyze gives chunks their terms. One at a time keeps a server busy, which takes longer
-// to store them.
+// analyze returns the terms of chunks. One call at a time keeps a server busy, because storing
+// takes longer.
 func (s *Store) analyze(chunks []analyzed) []analyzed {
 	for i := range chunks {
 		c := &chunks[i]

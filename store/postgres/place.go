@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// findPlace tells one making of the tables from another: numbers of terms and fields are
-// those of one.
+// findPlace identifies one creation of the tables: numbers of terms and fields are only valid
+// there.
 const findPlace = "SELECT tableoid FROM total"
 
-// moved forgets what was read from another place than this.
+// moved forgets what was read from another place.
 func (s *Store) moved(place uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,14 +22,14 @@ func (s *Store) moved(place uint32) {
 	clear(s.terms)
 }
 
-// memory is the place that what is remembered was read from; 0 when nothing is.
+// memory returns the place that the remembered numbers belong to; 0 when there are none.
 func (s *Store) memory() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place
 }
 
-// findOut is the place, looked up now.
+// findOut reads the current place.
 func (s *Store) findOut(ctx context.Context, conn *pgxpool.Conn) (place uint32, err error) {
 	if err = conn.QueryRow(ctx, findPlace).Scan(&place); err == nil {
 		s.moved(place)
@@ -37,8 +37,8 @@ func (s *Store) findOut(ctx context.Context, conn *pgxpool.Conn) (place uint32, 
 	return place, err
 }
 
-// known are the IDs that are remembered of terms, which it takes out of texts, and where
-// they were read.
+// known returns the remembered IDs of terms, which it removes from texts, and the place they belong
+// to.
 func (s *Store) known(texts map[string]bool) (map[string]int32, uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,15 +1,13 @@
-// Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its
-// main type is [Store].
+// Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is
+// [Store].
 //
-// Words are scored by BM25 over posting lists of the analyzer's own terms, kept
-// in tables, so that scores equal those of the embedded engine: PostgreSQL's
-// ts_rank_cd knows neither how rare a term is nor how long texts are on average.
-// Every request, its statistics included, is one statement, and so sees one
-// state of the store. Vectors are compared exactly, or through an HNSW index
-// when [Options.HNSW] asks for one.
+// Words are scored by BM25 over posting lists of the analyzer's own terms in tables, so that scores
+// equal those of the embedded engine. PostgreSQL's ts_rank_cd knows neither how rare a term is nor
+// the average length of texts. Every request, with its statistics, is one statement and so sees one
+// state of the store. Vectors are compared exactly, or through an HNSW index with [Options.HNSW].
 //
-// A write is one transaction. All tables live in one schema of the database,
-// which holds no tables of others.
+// A write is one transaction. All tables are in one schema of the database, which holds no other
+// tables.
 package postgres
 
 import (
@@ -34,40 +32,37 @@ import (
 
 // Options say where a store is and what it is made with.
 type Options struct {
-	// URL is a connection string as libpq reads it: user, password, host,
-	// database, sslmode, sslrootcert and so on; what it leaves out comes from
-	// the usual PG variables of the environment.
+	// URL is a connection string of libpq: user, password, host, database, sslmode, sslrootcert and
+	// so on. The usual PG variables of the environment supply what is missing.
 	URL string
-	// Schema holds the tables; "" is DefaultSchema. Lower-case letters, digits
-	// and underscores.
+	// Schema has the tables; "" means DefaultSchema. It consists of lower-case letters, digits and
+	// underscores.
 	Schema string
-	// Analyzer makes terms of texts. A store can only be opened with the
-	// analyzer it was made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
+	// made with.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; fields
-	// that are not named here take the dimensions of their first vector.
+	// Vectors are the vector fields with the models that fill them; other fields take the
+	// dimensions of their first vector.
 	Vectors []store.VectorField
-	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m,
-	// 2..100) for each vector field, and searches through it. 0 compares with
-	// every vector.
+	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m, 2..100) for each vector
+	// field, and searches through it. 0 compares every vector.
 	HNSW int
-	// RowSecurity puts row-level security around what belongs to documents, by
-	// tenant and access list: see store.Viewer. It belongs to the schema, and
-	// users who bypass it make it void.
+	// RowSecurity adds row-level security by tenant and access list to the data of documents: see
+	// store.Viewer. It belongs to the schema. Users with BYPASSRLS see everything.
 	RowSecurity bool
-	// Timeout bounds every call that carries no earlier deadline; 0 is 30 s.
-	// Bulk loads are bounded call by call.
+	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits
+	// each call.
 	Timeout time.Duration
-	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the tables.
 	Existing bool
-	// ReadOnly opens a store that exists, and forbids writing.
+	// ReadOnly opens an existing store and forbids writing.
 	ReadOnly bool
-	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
-	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	// ListOnly opens an existing store to list its content, whatever analyzer and settings it was
+	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
 	ListOnly bool
 }
 
-// DefaultSchema is the schema of stores whose options name none.
+// DefaultSchema is the schema when the options name none.
 const DefaultSchema = "sheaf"
 
 // Store is an open store.
@@ -76,19 +71,19 @@ type Store struct {
 	pool *pgxpool.Pool
 	// written analyzes what is written.
 	written *storekit.Writer
-	// writing holds a token while nobody writes.
+	// writing has a token while no write runs.
 	writing chan struct{}
 
 	mu sync.Mutex
-	// place is the table total when what follows was read, which is another one after
-	// somebody dropped the schema and filled it again.
+	// place is the table total from which the fields below were read. It changes when somebody
+	// drops the schema and fills it again.
 	place uint32
-	terms map[string]int32 // of the dictionary, whose entries never change
-	// What readers saw of fields, which are added and never changed.
+	terms map[string]int32 // terms of the dictionary; its entries never change
+	// The fields that readers saw; they are added and never changed.
 	fields map[string]int32
-	// vectors are the tables of fields that were asked last: see inField.
+	// vectors are the tables of the last used fields: see inField.
 	vectors map[string]vectorTable
-	load    *load // that is open
+	load    *load // the open load
 	closed  bool
 }
 
@@ -102,11 +97,11 @@ var _ interface {
 	store.Reporter
 } = (*Store)(nil)
 
-// Open connects, and makes the tables in a database that has none. A store made
-// with another analyzer or other dimensions, or tables that something else made,
-// are sheaf.ErrInvalid; one of a later version is sheaf.ErrUnsupported, as is a
-// server without pgvector; a server that does not answer or does not let us in
-// is sheaf.ErrUnavailable. The message says what to do.
+// Open connects, and creates the tables in a database without them. It fails with sheaf.ErrInvalid
+// for a store with another analyzer or other dimensions, or tables that something else made; with
+// sheaf.ErrUnsupported for a store of a later version, or a server without pgvector; with
+// sheaf.ErrUnavailable for a server that does not answer or does not let us in. The message says
+// what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -129,11 +124,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connection is how a store is spoken to.
+// connection returns the settings of connections.
 func (o *Options) connection() (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
-		// The error of the parser hides the password, but may show the rest.
+		// The parser's error hides the password, but may show the rest.
 		return nil,
 			sheaf.Invalidf("postgres: the URL cannot be used: want postgres://user@host:port/database?sslmode=...: %w", err)
 	}
@@ -141,8 +136,8 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	defaults := map[string]string{
 		"application_name": "sheaf",
 		"search_path":      path,
-		// Statements are made for one request each: a plan for any of them
-		// or compiled code is not worth its time.
+		// Each statement serves one request: generic plans and compiled code cost more than they
+		// save.
 		"plan_cache_mode": "force_custom_plan",
 		"jit":             "off",
 	}
@@ -161,7 +156,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 		if err := tooOld("installed", installed); err != nil {
 			return fmt.Errorf("postgres: %w", err)
 		}
-		if !strings.HasPrefix(got, path) { // the path of others, in which tables would be looked for and made
+		if !strings.HasPrefix(got, path) { // a path of others would be searched for tables, and tables created there
 			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where "+
 				"the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
 		}
@@ -171,7 +166,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare fills in defaults and refuses what no server could take.
+// prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
 	o.Schema = cmp.Or(o.Schema, DefaultSchema)
@@ -186,14 +181,14 @@ func (o *Options) prepare() error {
 	return storekit.Options{Server: "postgres", Analyzer: o.Analyzer, Vectors: o.Vectors, MaxDims: maxDims}.Check()
 }
 
-// bounded gives a call the time that it may take.
+// bounded limits the time of a call.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.o.Timeout)
 }
 
 var errClosed = fmt.Errorf("postgres: the store is closed: %w", sheaf.ErrUnavailable)
 
-// open is errClosed after Close.
+// open returns errClosed after Close.
 func (s *Store) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,17 +209,17 @@ func (s *Store) Close() error {
 	load := s.load
 	s.mu.Unlock()
 	if load != nil {
-		_ = load.Close() // a load that nobody ended holds a connection
+		_ = load.Close() // a load that was never closed holds a connection
 	}
-	s.pool.Close() // waits for calls that are running
+	s.pool.Close() // waits for running calls
 	return nil
 }
 
 // readAttempts is how often a read is tried when the connection breaks.
 const readAttempts = 3
 
-// read runs a function that only reads, again when the connection broke: a
-// server that restarts or a proxy that hangs up costs a moment, no answer.
+// read runs a function that only reads, and repeats it when the connection breaks: after a restart
+// of the server or a proxy the answer comes later, but it comes.
 func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := s.open(); err != nil {
 		return err
@@ -278,17 +273,17 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, err
 }
 
-// Health asks the server for a sign of life.
+// Health checks that the server answers.
 func (s *Store) Health(ctx context.Context) error {
 	return s.read(ctx, "ping", func(ctx context.Context, conn *pgxpool.Conn) error { return conn.Ping(ctx) })
 }
 
-// broken reports whether an error is that of a connection, not of a statement.
+// broken reports whether an error comes from a connection, not from a statement.
 func broken(err error) bool {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
 		// 57P: the server is shutting down, starting up or crashed.
 		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
 	}
-	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // which are said here
+	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // this package makes these errors
 }

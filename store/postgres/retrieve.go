@@ -60,10 +60,9 @@ func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *store
 	return n, err
 }
 
-// inField asks one statement about the field of a request, of which read reads the rows;
-// it is not called when nothing has vectors there. The table that the field had before is
-// looked up again in the same round trip, so that nobody removes it in between, and what was
-// asked of another one is asked again.
+// inField runs one statement about the field of a request; read reads its rows. It does not call
+// read when the field has no vectors. The same round trip looks up the field's table again: if
+// somebody replaced it meanwhile, inField asks again.
 func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest,
 	compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
 	s.mu.Lock()
@@ -105,9 +104,9 @@ func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.Vect
 	return read(rows)
 }
 
-// vectorField is the field of a request; ok is false when nothing has vectors
-// there. It is read now: another process may make the tables anew, with other numbers, and
-// vectors of one field would be compared with those of another.
+// vectorField returns the field of a request; ok is false when it has no vectors. It reads the
+// field now: if another process recreated the tables with other numbers, vectors of different
+// fields would be compared.
 func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest) (vectorTable, bool, error) {
 	fields, err := vectorFields(ctx, conn)
 	if err != nil {
@@ -121,9 +120,8 @@ func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorReque
 	return field, ok, nil
 }
 
-// inside restricts passages v to the chunks of a relation. The array makes the
-// condition a filter of the scan, which an HNSW index then goes on for until it
-// has enough.
+// inside restricts passages v to the chunks of a relation. As an array the condition filters the
+// scan, so an HNSW scan goes on until it has enough.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""
@@ -159,22 +157,21 @@ func (s *statement) exact(field vectorTable, vector []float32, allowed string) s
 		s.arg(vector, "real[]::vector"), field.table(), inside(allowed)))
 }
 
-// Bounds of what an HNSW scan looks at.
+// Limits of an HNSW scan.
 const (
 	minSearch = 40   // ef_search of a small request: pgvector's own default
-	maxSearch = 1000 // the most that pgvector takes
+	maxSearch = 1000 // the most that pgvector accepts
 )
 
-// approximate asks the HNSW index for passages until there are enough chunks or
-// no more passages. Scores are computed from the vectors as stored, also where
-// the index holds half precision.
+// approximate reads passages from the HNSW index until there are enough chunks or no more passages.
+// It computes scores from the stored vectors, even if the index has half precision.
 func (s *Store) approximate(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	field vectorTable) (sheaf.Ranking, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = tx.Rollback(ctx) }() // nothing to undo
+	defer func() { _ = tx.Rollback(ctx) }() // nothing to roll back
 	search := min(max(minSearch, 2*req.Limit, req.Vector.Candidates), maxSearch)
 	_, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL hnsw.iterative_scan = strict_order; SET LOCAL hnsw.ef_search = %d; "+
 		"SET LOCAL hnsw.max_scan_tuples = 1000000; SET LOCAL enable_seqscan = off", search))

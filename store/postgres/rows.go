@@ -12,7 +12,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// sendColumns sends what chunks hold besides texts; the first has the number after before.
+// sendColumns sends the columns and vectors of chunks; the first chunk has the number before+1.
 func (w *load) sendColumns(chunks []analyzed, before int64) error {
 	if err := w.makeVectors(chunks); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (w *load) sendTexts(p *part, before int64) error {
 	return w.send(postingRows(p, ids, fields, before), "posting")
 }
 
-// columnRows adds the columns of chunks, and who may see them where there is a wall.
+// columnRows adds the columns of chunks, and, with row-level security, who may see them.
 func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64) {
 	for i := range chunks {
 		c, ord := chunks[i].source, before+int64(i)+1
@@ -70,8 +70,8 @@ func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64)
 	}
 }
 
-// sendVectors sends the passages of chunks, and counts them. A document may have more of
-// them than should be encoded at once.
+// sendVectors sends the passages of chunks, and counts them. It encodes them in pieces, because a
+// document may have many.
 func (w *load) sendVectors(chunks []analyzed, before int64) error {
 	byTable := map[string]*rows{}
 	for i := range chunks {
@@ -105,9 +105,8 @@ func (w *load) sendVectors(chunks []analyzed, before int64) error {
 	return nil
 }
 
-// send lets rows wait to be written to a table; they are the line's from then on.
-// PostgreSQL copies none into tables behind a wall, so there they pass through a table
-// of the transaction.
+// send queues rows for a table; the line owns them from then on. PostgreSQL refuses COPY into
+// tables with row-level security, so such rows go through a temporary table.
 func (w *load) send(r *rows, table string) error {
 	if len(r.b) == 0 || !w.s.o.RowSecurity {
 		return w.copyRows(r, table)
@@ -133,7 +132,7 @@ func (w *load) send(r *rows, table string) error {
 	})
 }
 
-// copyRows lets rows wait to be copied to a table.
+// copyRows queues rows to be copied to a table.
 func (w *load) copyRows(r *rows, table string) error {
 	if len(r.b) == 0 {
 		return nil
@@ -148,7 +147,7 @@ func (w *load) copyRows(r *rows, table string) error {
 	})
 }
 
-// exec runs a statement, which has the whole timeout.
+// exec runs a statement with the whole timeout.
 func (w *load) exec(ctx context.Context, sql string) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -156,8 +155,8 @@ func (w *load) exec(ctx context.Context, sql string) error {
 	return err
 }
 
-// chunkRow adds the row of a chunk, and to a list the IDs of its fields, 0 for those
-// without terms.
+// chunkRow adds the row of a chunk. It appends the IDs of the chunk's fields to a list, 0 for
+// fields without terms.
 func (w *load) chunkRow(out *rows, c *analyzed, ord int64, fields []int32) []int32 {
 	lens := make([]int32, 0, len(w.fields))
 	texts := make([]string, 0, 2*len(c.fields))
@@ -193,16 +192,16 @@ type posting struct {
 	source        *storekit.Posting
 }
 
-// postingRows are the rows of chunks in the order of terms, then chunks: the server fills
-// its index faster so, and the postings of a term lie side by side. ids are those of the
-// part's terms, fields those of its fields.
+// postingRows returns the rows of chunks in the order of terms, then chunks: the server fills its
+// index faster, and the postings of a term are stored together. ids are the IDs of the part's
+// terms, fields those of its fields.
 func postingRows(in *part, ids, fields []int32, before int64) *rows {
-	ends := make([]int, len(ids)) // where the postings of a term end, so far
+	ends := make([]int, len(ids)) // the end of each term's postings so far
 	for _, number := range in.numbers {
 		ends[number]++
 	}
 	positions := 0
-	terms := make([]int32, len(ids)) // numbers in the order of IDs
+	terms := make([]int32, len(ids)) // indices of terms in the order of IDs
 	for i := range terms {
 		terms[i] = int32(i)
 	}
@@ -234,10 +233,10 @@ func postingRows(in *part, ids, fields []int32, before int64) *rows {
 	return out
 }
 
-// postingBytes is how many bytes a row of a posting has beside its positions.
+// postingBytes is the size of a posting's row without its positions.
 const postingBytes = 2 + 4*(4+4) + (4 + 8) + 4 + 20 // columns, four numbers and a long one, an array
 
-// row adds the row, in one go: there are more of these than of all others.
+// row adds the row with one append, because there are more postings than all other rows.
 func (p *posting) row(out *rows, term int32) {
 	out.begin(6)
 	b, order := out.b, binary.BigEndian

@@ -15,24 +15,23 @@ import (
 	"sheaf/store/storekit"
 )
 
-// schemaVersion is that of the tables. A version with other tables converts
-// those of the versions before it in migrate.
+// schemaVersion is the version of the tables. A later version converts the tables of earlier
+// versions in migrate.
 const schemaVersion = 1
 
-// maxDims is pgvector's bound for a vector that is stored; maxIndexed and
-// maxIndexedHalf bound what its HNSW index takes in single and half precision.
+// maxDims is pgvector's limit for a stored vector; maxIndexed and maxIndexedHalf are the limits of
+// its HNSW index in single and half precision.
 const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
 	maxIndexedHalf = 4_000
-	// maxPlain is how many dimensions fit into a page beside the rest of a
-	// row, so that reading a vector is no second look-up.
+	// maxPlain is how many dimensions fit into a page with the rest of a row, so that reading a
+	// vector needs no second look-up.
 	maxPlain = 1_900
 )
 
-// tables are made in the order in which they refer to each other. IDs and values
-// of columns are bytes, because they may be any bytes, and because bytes sort as
-// a ranking wants them.
+// tables are created in the order of their references. IDs and values of columns are bytes, because
+// they may be any bytes and because bytes sort as a ranking needs.
 const tables = `
 CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
@@ -44,13 +43,15 @@ CREATE TABLE field (id int PRIMARY KEY, name text NOT NULL UNIQUE, chunks bigint
 CREATE TABLE term (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text COLLATE "C" NOT NULL UNIQUE);
 
 -- lens[i] is the number of terms in the field with id i; fields are names and texts in turn.
-CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL, fields bytea[] NOT NULL);
+CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL,
+	fields bytea[] NOT NULL);
 CREATE SEQUENCE chunk_ord;
 -- By hash, because an index takes no key above 2,704 bytes.
 CREATE UNIQUE INDEX chunk_id ON chunk (sha256(id));
 CREATE INDEX chunk_doc ON chunk (sha256(doc));
 
-CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL, pos int[],
+CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL,
+	pos int[],
 	PRIMARY KEY (term, field, chunk) INCLUDE (tf, len));
 CREATE INDEX posting_chunk ON posting (chunk);
 
@@ -64,14 +65,14 @@ CREATE INDEX property_text ON property (substring(name for 256), substring(text 
 CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims int NOT NULL, model text NOT NULL);
 `
 
-// lock is the key of the advisory lock of those who write to a schema.
+// lock is the key of the advisory lock for writers of a schema.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing is a transaction that sees, once it has the lock, what the writer before it wrote,
-// whatever the database is set to.
+// writing is a transaction that, once it has the lock, sees what the writer before it wrote,
+// whatever the default of the database is.
 var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
-// prepare makes the tables, or checks those that are there.
+// prepare creates the tables, or checks existing ones.
 func (s *Store) prepare(ctx context.Context) error {
 	what := "open the schema " + s.o.Schema
 	made := false
@@ -95,7 +96,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// create makes the tables unless somebody else has in the meantime.
+// create creates the tables unless somebody else did meanwhile.
 func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, lock, s.o.Schema); err != nil {
 		return err
@@ -111,11 +112,10 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 		"to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
 		return err
 	}
-	if shared || s.o.Schema == "public" { // which is in the search path of all
+	if shared || s.o.Schema == "public" { // it is in the search path of all
 		return lookedThrough(s.o.Schema)
 	}
-	// Not IF NOT EXISTS, for which the server wants the right to make schemas even where
-	// this one was made for us.
+	// Not IF NOT EXISTS: it requires the right to create schemas even where this schema exists.
 	var there bool
 	if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.o.Schema).Scan(&there); err != nil {
 		return err
@@ -146,15 +146,14 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// lookedThrough says that tables of a store in this schema, which is in the search path of every
-// other, would be taken for those of one whose own schema somebody removed.
+// lookedThrough returns the error for a schema that is in the search path of every other schema: a
+// store whose own schema was removed would use its tables.
 func lookedThrough(schema string) error {
 	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed "+
 		"would be answered from the tables there: name another schema, as in ?schema=notes", schema)
 }
 
-// extension makes sure of pgvector, at least of the version that has iterative
-// scans.
+// extension ensures that pgvector is installed, at least in the version with iterative scans.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
@@ -171,7 +170,7 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	case tooOld("available", available) != nil:
 		return fmt.Errorf("postgres: %w", tooOld("available", available))
 	}
-	// Inside a savepoint, so that the message of a refusal can be ours.
+	// A savepoint lets us replace the server's message about a refusal.
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, createExtension)
 		return err
@@ -182,11 +181,12 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// askExtension are the version of pgvector that is installed, the one that could be, and
-// what lets a user at it who may not use the schema that it is in.
+// askExtension reads the installed version of pgvector, the available version, and the statement
+// that gives the user the right to use its schema.
 const askExtension = `(SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
-	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user)
+		FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
 		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'))`
 
 func notReached(grant string) error {
@@ -194,12 +194,13 @@ func notReached(grant string) error {
 		sheaf.ErrInvalid, grant)
 }
 
-// reachExtension puts the schema that the extension vector is in behind the others of a
-// session's search path: some who run servers keep extensions out of public.
-const reachExtension = `SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
+// reachExtension appends the schema of the extension vector to a session's search path: some
+// administrators keep extensions out of public.
+const reachExtension = `SELECT
+	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public'`
 
-// quoted is a name as SQL takes it, whatever it is.
+// quoted quotes names for SQL.
 func quoted(names ...string) string { return pgx.Identifier(names).Sanitize() }
 
 const createExtension = "CREATE EXTENSION vector SCHEMA public"
@@ -209,8 +210,8 @@ func notInstalled(err error) error {
 		"administrator run CREATE EXTENSION vector: %w", sheaf.ErrUnsupported, err)
 }
 
-// tooOld is an error for a version of pgvector that has no iterative scans: it takes the
-// settings for them, and a search with a filter loses hits.
+// tooOld fails for a version of pgvector without iterative scans: it accepts their settings, but a
+// search with a filter loses hits.
 func tooOld(what string, version *string) error {
 	if version == nil {
 		return nil
@@ -223,18 +224,19 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look tells what a schema holds, without what extensions made, and whether tables as
-// ours are among it.
+// look reads what a schema contains, without what extensions made, and whether it has tables like
+// ours.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
-		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
-			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'))`, schema).Scan(&ours, &holds)
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}')
+			FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
+			AND NOT EXISTS (SELECT FROM pg_depend
+				WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'))`, schema).Scan(&ours, &holds)
 	return ours, holds, err
 }
 
-// verify compares the tables that are there with the options; made is false
-// when there are none.
+// verify compares the existing tables with the options; made is false when there are none.
 func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err error) {
 	ours, others, err := look(ctx, conn, s.o.Schema)
 	switch {
@@ -279,7 +281,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	return true, s.verifyVectors(ctx, conn)
 }
 
-// notOurs is that something else made the tables and views of the schema.
+// notOurs returns the error for a schema with tables and views that something else made.
 func (s *Store) notOurs(names []string) error {
 	const shown = 5
 	list := strings.Join(names[:min(shown, len(names))], ", ")
@@ -310,8 +312,8 @@ type vectorTable struct {
 
 func (v vectorTable) table() string { return fmt.Sprintf("vector_%d", v.id) }
 
-// ordered is the expression that the HNSW index of v orders by, with a verb for
-// the vector: wide vectors are indexed in half precision.
+// indexed returns the expression by which the HNSW index of v orders, with a verb for the vector.
+// Wide vectors are indexed in half precision.
 func (v vectorTable) indexed(expression string) string {
 	if v.Dims > maxIndexed {
 		return fmt.Sprintf("(%s::halfvec(%d))", expression, v.Dims)
@@ -337,7 +339,7 @@ func readVectorFields(rows pgx.Rows) (map[string]vectorTable, error) {
 	return out, err
 }
 
-// createVectors makes the table of a vector field.
+// createVectors creates the table of a vector field.
 func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.VectorField) error {
 	v := vectorTable{VectorField: field}
 	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
@@ -354,7 +356,7 @@ func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.Vector
 	return err
 }
 
-// vectorStatements make the table of a vector field, with its index.
+// vectorStatements returns the statements that create the table of a vector field, with its index.
 func (o *Options) vectorStatements(v vectorTable) string {
 	sql := fmt.Sprintf("CREATE TABLE %s (chunk bigint NOT NULL, passage int NOT NULL, v vector(%d) NOT NULL, PRIMARY "+
 		"KEY (chunk, passage));\n", v.table(), v.Dims)
@@ -380,8 +382,8 @@ func (o *Options) indexStatement(v vectorTable) string {
 		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
 }
 
-// SQL is what makes the tables of a store with these options, for people who make
-// them by hand: Open finds them as if it had made them itself.
+// SQL returns the statements that create the tables of a store with these options, for people who
+// create them by hand: Open accepts them as its own.
 func (o Options) SQL() (string, error) {
 	if err := o.prepare(); err != nil {
 		return "", err
@@ -404,10 +406,10 @@ func (o Options) SQL() (string, error) {
 	return out + "COMMIT;\n", nil
 }
 
-// ourTables are the tables that every store has, or those with row-level security.
+// ourTables are the tables of every store, followed by those for row-level security.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
-// connect is one connection, by an address that may hold options of a pool.
+// connect opens one connection. The address may have options of a pool.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -416,9 +418,9 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config.ConnConfig)
 }
 
-// Drop removes the tables of a store. The schema stays, with the rights to it and whatever
-// functions, types and extensions others keep there; one that holds tables of others, or
-// something elsewhere that needs ours, is sheaf.ErrInvalid, and all of it stays.
+// Drop removes the tables of a store. The schema stays, with its rights, and the functions, types
+// and extensions of others. If the schema has tables of others, or something elsewhere needs our
+// tables, Drop fails with sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, url, schema string) error {
 	if !storekit.PlainName(schema, "_", 48) {
 		return sheaf.Invalidf("drop schema %q: not a name that a store may have", schema)

@@ -45,7 +45,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// readChunks reads the chunks behind one, and where they end.
+// readChunks reads the chunks after a given one, and returns the last one's number.
 func readChunks(ctx context.Context, tx pgx.Tx, after int64) ([]store.Chunk, int64, error) {
 	var chunks []store.Chunk
 	at := map[int64]int{}

@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// RetrieveAll implements [store.Batcher]: the statements of requests by words go
-// to the server together.
+// RetrieveAll implements [store.Batcher]: the statements of all word requests go to the server
+// together.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
 	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
@@ -75,8 +75,8 @@ func validateAll(reqs []store.Request) error {
 	return nil
 }
 
-// question is a request by words, the end of its statement over the relation root,
-// and what reads its rows; it may be asked twice.
+// question is a word request, the end of its statement over the relation root, and the function
+// that reads its rows. It may be asked twice.
 type question struct {
 	req   *store.Request
 	count bool
@@ -84,7 +84,7 @@ type question struct {
 	read  func(rows pgx.Rows) error
 }
 
-// ranked asks for hits, of which into has those of the last answer.
+// ranked asks for hits; into gets those of the last answer.
 func ranked(req *store.Request, into *sheaf.Ranking) question {
 	return question{req: req, final: func(w *words, root string) string {
 		limit := w.arg(req.Limit, "bigint")
@@ -105,17 +105,16 @@ func counted(req *store.Request, into *int) question {
 	}}
 }
 
-// unseen are terms of requests that the store has not seen yet, and whether fields
-// are missing among those that it knew.
+// unseen has the terms of requests that the store has not seen yet, and says whether fields are
+// missing among the known ones.
 type unseen struct {
 	terms  map[string]bool
 	fields bool
 	known  int
 }
 
-// answer asks questions in one round trip. Terms and fields that were not seen
-// before are taken not to be there and looked up beside: when one is there after
-// all, everything is asked again.
+// answer asks questions in one round trip. It assumes that unseen terms and fields do not exist,
+// and looks them up in the same round trip. If one exists, it asks everything again.
 func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question) error {
 	if len(list) == 0 {
 		return nil
@@ -128,8 +127,8 @@ func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question)
 	return err
 }
 
-// ask sends questions, with the look-ups that guess asks for; again reports that
-// those found something.
+// ask sends questions, with the look-ups that guess needs; again reports that these found
+// something.
 func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, guess *unseen) (again bool, err error) {
 	var statements []*words
 	var texts []string
@@ -158,7 +157,7 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 		b.Queue(texts[i], statements[i].args...).Query(q.read)
 	}
 	if guess != nil {
-		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: what was asked before is of this place, or asked again
+		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: earlier results are from this place, or are asked again
 			var now uint32
 			err := row.Scan(&now)
 			if err == nil && now != place {

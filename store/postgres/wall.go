@@ -13,41 +13,44 @@ import (
 	"sheaf/store"
 )
 
-// The second wall: with Options.RowSecurity the server itself holds back the rows of
-// documents that a connection may not see, whatever it is asked. Who asks stands in
-// two settings of the session, sheaf.tenant and sheaf.access; a connection without
-// them sees nothing. Names are hexadecimal, so that a list needs no quotes.
+// With Options.RowSecurity the server itself hides the rows of documents that a connection may not
+// see, whatever it is asked. Two settings of the session say who the user is, sheaf.tenant and
+// sheaf.access; a connection without them sees nothing. Names are hexadecimal, so that a list needs
+// no quotes.
 const (
-	tenantSetting = "sheaf.tenant" // "*", or "=" and the name; "=" alone is no tenant
+	tenantSetting = "sheaf.tenant" // "*", or "=" and the name; "=" alone means no tenant
 	accessSetting = "sheaf.access" // "*", or "=" and names between commas
 )
 
-// wallTable holds who may see each chunk. Policies of the other tables look here, and
-// the one here looks at the session alone.
+// wallTable says who may see each chunk. The policies of other tables use it; its own policy uses
+// only the session.
 const wallTable = `CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
 ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
 ALTER TABLE wall FORCE ROW LEVEL SECURITY;
 CREATE POLICY wall_read ON wall FOR SELECT USING (
 	(current_setting('sheaf.tenant', true) = '*'
 		OR current_setting('sheaf.tenant', true) = '=' AND tenants = '{}'
-		OR length(current_setting('sheaf.tenant', true)) > 1 AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
+		OR length(current_setting('sheaf.tenant', true)) > 1
+			AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
 	AND (current_setting('sheaf.access', true) = '*'
 		OR left(current_setting('sheaf.access', true), 1) = '='
 			AND access && string_to_array(substr(current_setting('sheaf.access', true), 2), ',')));
-CREATE POLICY wall_write ON wall FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+CREATE POLICY wall_write ON wall FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 `
 
-// walled are the statements that put a table, whose column holds chunks, behind the
-// wall.
+// walled returns the statements that protect a table by row-level security; column has the table's
+// chunks.
 func walled(table, column string) string {
 	return fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
 ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
 CREATE POLICY %[1]s_read ON %[1]s FOR SELECT USING (%[2]s IN (SELECT chunk FROM wall));
-CREATE POLICY %[1]s_write ON %[1]s FOR ALL USING (current_setting('%[3]s', true) = '*' AND current_setting('%[4]s', true) = '*');
+CREATE POLICY %[1]s_write ON %[1]s FOR ALL USING (
+	current_setting('%[3]s', true) = '*' AND current_setting('%[4]s', true) = '*');
 `, table, column, tenantSetting, accessSetting)
 }
 
-// wallStatements make the wall around the tables of a schema.
+// wallStatements returns the statements for row-level security on the tables of a schema.
 func wallStatements() string {
 	return wallTable + walled("chunk", "ord") + walled("posting", "chunk") + walled("property", "chunk")
 }
@@ -57,8 +60,8 @@ type executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// show tells a session for whom it asks. Every use of a connection begins with it, so
-// none inherits what another left behind.
+// show tells a session who the user is. Every use of a connection begins with it, so none inherits
+// the user of another.
 func (s *Store) show(ctx context.Context, conn executor) error {
 	if !s.o.RowSecurity {
 		return nil
@@ -97,7 +100,7 @@ func wallRow(out *rows, c *store.Chunk, ord int64) {
 	out.strings(oidText, names(sheaf.ColumnAccess))
 }
 
-// examineWall looks whether the wall holds for this user.
+// examineWall checks whether row-level security applies to this user.
 func examineWall(ctx context.Context, conn *pgx.Conn) store.Finding {
 	out := store.Finding{Check: "row security"}
 	var user string

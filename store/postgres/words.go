@@ -16,39 +16,36 @@ import (
 	"sheaf/store/storekit"
 )
 
-// A part of a query by words is a relation (chunk, f, n, term, s): the chunk
-// matches, and part n of the query, of which term is the one that counts, adds s
-// to its score in field f of the request. A chunk that matches has a row at
-// least, if need be one that adds 0.
+// A part of a word query is a relation (chunk, f, n, term, s): the chunk matches, and part n of the
+// query adds s to its score in field f of the request; term is the counting term. A matching chunk
+// has at least one row, perhaps one that adds 0.
 
 // words builds the statement for a request by words.
 type words struct {
 	statement
 	req   *store.TextRequest
 	plan  storekit.Plan
-	ids   map[string]int32   // of terms in the dictionary
+	ids   map[string]int32   // terms in the dictionary
 	grown map[string][]grown // by key of an Expand
 	field map[string]int32   // ids of fields
 	n     int                // parts so far
-	// allowed is the relation of chunks that filter and bound let through; ""
-	// is all.
+	// allowed is the relation of chunks that pass filter and bound; "" means all.
 	allowed string
-	// over is likewise that of the chunks over which statistics are counted, and
-	// overNamed that they are among chunks that the request names.
+	// over is the relation of chunks over which statistics are counted. overNamed says that they
+	// are among chunks that the request names.
 	over      string
 	overNamed bool
-	// named is that they are among chunks that the request names.
+	// named says the same about allowed.
 	named bool
 	// buildOptions say what the statement is for.
 	buildOptions
 }
 
-// buildOptions say what a statement by words is for.
+// buildOptions say what a word statement is for.
 type buildOptions struct {
 	// count leaves scores out.
 	count bool
-	// guess, unless it is nil, notes terms and fields that were not seen before
-	// instead of looking them up.
+	// guess, if it is not nil, records unseen terms and fields instead of looking them up.
 	guess *unseen
 }
 
@@ -62,7 +59,7 @@ func expandKey(e storekit.Expand) string {
 	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
 }
 
-// bound makes the relation of the chunks that a request lets through, or "".
+// bound makes the relation of the chunks that a request allows, or returns "".
 func (s *statement) bound(req *store.Request) string {
 	var conditions []string
 	if req.Filter != nil {
@@ -77,7 +74,7 @@ func (s *statement) bound(req *store.Request) string {
 	return s.with("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// resolve looks up what the plan needs from the dictionary.
+// resolve looks up the plan's terms in the dictionary.
 func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
 	texts := map[string]bool{}
 	var expands []storekit.Expand
@@ -94,7 +91,7 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 		}
 	})
 	w.grown = map[string][]grown{}
-	if w.guess == nil { // else the answer tells
+	if w.guess == nil { // with guess the answer says it
 		if _, err := s.findOut(ctx, conn); err != nil {
 			return err
 		}
@@ -127,7 +124,7 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 	return w.resolveFields(ctx, s, conn)
 }
 
-// resolveFields looks up the fields of the plan; those that no chunk has are left out.
+// resolveFields looks up the fields of the plan; it removes fields that no chunk has.
 func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
 	w.field = s.knownFields()
 	if !slices.ContainsFunc(w.plan.Fields, func(f store.FieldWeight) bool { _, ok := w.field[f.Name]; return !ok }) {
@@ -147,14 +144,14 @@ func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn)
 
 const fieldsByName = "SELECT id, name FROM field"
 
-// knownFields are the ids of fields as they were read last, not to be changed.
+// knownFields returns the ids of fields from the last read; the caller must not change the map.
 func (s *Store) knownFields() map[string]int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fields
 }
 
-// readFields reads the ids of fields of a place and remembers them.
+// readFields reads the ids of a place's fields and remembers them.
 func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error) {
 	found := map[string]int32{} // never changed afterwards: requests share it
 	var id int32
@@ -170,9 +167,9 @@ func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error
 	return found, nil
 }
 
-// grow finds the terms that e accepts. For edits it asks only for terms of about
-// the right length that hold one of the word's pieces: d edits touch at most 2d
-// of 2d+1 pieces, a swap of neighbors touching two.
+// grow returns the terms that e accepts. For edits it reads only terms of nearly the right length
+// that contain one of the word's pieces: d edits change at most 2d of 2d+1 pieces, because swapping
+// neighbors changes two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
@@ -237,8 +234,8 @@ func (w *words) node(n storekit.Node) string {
 	return w.nothing()
 }
 
-// simple reports whether parts are terms and expansions over the same fields, so
-// that one look at the posting lists serves them all.
+// simple reports whether parts are terms and expansions over the same fields, so that one scan of
+// the posting lists serves them all.
 func simple(parts []storekit.Node) bool {
 	var fields []int
 	for i, p := range parts {
@@ -263,11 +260,11 @@ func (w *words) nothing() string {
 	return w.with("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// looked are the arrays of terms that a leaf looks up.
+// looked has the arrays of terms that a leaf looks up.
 type looked struct {
 	term, field, f, n []int32
 	factor            []float64
-	several           bool // some n has several terms, of which the best counts
+	several           bool // some n has several terms; the best counts
 }
 
 func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
@@ -289,8 +286,8 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
 	}
 }
 
-// leaf makes the relation of terms and expansions, of which any may match. among,
-// unless it is "", is a condition on posting p.
+// leaf makes the relation of terms and expansions; any of them may match. among, if it is not "",
+// is a condition on posting p.
 func (w *words) leaf(parts []storekit.Node, among string) string {
 	var l looked
 	var fields []int
@@ -328,7 +325,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.with("q", sql)
 }
 
-// counted restricts the counting of a term to the chunks that statistics are counted over.
+// counted restricts the counting of a term to the chunks over which statistics are counted.
 func (w *words) counted() string {
 	if w.over == "" {
 		return ""
@@ -336,10 +333,9 @@ func (w *words) counted() string {
 	return " AND " + in(w.over, w.overNamed)
 }
 
-// let holds for postings of chunks that filter and bound let through. The server cannot
-// know how many a filter does, and takes it for one: joined with it, every posting of
-// each chunk would be read to find those of a word, or every chunk for each posting. IS
-// TRUE has it look into a hash table instead. How many are named one by one it knows.
+// let returns the condition that a posting's chunk passes filter and bound. The server assumes that
+// a filter passes one chunk, and a join would read every posting of each chunk, or every chunk for
+// each posting. IS TRUE makes it use a hash table. Named chunks it can estimate.
 func (w *words) let() string { return in(w.allowed, w.named) }
 
 func in(relation string, named bool) string {
@@ -355,20 +351,23 @@ const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 // fielded scores every term in every field by itself.
 func (w *words) fielded(l looked, where string) string {
 	if w.count {
-		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest(%s, %s, %s, %s) AS l(term, field, f, n)
-	JOIN posting p ON p.term = l.term AND p.field = l.field%s`, w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), where)
+		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s
+	FROM unnest(%s, %s, %s, %s) AS l(term, field, f, n)
+	JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
+			w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), where)
 	}
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
 	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
 		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
 		w.arg(l.factor, "float8[]"), w.counted()))
-	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
+	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
 		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), look, where)
 }
 
-// virtual scores every term in one field made of all of fields.
+// virtual scores every term in one virtual field that combines all of fields.
 func (w *words) virtual(l looked, fields []int, where string) string {
 	var ids []int32
 	var weights []float64
@@ -391,9 +390,11 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 		average+") / chunks END AS average FROM counted")
 	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
 	FROM unnest(%s, %s, %s) AS l(term, n, factor) CROSS JOIN %s e
-	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
+	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df
+		FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
 		"e.chunks", w.arg(l.term, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, list, w.counted()))
-	return fmt.Sprintf(`SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequency + %s * (1 - %s + %s * (%s) / x.average))) AS s
+	return fmt.Sprintf(`SELECT x.chunk, 0 AS f, x.n, x.term,
+	x.factor * (x.frequency / (x.frequency + %s * (1 - %s + %s * (%s) / x.average))) AS s
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
 		FROM %s l JOIN posting p ON p.term = l.term JOIN unnest(%s, %s) AS w(field, weight) ON w.field = p.field%s
 		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk`,
@@ -401,8 +402,7 @@ func (w *words) virtual(l looked, fields []int, where string) string {
 		w.arg(weights, "float8[]"), where)
 }
 
-// phrase makes the relation of a phrase: the fields that hold it, and then their
-// terms.
+// phrase makes the relation of a phrase: first the fields that contain it, then their terms.
 func (w *words) phrase(p storekit.Phrase) string {
 	terms, at := make([]int32, len(p.Tokens)), make([]int32, len(p.Tokens))
 	var parts []storekit.Node
@@ -435,14 +435,15 @@ func (w *words) phrase(p storekit.Phrase) string {
 	return w.leaf(parts, "(p.chunk, p.field) IN (SELECT chunk, field FROM "+held+")")
 }
 
-// holding makes the relation (chunk, field) of the fields that hold the tokens
-// of a phrase, of which different are distinct: first those that hold all of them
-// anywhere, and of these the ones where they stand in order. A beginning is a
-// place that one of the tokens, less its own position, has; without slop the
-// first one gives them all.
+// holding makes the relation (chunk, field) of the fields that contain the tokens of a phrase;
+// different is the number of distinct tokens. It first finds the fields with all tokens anywhere,
+// then those with the tokens in order. A start is the position of a token less the token's own
+// position; without slop the first token gives all starts.
 func (w *words) holding(terms, at, fields []int32, slop, different int) string {
-	all := w.with("all", fmt.Sprintf(`SELECT p.chunk, p.field FROM posting p WHERE p.term = ANY(%s) AND p.field = ANY(%s)%s
-	GROUP BY p.chunk, p.field HAVING count(*) = %s`, w.arg(terms, "int[]"), w.arg(fields, "int[]"), w.among(), w.arg(different, "int")))
+	all := w.with("all", fmt.Sprintf(`SELECT p.chunk, p.field 
+	FROM posting p WHERE p.term = ANY(%s) AND p.field = ANY(%s)%s
+	GROUP BY p.chunk, p.field HAVING count(*) = %s`,
+		w.arg(terms, "int[]"), w.arg(fields, "int[]"), w.among(), w.arg(different, "int")))
 	tokens := fmt.Sprintf("unnest(%s, %s)", w.arg(terms, "int[]"), w.arg(at, "int[]"))
 	first := len(terms)
 	if slop == 0 {
@@ -456,8 +457,10 @@ func (w *words) holding(terms, at, fields []int32, slop, different int) string {
 		there = fmt.Sprintf("EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND %s)",
 			w.arg(slop, "int"))
 	}
-	return w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a WHERE EXISTS (SELECT 1 FROM (%s) starts WHERE NOT EXISTS (
-	SELECT 1 FROM %s t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`,
+	return w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a
+	WHERE EXISTS (SELECT 1 FROM (%s) starts WHERE NOT EXISTS (
+	SELECT 1 FROM %s t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p
+	WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`,
 		all, begin, tokens, there))
 }
 
@@ -494,8 +497,8 @@ func (w *words) bool(q storekit.Bool) string {
 	return w.without("("+strings.Join(names, " UNION ALL ")+")", q.MustNot, must)
 }
 
-// without restricts a relation to the chunks that are in every one of must, and
-// in none of those of not.
+// without restricts a relation to the chunks that are in every relation of must, and in none of
+// not.
 func (w *words) without(from string, not []storekit.Node, must []string) string {
 	var conditions []string
 	for _, name := range must {
@@ -528,13 +531,12 @@ func (w *words) statistics() {
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts)`)
 }
 
-// Bounds of what one statement asks for.
+// Limits of one statement.
 const (
-	// MaxPhrase is how many terms a phrase may have; the time that the check
-	// of their positions takes in SQL grows with them.
+	// MaxPhrase is the most terms of a phrase; the time for checking their positions in SQL grows
+	// with them.
 	MaxPhrase = 500
-	// maxParts is how many parts a query may have, each of which is a
-	// relation of its own.
+	// maxParts is the most parts of a query; each is a relation.
 	maxParts = 2000
 )
 
@@ -543,7 +545,7 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	error) {
 	text := *req.Text
 	if o.count {
-		text.Combine = store.CombineSum // what matches does not depend on how it is scored
+		text.Combine = store.CombineSum // scoring does not affect what matches
 	}
 	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), buildOptions: o}
 	var err error
@@ -579,8 +581,8 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	return w, w.node(w.plan.Root), nil
 }
 
-// scored makes the relation (chunk, score) of a root. Sums are taken in a fixed
-// order, so that equal texts have equal scores to the last bit.
+// scored makes the relation (chunk, score) of a root. It sums in a fixed order, so that equal texts
+// have exactly equal scores.
 func (w *words) scored(root string) string {
 	if w.req.Combine != store.CombineBest {
 		return w.with("scored", "SELECT chunk, sum(s ORDER BY f, n) AS score FROM "+root+" GROUP BY chunk")
@@ -592,6 +594,7 @@ func (w *words) scored(root string) string {
 
 // best cuts a relation (chunk, score, ...) to the first limit hits of a ranking.
 func best(scored, columns string, limit string) string {
-	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r
+	return fmt.Sprintf(`SELECT c.id, r.score%s FROM (
+		SELECT * FROM %s ORDER BY score DESC FETCH FIRST (%s) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT %s`, columns, scored, limit, limit)
 }

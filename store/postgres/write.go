@@ -44,8 +44,8 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// Bulk implements [store.Bulk]. A load is one transaction up to each Commit,
-// and holds the lock that keeps other writers out.
+// Bulk implements [store.Bulk]. A load is one transaction until each Commit; it holds the lock that
+// excludes other writers.
 func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -72,16 +72,16 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 type load struct {
 	s *Store
 
-	// gathering guards next, which Add fills while something else is sent.
+	// gathering guards next, which Add fills during sending.
 	gathering sync.Mutex
 	next      waiting
 
-	// line sends what is prepared. Between begin and end it alone uses the connection, and
+	// line sends what is prepared. Between begin and end only the line uses the connection and
 	// removed, unless it has settled.
 	line    line
 	removed removed
 
-	// mu guards what follows; who holds it prepares what is sent. It comes before gathering.
+	// mu guards the fields below; its holder prepares what is sent. It is locked before gathering.
 	mu     sync.Mutex
 	conn   *pgxpool.Conn // nil between a Commit and the next Add
 	tx     pgx.Tx
@@ -89,35 +89,35 @@ type load struct {
 	vector map[string]vectorTable
 	place  uint32           // of the tables
 	fresh  map[string]int32 // terms that this transaction looked up or added
-	// wordless is that the dictionary was empty, as it is before there are fields, and
-	// fresh has every term.
+	// wordless says that the dictionary was empty, as before the first field; then fresh has every
+	// term.
 	wordless bool
-	// before is how many chunks there were, total what the transaction adds.
+	// before is the number of chunks before the transaction, total what it adds.
 	before int64
 	total  struct{ chunks, vectors int64 }
-	// seen has the hashes of IDs of documents and chunks that the transaction writes to a
-	// schema that had none, so that nothing needs to be removed of others. It is nil when
-	// there were chunks before, or these are too many.
+	// seen has the hashes of the IDs of documents and chunks that the transaction writes to an
+	// empty schema, so that nothing of others must be removed. It is nil when the schema had
+	// chunks, or these are too many.
 	seen map[uint64]struct{}
 	seed maphash.Seed
-	// ord and term are the last numbers that were given away. Who writes keeps others
-	// out, so numbers are counted here, and the server is told the last at the end.
+	// ord and term count the last used numbers. Only one writer runs, so numbers are counted here
+	// and sent to the server at the end.
 	ord, term sequence
-	sending   int   // chunks, of which an error speaks
+	sending   int   // chunks, for the error message
 	broken    error // why the transaction cannot go on
 	closed    bool
 }
 
-// removed is what a transaction removed of the counts of chunks, vectors and fields.
+// removed counts the chunks, vectors and fields that a transaction removed.
 type removed struct {
 	chunks, vectors int64
 	fields          map[int32]field
 }
 
-// sequence counts as one of the server does.
+// sequence counts like a sequence of the server.
 type sequence struct{ last, told int64 }
 
-// take gives away n numbers and returns the one before them.
+// take reserves n numbers and returns the number before them.
 func (c *sequence) take(n int) int64 {
 	c.last += int64(n)
 	return c.last - int64(n)
@@ -132,8 +132,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses what cannot be written, but for the dimensions of fields that the options
-// do not name: see checkDims.
+// check refuses what cannot be written, except wrong dimensions of fields that the options do not
+// name: see checkDims.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -155,13 +155,13 @@ func (s *Store) check(batch *store.Batch) error {
 	return batch.ValidateDims(dims, maxDims)
 }
 
-// checkDims refuses vectors of other dimensions than their fields have. What check looks
-// at as well is not looked at again: others may wait.
+// checkDims refuses vectors whose dimensions differ from their field's. It does not repeat the
+// tests of check, because other writers may wait.
 func (w *waiting) checkDims(batch *store.Batch) error {
 	return batch.ValidateDims(maps.Clone(w.dims), maxDims)
 }
 
-// storable reports whether PostgreSQL takes a text.
+// storable reports whether PostgreSQL accepts a text.
 func storable(s string) bool {
 	if !utf8.ValidString(s) {
 		return false
@@ -169,7 +169,7 @@ func storable(s string) bool {
 	return !slices.Contains([]byte(s), 0)
 }
 
-// begin starts the transaction; it needs w.mu.
+// begin starts the transaction; it requires w.mu.
 func (w *load) begin(ctx context.Context) error {
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
@@ -200,12 +200,14 @@ func (w *load) begin(ctx context.Context) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
 		return err
 	})
-	// Not pg_sequence_last_value, which is null for a user who may not read a sequence: numbers would be given twice.
+	// Not pg_sequence_last_value: it is null for a user who may not read a sequence, and numbers
+	// would repeat.
 	b.Queue(`SELECT chunks, (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_ord),
-		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total`).QueryRow(func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
+		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total`).QueryRow(
+		func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
 	err = tx.SendBatch(ctx, &b).Close()
 	if err == nil {
-		w.s.moved(w.place) // which stays until the transaction ends: it holds the tables
+		w.s.moved(w.place) // valid until the transaction ends, because it holds the tables
 	}
 	w.ord.told, w.term.told = w.ord.last, w.term.last
 	w.wordless = len(w.fields) == 0
@@ -226,7 +228,7 @@ func (w *load) begin(ctx context.Context) error {
 	return nil
 }
 
-// end gives the connection back, undoing what was not committed; it needs w.mu.
+// end rolls back what was not committed and returns the connection; it requires w.mu.
 func (w *load) end() {
 	if w.conn == nil {
 		return
@@ -234,7 +236,7 @@ func (w *load) end() {
 	w.line.stop()
 	ctx, stop := context.WithTimeout(context.Background(), w.s.o.Timeout)
 	defer stop()
-	_ = w.tx.Rollback(ctx) // after a commit it does nothing; else the server forgets with the connection
+	_ = w.tx.Rollback(ctx) // no effect after a commit; otherwise the server rolls back with the connection
 	w.conn.Release()
 	w.conn, w.tx = nil, nil
 	w.gathering.Lock()
@@ -242,9 +244,9 @@ func (w *load) end() {
 	w.next = waiting{}
 }
 
-// Add implements [store.BulkWriter]. What it is given waits for more, so that little
-// batches are sent together. After an error of the server everything since the last
-// Commit is lost, and the next call says so.
+// Add implements [store.BulkWriter]. Small batches wait for others and are sent together. After an
+// error of the server everything since the last Commit is lost, and the next call returns that
+// error.
 func (w *load) Add(ctx context.Context, batch store.Batch) error {
 	if err := w.s.check(&batch); err != nil {
 		return err
@@ -268,7 +270,7 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 			return nil
 		}
 		w.mu.Lock()
-		w.sending = len(chunks) // if the transaction does not even begin
+		w.sending = len(chunks) // in case the transaction does not begin
 		err = w.change(ctx, w.flush)
 		w.mu.Unlock()
 		if err != nil {
@@ -277,8 +279,8 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 	}
 }
 
-// change lets f say what changes, in the transaction, while nobody else does. It may return
-// before all of that is sent. Each statement has the whole timeout. It needs w.mu.
+// change runs f in the transaction, without other writers. It may return before everything is sent.
+// Each statement has the whole timeout. It requires w.mu.
 func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
@@ -305,8 +307,8 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 	return err
 }
 
-// flush prepares what waits to be sent; it needs w.mu and the transaction. What was
-// prepared before is sent meanwhile, but for a little.
+// flush prepares the waiting batches for sending; it requires w.mu and the transaction. Meanwhile
+// the line sends what was prepared before.
 func (w *load) flush(ctx context.Context) error {
 	if err := w.line.drain(); err != nil {
 		return err
@@ -329,12 +331,12 @@ func (w *load) flush(ctx context.Context) error {
 	return w.sendTexts(&next.part, before)
 }
 
-// put lets something be asked of the server, in its turn.
+// put queues work for the server.
 func (w *load) put(bytes int, run func(ctx context.Context) error) error {
 	return w.line.put(task{w.sending, bytes, run})
 }
 
-// ask waits until something was asked of the server, and all before it.
+// ask queues work for the server and waits until it is done.
 func (w *load) ask(run func(ctx context.Context) error) error {
 	if err := w.put(0, run); err != nil {
 		return err
@@ -351,7 +353,7 @@ func hashes(ids []sheaf.ID) [][]byte {
 	return out
 }
 
-// makeVectors makes the tables of vector fields that are new.
+// makeVectors creates the tables of new vector fields.
 func (w *load) makeVectors(chunks []analyzed) error {
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
@@ -385,13 +387,13 @@ func (s *Store) model(vectorField string) string {
 	return ""
 }
 
-// removeChunks joins, because the server plans a list of constants one by one.
+// removeChunks joins, because the server plans each constant of a list separately.
 const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
 
-// unseen reports whether nothing of documents and chunks can be stored yet, and notes the
-// chunks, which will be. A hash that something else has as well costs a question, no more.
+// unseen reports whether nothing of documents and chunks can be stored yet, and records the chunks.
+// Two IDs with the same hash only cost a query.
 func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
 	if w.seen == nil {
 		return false
@@ -421,7 +423,7 @@ func (w *load) remove(docs []sheaf.ID, chunks []analyzed) error {
 		return nil
 	}
 	ofDocs, ofChunks := hashes(docs), hashes(idsOf(chunks))
-	var vectors []string // their tables
+	var vectors []string // the tables of vector fields
 	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
 		vectors = append(vectors, w.vector[name].table())
 	}
@@ -470,7 +472,7 @@ func (w *load) removeNow(ctx context.Context, docs, chunks [][]byte, vectors []s
 	for i := range others + len(vectors) {
 		tag, err := results.Exec()
 		if err != nil {
-			_ = results.Close() // the first error tells
+			_ = results.Close() // the first error counts
 			return err
 		}
 		if i >= others {
@@ -480,8 +482,8 @@ func (w *load) removeNow(ctx context.Context, docs, chunks [][]byte, vectors []s
 	return results.Close()
 }
 
-// intern gives the terms of a part their IDs, and the fields that are new. It returns
-// the IDs, and the terms that are to be written.
+// intern gives the terms and the new fields of a part their IDs. It returns the IDs, and the terms
+// to write.
 func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	for i := range p.chunks {
 		for j, f := range p.chunks[i].fields {
@@ -491,11 +493,11 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 		}
 	}
 	p.sort()
-	ids = make([]int32, len(p.terms)) // 0 is none
+	ids = make([]int32, len(p.terms)) // 0 means none
 	w.s.mu.Lock()
 	known := w.s.terms
 	if w.s.place != w.place {
-		known = nil // a search that was slow remembers others
+		known = nil // a slow search remembers terms of another place
 	}
 	for _, number := range p.sorted {
 		id, ok := known[p.terms[number]]
@@ -512,7 +514,7 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 			return nil, nil, err
 		}
 	}
-	id := w.term.take(len(fresh)) // others are kept from adding the same
+	id := w.term.take(len(fresh)) // the lock keeps others from adding the same
 	if w.term.last > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema",
 			sheaf.ErrUnsupported)
@@ -524,7 +526,7 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	return ids, fresh, nil
 }
 
-// find looks terms up that are not remembered, and returns those that are not there.
+// find looks up terms that are not remembered, and returns the missing ones.
 func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 	texts := make([]string, len(missing))
 	for i, number := range missing {
@@ -551,7 +553,7 @@ func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 	return fresh, nil
 }
 
-// remember notes the IDs of terms that the transaction adds.
+// remember records the IDs of terms that the transaction adds.
 func (w *load) remember(p *part, ids, fresh []int32) {
 	if len(w.fresh) > maxRemembered {
 		clear(w.fresh)
@@ -564,7 +566,7 @@ func (w *load) remember(p *part, ids, fresh []int32) {
 
 const termsByText = "SELECT id, text FROM term WHERE text = ANY($1)"
 
-// lookUp adds the ids of terms to a map; terms that are not there are left out.
+// lookUp adds the ids of terms to a map; it skips missing terms.
 func lookUp(ctx context.Context, q querier, texts []string, into map[string]int32) error {
 	rows, _ := q.Query(ctx, termsByText, texts)
 	return readTerms(rows, into)
@@ -611,7 +613,7 @@ func (w *load) Commit(ctx context.Context) error {
 	return w.broken
 }
 
-// totals brings the counts of fields and chunks up to date.
+// totals updates the counts of fields and chunks.
 func (w *load) totals(ctx context.Context) error {
 	var ids []int32
 	var names []string
@@ -623,7 +625,7 @@ func (w *load) totals(ctx context.Context) error {
 			ids, names, chunks, tokens = append(ids, f.id), append(names, name), append(chunks, more), append(tokens, longer)
 		}
 	}
-	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // which is one round trip
+	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // this takes one round trip
 		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last,
 		w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
 	return err
@@ -636,10 +638,10 @@ UPDATE total SET chunks = chunks + $1::bigint, vectors = vectors + $2::bigint, g
 RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
 	CASE WHEN $10::boolean THEN setval(pg_get_serial_sequence('term', 'id'), $9::bigint) END`
 
-// maxRemembered bounds the terms that a store and a load keep in memory.
+// maxRemembered limits the terms that a store and a load keep in memory.
 const maxRemembered = 1_000_000
 
-// remember notes IDs of terms that were read from a place, unless that is another by now.
+// remember records IDs of terms that were read from a place, unless the place has changed.
 func (s *Store) remember(place uint32, terms map[string]int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

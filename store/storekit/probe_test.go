@@ -32,7 +32,8 @@ func TestProbe(t *testing.T) {
 		"may not be made":    {refused, false, 200, 0, refused, ""},
 		"answer was lost":    {lost, false, 200, 1, lost, ""},
 		"caller went away":   {nil, true, 200, 1, nil, ""},
-		"may not be removed": {nil, false, 403, 1, store.ErrForbidden, "/notes-probe-1 was made to test the rights and is left behind: remove it"},
+		"may not be removed": {nil, false, 403, 1, store.ErrForbidden,
+			"/notes-probe-1 was made to test the rights and is left behind: remove it"},
 		"neither is known": {lost, false, 403, 1, lost, "/notes-probe-1 may have been made"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,8 +49,8 @@ func changes(t *testing.T, o Options) {
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
 
-// emptied: nothing is left, what is written after is scored as in a new store, and
-// emptying what is empty is no error.
+// emptied: nothing is left, later writes are scored as in a new store, and emptying an empty store
+// is not an error.
 func emptied(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -104,9 +104,8 @@ func within(t *testing.T, o Options) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
-// many: bounds, filters and deletions of more values than a statement of PostgreSQL has
-// parameters (65,535), or a query of Lucene clauses. A store that cannot take so many
-// says so.
+// many: bounds, filters and deletions with more values than a statement of PostgreSQL has
+// parameters (65,535), or a Lucene query has clauses. A store that cannot take so many says so.
 func many(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -163,8 +162,8 @@ func unit(v ...float32) []float32 {
 	return v
 }
 
-// vectors: a chunk is as near as its best passage; stores may keep vectors with
-// less precision, so similarities agree to 0.02.
+// vectors: the best passage decides the similarity of a chunk. Stores may keep vectors with less
+// precision, so similarities agree to 0.02.
 func vectors(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -207,7 +206,7 @@ func invalid(t *testing.T, o Options) {
 	v.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
 	write(t, b, v)
 	good := body(sheaf.Match{Text: "x"})
-	// A store without vectors cannot tell how long those are that it has not.
+	// A store without vectors does not know their dimensions.
 	without := refused(t, b, store.Request{Limit: 1,
 		Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}})
 	for what, spoil := range map[string]func(*store.Request){
@@ -332,7 +331,7 @@ func hostile(t *testing.T, o Options) {
 	}
 }
 
-// bulk: what is added shows at Commit, all at once, and never without it.
+// bulk: added chunks appear at Commit, all at once, and never without it.
 func bulk(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -363,7 +362,7 @@ func bulk(t *testing.T, o Options) {
 	if err := w.Add(ctx, store.Batch{Replace: reused}); err != nil {
 		t.Fatal(err)
 	}
-	reused[0] = "t:0-00" // the store keeps nothing of the caller's
+	reused[0] = "t:0-00" // the store must not keep the caller's memory
 	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a bad batch: %v", err)
 	}

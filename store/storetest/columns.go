@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// columns: facets count what matches, and orders put it in the order of a column.
+// columns: facets count the matches, and orders sort them by a column.
 func columns(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -106,7 +106,7 @@ func testOrders(t *testing.T, b store.Sorter, x store.Request) {
 	}
 }
 
-// checkColumns compares facets and orders of two stores that have them.
+// checkColumns compares facets and orders of two stores that support them.
 func checkColumns(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
 	t.Helper()
 	ctx := context.Background()

@@ -4,5 +4,5 @@ package storetest
 
 import "time"
 
-// CPU is the time that this process has run on processors, 0 where it is not known.
+// CPU returns 0: the processor time is unknown.
 func CPU() time.Duration { return 0 }

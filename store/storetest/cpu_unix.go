@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU is the time that this process has run on processors, 0 where it is not known: a
-// measure that other work on the machine disturbs less than the time on the wall, and
-// that leaves out what servers do.
+// CPU returns the processor time of this process, 0 when unknown. Other work on the machine
+// disturbs it less than elapsed time, and it leaves out the servers' work.
 func CPU() time.Duration {
 	var use unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {

@@ -20,27 +20,26 @@ import (
 	"sheaf/store"
 )
 
-// Exchanges are what a store says to its server over HTTP, and what that answers, kept
-// in a golden file. Without the server they answer in its place, and a request that is
-// not in the file, or one of the file that is not sent, is an error of the test: what is
-// sent is reviewed, and tested, without the server.
+// Exchanges are HTTP requests of a store and the server's answers, kept in a golden file. Without
+// the server the file answers. Then a request that is missing from the file, or not sent, fails the
+// test: so requests are reviewed and tested without the server.
 type Exchanges struct {
-	// About says what the next requests are examples of.
+	// About says what the next requests show.
 	About string
-	// Alter changes what the file answers to a request, for a test that does not send
-	// all of the file; nil changes nothing.
+	// Alter changes the file's answer to a request, for a test that sends only some requests of the
+	// file; nil changes nothing.
 	Alter func(path string, answer []byte) []byte
 
 	t    testing.TB
 	path string
-	real bool // the file is written anew
+	real bool // the server answers, and the file is written again
 	mu   sync.Mutex
 	kept []exchange
 	used []bool
 }
 
-// exchange is a request and its answer. Bodies are JSON, a list of it for one value a
-// line. Refused is what the store says instead of asking.
+// exchange is a request and its answer. Bodies are JSON; several values, one on each line, become a
+// list. Refused is the store's error instead of a request.
 type exchange struct {
 	About   string
 	Request string          `json:",omitempty"`
@@ -50,8 +49,8 @@ type exchange struct {
 	Refused string          `json:",omitempty"`
 }
 
-// NewExchanges reads a golden file, or with update writes it at the end of the test
-// from what the server says.
+// NewExchanges reads a golden file. With update it writes the file at the end of the test from the
+// server's answers.
 func NewExchanges(t testing.TB, path string, update bool) *Exchanges {
 	t.Helper()
 	e := &Exchanges{t: t, path: path, real: update}
@@ -139,7 +138,7 @@ func (e *Exchanges) keep(one exchange) {
 	e.kept = append(e.kept, one)
 }
 
-// take finds the answer to a request among those that were not given yet.
+// take returns the answer to a request, from the answers that were not used yet.
 func (e *Exchanges) take(want exchange) (exchange, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,8 +160,7 @@ func same(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result notes what the store refuses to ask for: that is golden too. Other errors
-// fail the test.
+// Result records in the golden file what the store refuses to ask. Other errors fail the test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {
@@ -178,10 +176,10 @@ func (e *Exchanges) Result(err error) {
 	}
 }
 
-// changing are the parts of a body that are others each time: marks of writes, clocks.
+// changing matches the parts of a body that differ each time: marks of writes, clocks.
 var changing = regexp.MustCompile(`"[A-Z2-7]{26}"|"took":\d+|"(?:creation|lastUpdate)TimeUnix":\d+`)
 
-// readable makes a body JSON, of several lines a list.
+// readable turns a body into JSON; several lines become a list.
 func readable(body []byte) json.RawMessage {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
@@ -207,8 +205,8 @@ func readable(body []byte) json.RawMessage {
 	return out
 }
 
-// All has a store write the library, asks it everything that requests can hold, and
-// deletes; what it reads in the answers has a golden file beside that of x.
+// All makes a store write the library, send every kind of request, and delete. The results have
+// their own golden file beside that of e.
 func (e *Exchanges) All(ctx context.Context, s interface {
 	store.Backend
 	store.Counter

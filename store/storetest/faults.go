@@ -17,8 +17,8 @@ import (
 	"sheaf/store"
 )
 
-// Between puts a proxy in front of a server that answers some requests itself: answer
-// returns false for those that are to pass. It returns the address of the proxy.
+// Between puts a proxy before a server and returns its address. The proxy answers some requests
+// itself: answer returns false for requests that must pass.
 func Between(t testing.TB, address string,
 	answer func(w http.ResponseWriter, r *http.Request, body []byte) bool) string {
 	t.Helper()
@@ -42,10 +42,9 @@ func Between(t testing.TB, address string,
 	return front.URL
 }
 
-// Patience checks that a server is asked again that is busy, away for a moment, hangs
-// up, or breaks off in the middle of an answer, whichever of the requests that some
-// accepts it is. open opens an empty store behind a proxy; with lost, what it answered
-// is lost after the server did what was asked.
+// Patience checks that the store repeats a request when the server is busy, away for a moment,
+// hangs up, or breaks off its answer. some selects the requests to disturb. open opens an empty
+// store behind a proxy. With lost, the server does the work and its answer is lost.
 func Patience(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	var n atomic.Int64
@@ -88,9 +87,9 @@ func Patience(t *testing.T, address string, open func(address string) store.Back
 	}
 }
 
-// PatienceEnds checks that a server that stays away, answers nonsense or not at all is
-// unavailable to searches and writes once the time that a call may take is over, and that
-// writing goes on when it is back.
+// PatienceEnds checks a server that stays away, or answers nonsense or nothing: searches and writes
+// fail as unavailable when the time of a call is over, and writing works again when the server is
+// back.
 func PatienceEnds(t *testing.T, address string, open func(address string) store.Backend) {
 	t.Helper()
 	for what, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
@@ -127,9 +126,9 @@ func PatienceEnds(t *testing.T, address string, open func(address string) store.
 	}
 }
 
-// TooLarge checks that a batch that is too large for one request, by the server or a
-// proxy before it, is sent in parts, and that a document that is too large by itself is
-// named while the rest is written. some accepts the requests that carry documents.
+// TooLarge checks that a batch too large for one request is sent in parts, whether the server or a
+// proxy refuses it. A document that is too large alone must be named while the rest is written.
+// some selects the requests with documents.
 func TooLarge(t *testing.T, address string, open func(address string) store.Backend, some func(r *http.Request) bool) {
 	t.Helper()
 	const most = 20_000

@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// Golden compares text with a file of testdata, or with update writes it.
+// Golden compares text with a file of testdata, or with update writes the file.
 func Golden(t testing.TB, path, text string, update bool) {
 	t.Helper()
 	if update {
@@ -26,8 +26,7 @@ func Golden(t testing.TB, path, text string, update bool) {
 	}
 }
 
-// Written is a ranking in a golden file: identifiers, scores, and passages but for
-// the first.
+// Written formats a ranking for a golden file: identifiers, scores, and passages except the first.
 func Written(r sheaf.Ranking) string {
 	var b strings.Builder
 	for _, h := range r {

@@ -13,10 +13,10 @@ import (
 	"sheaf/store"
 )
 
-// RandomHistory makes the same random changes to two stores and compares what
-// they answer to random requests after each: the same chunks in the same order,
-// scores within 1e-9, or what [Limited] says. reopen, when not nil, closes the first store and opens it
-// again now and then. A failure names the seed.
+// RandomHistory makes the same random changes to two stores and compares their answers to random
+// requests after each: the same chunks in the same order, scores within 1e-9, or within the limits
+// that [Limited] set. reopen, if not nil, closes the first store and opens it again now and then. A
+// failure names the seed.
 func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()
@@ -58,9 +58,8 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// check compares what two stores answer: as many hits, in the order of a ranking,
-// each with the score that the oracle gives it. So only hits whose scores differ
-// in the last bits can change places.
+// check compares the answers of two stores: as many hits, in the order of a ranking, each with the
+// oracle's score. So only hits whose scores differ in the last bits can change places.
 func check(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
 	t.Helper()
 	if refused(t, a, req) {
@@ -143,7 +142,7 @@ func (h *history) batch() store.Batch {
 	return b
 }
 
-// many is a column with several values of every kind, or none.
+// many returns a column with several values of every kind, or none.
 func (h *history) many() store.Column {
 	c := store.Column{Name: "many"}
 	for _, v := range []sheaf.Value{sheaf.NumberValue(float64(h.r.IntN(40)) - 20), sheaf.TextValue(h.words(1)),
@@ -187,8 +186,7 @@ func (h *history) request() store.Request {
 	return req
 }
 
-// filter is a random filter over the columns that batch writes, and one that is
-// not there.
+// filter returns a random filter over the columns that batch writes and a missing column.
 func (h *history) filter(depth int) sheaf.Filter {
 	column := []string{"n", "c", "many", "none"}[h.r.IntN(4)]
 	value := func() sheaf.Value {

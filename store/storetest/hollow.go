@@ -12,19 +12,19 @@ import (
 	"sheaf/store"
 )
 
-// Hollow is what an answer that is JSON lacks.
+// Hollow removes something from a JSON answer.
 type Hollow struct {
 	// About is the step of the golden file: write, count, delete, or a search.
 	About string
-	// Path ends the address of the requests whose answers are changed.
+	// Path is the end of the address of the requests whose answers are changed.
 	Path string
-	// From matches what stands in the answer, To stands there instead.
+	// From matches the part of the answer that To replaces.
 	From, To string
 }
 
-// HollowAnswers checks that an answer that lacks what was asked for is a fault of the
-// server, never an empty list, a zero, a success, or the fault of a document. open opens
-// the store that the golden file at path is of, through a client.
+// HollowAnswers checks that an incomplete answer is a fault of the server, never an empty list, a
+// zero, a success, or the fault of a document. open opens the store of the golden file at path,
+// through a client.
 func HollowAnswers(t *testing.T, path string, open func(client *http.Client) store.Backend, list []Hollow) {
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})

@@ -11,9 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// large: what is larger than stores like, longer texts and values than their indexes
-// take keys, is found all the same; a document that cannot be taken is named, with the
-// limit, and the rest is written.
+// large: the store finds texts and values that are larger than index keys. If it cannot take a
+// document, it names the document and the limit, and writes the rest.
 func large(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -77,8 +76,8 @@ func large(t *testing.T, o Options) {
 	}
 }
 
-// names: fields and columns may be called anything that looks like a part of a request;
-// what a store cannot call so is refused with the name, before anything is written.
+// names: fields and columns may have names that look like parts of a request. If the store cannot
+// use a name, it refuses it and names it, before it writes anything.
 func names(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

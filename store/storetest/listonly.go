@@ -9,8 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// ListOnly checks a store that was opened to list what it holds: it gives back the documents of [Library], and takes
-// nothing.
+// ListOnly checks a store that was opened for listing: it returns the documents of [Library] and
+// accepts no write.
 func ListOnly(t *testing.T, b store.Backend) {
 	t.Helper()
 	var docs, want []sheaf.ID

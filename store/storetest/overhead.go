@@ -16,10 +16,9 @@ import (
 	"sheaf/store"
 )
 
-// Overhead runs what answers queries through this program beside what asks the store
-// alone, in turns, so that other work on the machine disturbs both alike. It reports the
-// median times of both, the median of their differences, and the processor time of this
-// program in each, in milliseconds.
+// Overhead compares queries through this program with the store's own queries. Both run in turns,
+// so that other work on the machine disturbs both alike. It reports the median times of both, the
+// median of their differences, and the processor time of this program in each, in milliseconds.
 func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
 	b.Helper()
 	var wholes, raws, differences []time.Duration
@@ -52,9 +51,9 @@ func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// Ratio runs two ways to do the same in turns, each after prepare, and reports the
-// median times of both, and the processor time of this program in each, in milliseconds,
-// and the median of the first over that of the second.
+// Ratio compares two ways to do the same work, in turns, each after prepare. It reports, in
+// milliseconds, the median times of both, the processor time of this program in each, and the
+// median ratio of the first to the second.
 func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.Helper()
 	var times [2][]time.Duration
@@ -83,24 +82,24 @@ func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// Tap notes the requests that a store sends, to send them again without it.
+// Tap records the requests that a store sends, so that a test can repeat them without the store.
 type Tap struct {
 	// HTTP speaks to the server.
 	HTTP http.RoundTripper
 
 	mu    sync.Mutex
 	sent  []Sent
-	open  int // requests that are not answered yet
+	open  int // requests without an answer yet
 	round int
 }
 
-// Sent is a request that was sent.
+// Sent is a recorded request.
 type Sent struct {
 	Method, URL string
 	Header      http.Header
 	Body        []byte
-	// Round counts from 0: a request that was sent when all before it were answered
-	// begins the next.
+	// Round counts from 0: a request that was sent after all earlier ones were answered begins the
+	// next round.
 	Round int
 }
 
@@ -127,7 +126,7 @@ func (t *Tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.HTTP.RoundTrip(again)
 }
 
-// Take is what was sent since the last time.
+// Take returns the requests since the last call.
 func (t *Tap) Take() []Sent {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +134,7 @@ func (t *Tap) Take() []Sent {
 	return t.sent
 }
 
-// Send sends a request again and reads the answer without looking at it.
+// Send repeats a request and reads the answer without examining it.
 func (t *Tap) Send(ctx context.Context, s Sent) error {
 	req, err := http.NewRequestWithContext(ctx, s.Method, s.URL, bytes.NewReader(s.Body))
 	if err != nil {
@@ -151,15 +150,14 @@ func (t *Tap) Send(ctx context.Context, s Sent) error {
 	return err
 }
 
-// Overhead runs what answers queries through this program beside the requests that it
-// sends for each alone, in the same rounds, those of one at once; see [Overhead]. It
-// reports how many rounds there are: what a later one asks for follows from the answers
-// to those before.
+// Overhead compares queries through this program with the requests that it sends for each, in the
+// same rounds; requests of one round run at once. See [Overhead]. It reports the number of rounds:
+// the requests of a later round depend on the answers of earlier ones.
 func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
 	requests := make([][]Sent, queries)
 	for i := range requests {
-		if err := whole(i); err != nil { // what is asked once and remembered
+		if err := whole(i); err != nil { // the first run asks what is then remembered
 			b.Fatal(err)
 		}
 		t.Take()
@@ -204,7 +202,7 @@ func (t *Tap) Together(ctx context.Context, list []Sent) error {
 	return g.Wait()
 }
 
-// Collected is a backend that keeps what is written to it, and finds nothing.
+// Collected is a store that keeps what is written to it, and finds nothing.
 type Collected struct{ Chunks []store.Chunk }
 
 // Write implements [store.Backend].

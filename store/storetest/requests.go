@@ -7,14 +7,13 @@ import (
 	"sheaf/store"
 )
 
-// Named is a request with what it is an example of.
+// Named is a request with a description.
 type Named struct {
 	Name    string
 	Request store.Request
 }
 
-// Requests are one for each thing that a request can hold. Their vectors have three
-// dimensions.
+// Requests returns one request for each feature of requests. Their vectors have three dimensions.
 func Requests() []Named {
 	text := sheaf.TextValue
 	day := func(n int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC)) }
@@ -71,7 +70,7 @@ func Requests() []Named {
 	}
 }
 
-// Library are two chunks with all that a chunk can have, and their document.
+// Library returns two chunks with every feature of chunks, and their document.
 func Library() store.Batch {
 	number, text := sheaf.NumberValue, sheaf.TextValue
 	one := Chunk("notes:a.md", "title", "Green Tea", "body", "Green tea is steamed: the leaf, a bud. Naïve oolong.",

@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Stores opens stores for tests and remembers the options of each, so that it can be
-// opened again.
+// Stores opens stores for tests and remembers the options of each, so that they can be opened
+// again.
 type Stores[O any] struct {
 	// New returns the options of a new, empty store.
 	New func(t testing.TB) O
@@ -48,7 +48,7 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 	return s.Open(t, s.made[b])
 }
 
-// Analyzer is that of a language.
+// Analyzer returns the analyzer of a language.
 func Analyzer(t testing.TB, language string) *analysis.Analyzer {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: language})

@@ -1,6 +1,6 @@
-// Package storetest is the conformance suite that every store must pass: what
-// package store's comments promise, as tests. [Run] runs all of it;
-// [RandomHistory] compares a store with another, step by step.
+// Package storetest is the conformance suite that every store must pass: it tests the promises in
+// the comments of package store. [Run] runs the suite; [RandomHistory] compares two stores, step by
+// step.
 package storetest
 
 import (
@@ -19,33 +19,30 @@ import (
 	"sheaf/store"
 )
 
-// Options say what a store can do besides.
+// Options describe the abilities of a store.
 type Options struct {
-	// Open returns an empty store whose analyzer is that of English; the
-	// test closes it.
+	// Open returns an empty store with an English analyzer; the test closes it.
 	Open func(t testing.TB) store.Backend
-	// Reopen closes a store and opens it again with what it holds; nil for
-	// stores that keep nothing.
+	// Reopen closes a store and opens it again with its content; nil for stores that keep nothing.
 	Reopen func(t testing.TB, b store.Backend) store.Backend
-	// Lacks says which requests the store refuses: it must answer each of them
-	// with sheaf.ErrUnsupported. Nil is none.
+	// Lacks says which requests the store refuses: it must answer each of them with
+	// sheaf.ErrUnsupported. Nil means none.
 	Lacks func(req store.Request) bool
-	// Shape, when not nil, changes random requests into such as the store
-	// answers, so that more of them are asked.
+	// Shape, if not nil, changes random requests into requests that the store answers, so that more
+	// of them are tested.
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
 	// Torn says that readers may see a part of a batch while it is written.
 	Torn bool
-	// Tolerance is by how much scores may differ from those worked out in
-	// float64, as a part of the score; 0 is 1e-9.
+	// Tolerance is the relative error of scores compared with float64; 0 means 1e-9.
 	Tolerance float64
 }
 
-// limits are the Options of the stores that are open.
+// limits has the Options of the open stores.
 var limits sync.Map
 
-// Limited tells the tests what a store that they did not open cannot do.
+// Limited tells the tests the limits of a store that they did not open.
 func Limited(b store.Backend, o Options) store.Backend {
 	limits.Store(b, o)
 	return b
@@ -72,8 +69,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether b refuses a request, as its options say, and checks
-// that it does.
+// refused reports whether b refuses a request, as its options say, and checks that it does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks
@@ -107,7 +103,7 @@ func Run(t *testing.T, o Options) {
 	}
 }
 
-// Chunk makes a chunk of "doc#slug", fields given as name, text pairs.
+// Chunk returns the chunk "doc#slug" with fields given as pairs of name and text.
 func Chunk(id string, fields ...string) store.Chunk {
 	doc, _, _ := strings.Cut(id, "#")
 	c := store.Chunk{ID: sheaf.ID(id), Doc: sheaf.ID(doc)}
@@ -134,19 +130,19 @@ func write(t testing.TB, b store.Backend, chunks ...store.Chunk) {
 	}
 }
 
-// Words is a request for any of some words in title and body.
+// Words returns a request for any of some words in title and body.
 func Words(q sheaf.TextQuery) store.Request {
 	return store.Request{Limit: 100, Text: &store.TextRequest{Query: q, K1: store.DefaultK1, B: store.DefaultB,
 		Fields: []store.FieldWeight{{Name: sheaf.FieldTitle, Weight: 2}, {Name: sheaf.FieldBody, Weight: 1}}}}
 }
 
-// One is the write of a chunk with some words in its body, in place of its document.
+// One returns the write of a chunk with words in its body, which replaces its document.
 func One(id, words string) store.Batch {
 	c := Chunk(id, sheaf.FieldBody, words)
 	return store.Batch{Replace: []sheaf.ID{c.Doc}, Chunks: []store.Chunk{c}}
 }
 
-// Hits is how many chunks a word finds.
+// Hits returns how many chunks a word finds.
 func Hits(t *testing.T, b store.Backend, word string) int {
 	t.Helper()
 	r, err := b.Retrieve(t.Context(), Words(sheaf.Match{Text: word}))
@@ -193,7 +189,7 @@ func expect(t testing.TB, b store.Backend, what string, req store.Request, want 
 	}
 }
 
-// near reports whether two scores of store s are equal as far as it computes.
+// near reports whether two scores of store s are equal within its precision.
 func near(s store.Backend, a, b float64) bool {
 	tolerance := optionsOf(s).Tolerance
 	if tolerance == 0 {
@@ -204,7 +200,7 @@ func near(s store.Backend, a, b float64) bool {
 
 func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
-// scores checks BM25 against numbers worked out here.
+// scores checks BM25 against numbers computed here.
 func scores(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -232,7 +228,7 @@ func scores(t *testing.T, o Options) {
 	}
 }
 
-// combine checks the ways to combine fields against numbers worked out here.
+// combine checks the ways to combine fields against numbers computed here.
 func combine(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// together: several requests at once are answered as each alone, what was never
-// written among them, before and after it is.
+// together: requests that are sent together get the same answers as alone, even with unknown words
+// before, among and after them.
 func together(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -51,8 +51,8 @@ func together(t *testing.T, o Options) {
 	}
 }
 
-// agree checks that requests at once are answered as each alone, and returns how much
-// was found.
+// agree checks that requests sent together get the same answers as alone, and returns the number of
+// hits.
 func agree(t *testing.T, b store.Backend, reqs []store.Request) int {
 	t.Helper()
 	ctx := context.Background()

@@ -12,15 +12,14 @@ import (
 	"sheaf/store"
 )
 
-// vectorTolerance is how much similarities of a store may differ from those of
-// the oracle: it may keep vectors with less precision.
+// vectorTolerance is how much similarities of a store may differ from those of the oracle: it may
+// keep vectors with less precision.
 const vectorTolerance = 0.01
 
-// VectorHistory makes the same random changes to the vectors of two stores and
-// compares what they find after each, as [RandomHistory] does for words: as many
-// chunks as the oracle, in the order of a ranking, each with the oracle's
-// similarity, and the best passage, up to what a store's precision allows. The
-// vectors have 8 dimensions. A failure names the seed.
+// VectorHistory makes the same random changes to the vectors of two stores and compares their
+// answers after each, as [RandomHistory] does for words. It expects as many chunks as the oracle
+// finds, in the order of a ranking, each with the oracle's similarity and best passage, within the
+// store's precision. The vectors have 8 dimensions. A failure names the seed.
 func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()
@@ -55,7 +54,7 @@ func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// vector is one of few directions, somewhat moved or not at all.
+// vector returns one of a few directions, perhaps slightly moved.
 func (h *history) vector() []float32 {
 	v := make([]float32, 8)
 	v[h.r.IntN(8)], v[h.r.IntN(8)] = 1, 1

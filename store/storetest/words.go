@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// anyCase: words and phrases are found in any case, those of letters and digits too.
+// anyCase: words and phrases match in any case, also those of letters and digits.
 func anyCase(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -48,8 +48,8 @@ func anyCase(t *testing.T, o Options) {
 	}
 }
 
-// cutWords: hyphens at the ends of lines and characters that are not seen cut no word, and
-// hyphens of all kinds are one.
+// cutWords: hyphens at line ends and invisible characters do not split words, and all kinds of
+// hyphens are equal.
 func cutWords(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -69,7 +69,7 @@ func cutWords(t *testing.T, o Options) {
 	expectSet(t, b, "prefix", Words(sheaf.Prefix{Text: "donaud"}), "t:z")
 }
 
-// valueEnds: no phrase goes from a value to the next one, also where there are very many.
+// valueEnds: a phrase never continues from one value into the next, even with very many values.
 func valueEnds(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -98,7 +98,7 @@ func valueEnds(t *testing.T, o Options) {
 	}
 }
 
-// emoji are words, and joined ones are found by what they join.
+// emoji are words, and the parts of joined emoji find them.
 func emoji(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// asWritten: numbers are found by the way in which a document writes them, and compared by their size. Dates with a
-// zone and without are compared as the clocks of their writers show them.
+// asWritten: numbers match in the form that a document uses, and compare by size. Dates with and
+// without a zone compare as the clocks of their writers show them.
 func asWritten(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -44,12 +44,12 @@ func asWritten(t *testing.T, o Options) {
 		chunk("t:both", numbers("sku", sheaf.NumberValue(32), sheaf.WrittenNumber(7, "007"))...),
 		chunk("t:12.10", numbers("release", sheaf.WrittenNumber(12.1, "12.10"))...),
 		chunk("t:12.1", numbers("release", sheaf.NumberValue(12.1))...),
-		chunk("t:late", date("2024-12-31T23:30:00-08:00")), // which is in the next year in UTC
+		chunk("t:late", date("2024-12-31T23:30:00-08:00")), // in UTC this is in the next year
 		chunk("t:early", date("2025-01-01T00:30:00+09:00")),
-		chunk("t:day", date("2024-12-31T00:00:00Z")), // as a date without a zone is kept
+		chunk("t:day", date("2024-12-31T00:00:00Z")), // the stored form of a date without a zone
 		chunk("t:old", date("0999-01-01T00:00:00Z")),
 	)
-	// The filters are those that package query makes of the text.
+	// Package query makes these filters from the text.
 	prop, written := sheaf.PropertyColumn, sheaf.WrittenColumn
 	in := func(column string, v sheaf.Value) sheaf.Filter {
 		return sheaf.In{Column: column, Values: []sheaf.Value{v}}

@@ -21,24 +21,23 @@ var templates embed.FS
 
 var pages = template.Must(template.ParseFS(templates, "application/*.tmpl"))
 
-// maxHits is the most that one query returns as the application is made: windows of
-// store.MaxLimit and what is looked at beyond them to settle ties.
+// maxHits is the most hits of one query in the application as we make it: store.MaxLimit, and as
+// many more to settle ties.
 const maxHits = 2 * store.MaxLimit
 
-// TwoPhases is a ranking in two phases that the server does by itself, that of the
-// profile onyx-vespa: the rank profiles are made with these values as defaults, and
-// a query may set all but Floor.
+// TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The rank
+// profiles have these values as defaults; a query may set all but Floor.
 type TwoPhases struct {
-	// Alpha is how much meaning counts against words, KeywordAlpha the same for
-	// queries of keywords; Ratio is how much the title counts against the content.
+	// Alpha weighs meaning against words, KeywordAlpha does so for queries of keywords; Ratio
+	// weighs the title against the content.
 	Alpha, KeywordAlpha, Ratio float64
-	// Decay is how fast documents lose with age, and Floor what they keep.
+	// Decay is how fast documents lose score with age, and Floor the factor that they keep.
 	Decay, Floor float64
 	// Rerank is how many chunks the second phase ranks.
 	Rerank int
 }
 
-// validate names what is out of range.
+// validate names a value that is out of range.
 func (p *TwoPhases) validate() error {
 	for name, v := range map[string]float64{"alpha": p.Alpha, "alpha of keywords": p.KeywordAlpha,
 		"title_content_ratio": p.Ratio, "floor": p.Floor} {
@@ -55,9 +54,8 @@ func (p *TwoPhases) validate() error {
 	return nil
 }
 
-// Application is the application package of a store with these options: files by
-// their names, slashes between their parts. A ranking of two phases wants vectors of
-// the same dimensions in the fields body and title.
+// Application returns the application package of a store with these options: files by path. A
+// ranking of two phases needs vectors of the same dimensions in the fields body and title.
 func (o Options) Application() (map[string]string, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -108,7 +106,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// twoPhases are the rank profiles of a ranking in two phases.
+// twoPhases returns the rank profiles of a ranking in two phases.
 func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	if err := p.validate(); err != nil {
 		return "", err
@@ -126,7 +124,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 	return text.String(), err
 }
 
-// hybridDims are the dimensions of body and title, which must be the same.
+// hybridDims returns the dimensions of body and title, which must be equal.
 func (o *Options) hybridDims() (int, error) {
 	dims := store.DimsOf(o.Vectors)
 	if dims[store.VectorBody] == 0 || dims[store.VectorBody] != dims[store.VectorTitle] {
@@ -137,9 +135,8 @@ func (o *Options) hybridDims() (int, error) {
 	return dims[store.VectorBody], nil
 }
 
-// WriteApplication writes files of an application package into a folder, which is
-// made when it is not there. Files that are there already are sheaf.ErrInvalid
-// unless they are the same.
+// WriteApplication writes files of an application package into a folder, which it creates if
+// needed. It fails with sheaf.ErrInvalid when a file exists with other content.
 func WriteApplication(dir string, files map[string]string) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
@@ -161,7 +158,7 @@ func WriteApplication(dir string, files map[string]string) error {
 	return nil
 }
 
-// archive is an application package as the configuration server takes it.
+// archive packs an application package for the configuration server.
 func archive(files map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

@@ -12,12 +12,11 @@ import (
 	"sheaf/store/storekit"
 )
 
-// feedAttempts is how often a document is offered to a server that is not reached or takes
-// too long with it (504); one that says it is too busy (429, 503), which is how Vespa slows
-// down whoever feeds it, has a time instead.
+// feedAttempts is how often a document is sent when the server is unreachable or too slow (504). A
+// server that is too busy (429, 503) slows down its feeders; then a time limit applies instead.
 const feedAttempts = 12
 
-// newClient sends requests to a server of o.
+// newClient returns a client for a server of o.
 func newClient(o *Options, url string) *storekit.Client {
 	return &storekit.Client{Store: "vespa", URL: url, HTTP: o.Client, Refusal: refuse, Authorize: func(req *http.Request) {
 		if o.Token != "" {
@@ -26,8 +25,8 @@ func newClient(o *Options, url string) *storekit.Client {
 	}}
 }
 
-// newFeeder sends documents, as many at a time as the server bears. They are put and
-// removed under IDs of their own and updates assign, so each may be sent again.
+// newFeeder returns a client that sends documents, as many at a time as the server accepts. Puts
+// and removals name a document and updates assign values, so each may be repeated.
 func newFeeder(o *Options) *storekit.Client {
 	out, paced := newClient(o, o.URL), *o.Client
 	next := paced.Transport
@@ -39,22 +38,22 @@ func newFeeder(o *Options) *storekit.Client {
 	return out
 }
 
-// refusal is an answer that is no success.
+// refusal is an unsuccessful answer.
 type refusal struct {
 	status int
 	reason string
 	error
-	// document says that the answer is about a document: one that is not there
-	// has status 404 too, like a path that nobody serves.
+	// document says that the answer is about a document. A missing document has status 404, like an
+	// unknown path.
 	document bool
 }
 
 func (r *refusal) Unwrap() error { return r.error }
 
-// refuse reads what the server says with a status that is no success.
+// refuse reads an unsuccessful answer.
 func refuse(status int, body []byte) error {
 	var said struct {
-		Message string  // of the document API and of the configuration server
+		Message string  // from the document API and the configuration server
 		PathID  *string `json:"pathId"`
 		ID      *string
 		Root    struct{ Errors []searchError }
@@ -88,16 +87,16 @@ func refuse(status int, body []byte) error {
 	return r
 }
 
-// traffic is an [http.RoundTripper] that bounds how many documents are under way:
-// half as many when the server is too busy, a little more with each that it takes.
+// traffic is an [http.RoundTripper] that limits the documents in flight. It halves the limit when
+// the server is too busy, and raises it a little with each accepted document.
 type traffic struct {
 	next http.RoundTripper
 	most float64
 
 	mu    sync.Mutex
 	way   sync.Cond
-	under int     // requests under way
-	size  float64 // how many may be
+	under int     // requests in flight
+	size  float64 // the limit
 }
 
 func newTraffic(next http.RoundTripper, most int) *traffic {
@@ -110,7 +109,7 @@ func newTraffic(next http.RoundTripper, most int) *traffic {
 func (t *traffic) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.enter(req.Context()); err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // as every RoundTripper must
+			_ = req.Body.Close() // every RoundTripper must close it
 		}
 		return nil, err
 	}

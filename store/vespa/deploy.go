@@ -13,15 +13,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The configuration server keeps one application for everybody who does not name a
-// tenant.
+// The configuration server keeps one application for everyone who does not name a tenant.
 const (
 	application = "/application/v2/tenant/default/application/default"
 	activate    = "/application/v2/tenant/default/prepareandactivate"
 )
 
-// deploy makes the server run our application when it runs none. One that is there
-// stays: it may hold what others need, and a deployment replaces all of it.
+// deploy makes the server run our application when it runs none. An existing application stays:
+// others may need its content, and a deployment replaces all of it.
 func (s *Store) deploy(ctx context.Context) error {
 	config := newClient(&s.o, s.o.Config)
 	var refused *refusal
@@ -46,16 +45,15 @@ func (s *Store) deploy(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// waitPause is how often the container is asked whether it runs the application.
+// waitPause is the pause between two questions whether the container runs the application.
 const waitPause = 200 * time.Millisecond
 
-// wait returns when the container knows the schema, which it does some time after
-// the application was deployed.
+// wait returns when the container knows the schema. That takes some time after the deployment.
 func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)
 		if err == nil || errors.Is(err, errEmpty) || errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
-			return nil // what is wrong with it, Open says
+			return nil // Open reports what is wrong with it
 		}
 		select {
 		case <-time.After(waitPause):
@@ -66,8 +64,8 @@ func (s *Store) wait(ctx context.Context) error {
 	}
 }
 
-// Drop removes every document of a store; the schemas stay, because only a deployment
-// removes them. A schema that is not there is no error.
+// Drop removes every document of a store. The schemas stay, because only a deployment removes them.
+// A missing schema is not an error.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = http.DefaultClient
@@ -78,7 +76,7 @@ func Drop(ctx context.Context, o Options) error {
 			err := deleteSome(ctx, c, schema, &continuation)
 			var refused *refusal
 			if errors.As(err, &refused) && (refused.status == http.StatusBadRequest || refused.status == http.StatusNotFound) {
-				break // there is no such schema
+				break // the schema does not exist
 			} else if err != nil {
 				return err
 			}
@@ -90,8 +88,8 @@ func Drop(ctx context.Context, o Options) error {
 	return nil
 }
 
-// deleteSome deletes as many documents of a schema as the server does at a time, from
-// where the last call came to; continuation is "" at the end.
+// deleteSome deletes as many documents of a schema as the server does at a time, from where the
+// last call stopped; continuation is "" at the end.
 func deleteSome(ctx context.Context, c *storekit.Client, schema string, continuation *string) error {
 	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
 	if *continuation != "" {

@@ -14,21 +14,21 @@ import (
 	"sheaf/store/storekit"
 )
 
-// hash stands for an ID: in the IDs of documents, where Vespa forbids some
-// characters, and in filters, where it does not tell capitals.
+// hash replaces an ID in the IDs of documents, where Vespa forbids some characters, and in filters,
+// where Vespa ignores case.
 func hash(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:])
 }
 
-// path is where the document API keeps a chunk.
+// path returns the path of a chunk in the document API.
 func (s *Store) path(chunk sheaf.ID) string { return s.pathOf(hash(string(chunk))) }
 
 func (s *Store) pathOf(key string) string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
 }
 
-// document is a chunk as it is put; token names the write.
+// document returns a chunk as a document; token names the write.
 func (s *Store) document(c *store.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
 		"chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token}
@@ -57,8 +57,7 @@ func (s *Store) document(c *store.Chunk, token string) object {
 
 func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
 
-// columnFields are the fields that hold the columns of a chunk; nil for those that
-// hold none.
+// columnFields returns the fields with the columns of a chunk; empty fields are nil.
 func columnFields(c *store.Chunk) object {
 	words, numbers := []string{}, []object{}
 	for _, col := range c.Columns {
@@ -81,7 +80,7 @@ func columnFields(c *store.Chunk) object {
 	return out
 }
 
-// update assigns the columns of a chunk and leaves all else as it is.
+// update assigns the columns of a chunk and changes nothing else.
 func update(c *store.Chunk) object {
 	fields := object{}
 	for name, value := range columnFields(c) {
@@ -90,7 +89,7 @@ func update(c *store.Chunk) object {
 	return object{"fields": fields}
 }
 
-// terms writes the terms of a field, forms left out, as often as they stand there.
+// terms returns the terms of a field without forms, each as often as it occurs.
 func terms(f storekit.Field) string {
 	var out strings.Builder
 	for _, p := range f.Postings {
@@ -108,16 +107,16 @@ func terms(f storekit.Field) string {
 	return out.String()
 }
 
-// Beginnings of terms that are written otherwise.
+// Prefixes of terms that are written differently.
 const (
 	hexMark  = "zz" // the bytes in hexadecimal
-	hashMark = "zy" // a hash of what is too long
-	// maxTerm is the longest term that is kept whole; the server's limit is 1000.
+	hashMark = "zy" // a hash of a term that is too long
+	// maxTerm is the length up to which a term is kept whole; the server's limit is 1000.
 	maxTerm = 400
 )
 
-// termWord writes a term in letters and digits, which the server cuts nowhere and
-// changes nowhere; different terms stay different.
+// termWord writes a term in letters and digits, which the server neither splits nor changes;
+// different terms stay different.
 func termWord(term string) string {
 	plain := !strings.HasPrefix(term, hexMark) && !strings.HasPrefix(term, hashMark)
 	for i := 0; plain && i < len(term); i++ {
@@ -132,7 +131,7 @@ func termWord(term string) string {
 	return hexMark + hex.EncodeToString([]byte(term))
 }
 
-// check refuses batches that the schema cannot hold.
+// check refuses batches that the schema cannot store.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// Examine looks at a server and the schema on it. It writes a document beside the
-// one that describes the schema and removes it again, which shows rights.
+// Examine checks a server and its schema. It writes a document beside the one that describes the
+// schema and removes it again, which tests rights.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -57,7 +57,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	return append(out, schema, profiles, rights)
 }
 
-// version is what the container says about itself, which it does not everywhere.
+// version returns what the container says about itself; some containers say nothing.
 func (s *Store) version(ctx context.Context) []store.Finding {
 	var about struct {
 		Application struct {

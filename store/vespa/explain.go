@@ -9,8 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// Explain implements [store.Explainer] by the match features that Vespa sends: the
-// BM25 of every field, or the similarity of the nearest passage.
+// Explain implements [store.Explainer] with the match features of Vespa: the BM25 of every field,
+// or the similarity of the nearest passage.
 func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	if err := req.ValidatePlain(); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// explanation puts the scores of the fields of one chunk together as its total is;
-// by makes our scores of the server's.
+// explanation combines the scores of a chunk's fields as its total does; by converts the server's
+// scores to ours.
 func explanation(req *store.TextRequest, sent object, fields hitFields, by float64) *sheaf.Explanation {
 	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
 	best := -1

@@ -11,8 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// wordFields are the fields of words, in the order of sheaf.Fields: the body is the
-// content.
+// wordFields returns the fields for words, in the order of sheaf.Fields: the body is the content.
 func wordFields() []string {
 	var out []string
 	for _, f := range sheaf.Fields {
@@ -28,7 +27,7 @@ func wordField(name string) string {
 	return name
 }
 
-// vectorField is the name of a vector field in the schema.
+// vectorField returns the name of a vector field in the schema.
 func vectorField(name string) string {
 	switch name {
 	case store.VectorBody:
@@ -39,22 +38,22 @@ func vectorField(name string) string {
 	return "vector_" + hex.EncodeToString([]byte(name))
 }
 
-// nearProfile is the rank profile that finds what is near in a vector field. Its name
-// holds the dimensions: a server fills up or cuts vectors of others without a word.
+// nearProfile returns the rank profile that finds the nearest vectors of a field. Its name contains
+// the dimensions: a server silently pads or cuts vectors of other dimensions.
 func nearProfile(v store.VectorField) string {
 	return fmt.Sprintf("nearest_%s_%d", vectorField(v.Name), v.Dims)
 }
 
-// wordsProfile is the rank profile of BM25. Its name holds k1 and b, which a query
-// cannot set.
+// wordsProfile returns the rank profile of BM25. Its name contains k1 and b, which a query cannot
+// set.
 func (o *Options) wordsProfile() string {
 	return "words_" + strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(plain(o.K1)+"_"+plain(o.B))
 }
 
-// plain is the shortest form of a number.
+// plain returns the shortest form of a number.
 func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// form is how the values of a column are kept in a field of their own.
+// form says how the values of a column are kept in a separate field.
 type form uint8
 
 const (
@@ -67,22 +66,22 @@ const (
 	formRelationships             // texts of three parts with "__" between them
 )
 
-// attribute is a column with a field of its own besides its words.
+// attribute is a column that also has a separate field.
 type attribute struct {
-	// Field and Type are those of the schema.
+	// Field and Type are the field's name and type in the schema.
 	Field, Type string
-	columns     []string // the first that a chunk has is kept
+	columns     []string // the first column that a chunk has is kept
 	form        form
 }
 
-// Fast reports whether the values are looked up, Struct whether they are structs.
+// Fast reports whether filters look the values up, Struct whether they are structs.
 func (a attribute) Fast() bool {
 	return a.form == formList || a.form == formSet || a.form == formNumbers
 }
 func (a attribute) Struct() bool { return a.form == formRelationships }
 
-// attributes are the fields that rankings and people's own queries name. Columns
-// that begin with "onyx." are those of package onyx.
+// attributes are the fields that rankings and people's own queries name. Columns that begin with
+// "onyx." belong to package onyx.
 var attributes = []attribute{
 	{"tenant_id", "array<string>", []string{sheaf.ColumnTenant}, formList},
 	{"access_control_list", "weightedset<string>", []string{sheaf.ColumnAccess}, formSet},
@@ -101,7 +100,7 @@ var attributes = []attribute{
 	{"kg_relationships", "array<kg_relationship>", []string{"onyx.relationships"}, formRelationships},
 }
 
-// value is what the field holds for a chunk with these columns; nil is nothing.
+// value returns the field's value for a chunk with these columns; nil means no value.
 func (a attribute) value(c sheaf.Columns) any {
 	var values []sheaf.Value
 	for _, column := range a.columns {
@@ -162,8 +161,8 @@ func (a attribute) number(values []sheaf.Value) any {
 	return out
 }
 
-// looked is the field in which a filter looks texts of a column up; "" when only the
-// words of all columns hold them.
+// looked returns the field in which a filter looks up texts of a column; "" when only the words of
+// all columns have them.
 func looked(column string) string {
 	for _, a := range attributes {
 		if (a.form == formList || a.form == formSet) && len(a.columns) == 1 && a.columns[0] == column {
@@ -173,8 +172,8 @@ func looked(column string) string {
 	return ""
 }
 
-// folded writes a text in characters that no server folds, trims, forbids or takes
-// for syntax; different texts stay different. Usual names stay readable.
+// folded writes a text in characters that no server folds, trims, forbids or takes for syntax.
+// Different texts stay different, and usual names stay readable.
 func folded(text string) string {
 	var out strings.Builder
 	for _, c := range []byte(text) {

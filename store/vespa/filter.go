@@ -15,8 +15,7 @@ const (
 	nothing    = "false"
 )
 
-// query is a search in the making. Texts are parameters beside its YQL and never
-// parts of it.
+// query builds a search. Texts are parameters beside its YQL, never parts of it.
 type query struct {
 	schema string
 	where  string
@@ -27,7 +26,7 @@ type query struct {
 
 func newQuery(schema string) *query { return &query{schema: schema, body: object{}} }
 
-// param names a parameter with a text.
+// param adds a text as a parameter and returns its name.
 func (q *query) param(text string) string {
 	name := "p" + strconv.Itoa(q.params)
 	q.params++
@@ -35,11 +34,11 @@ func (q *query) param(text string) string {
 	return "@" + name
 }
 
-// list names a parameter with words for the operator in; words of letters, digits
-// and what [folded] leaves need no quotes there.
+// list adds words as a parameter for the operator in. Words of letters, digits and characters that
+// [folded] keeps need no quotes there.
 func (q *query) list(words []string) string { return q.param(strings.Join(words, ",")) }
 
-// yql is the whole query.
+// yql returns the whole query.
 func (q *query) yql() string {
 	out := "select * from " + q.schema + " where " + q.where
 	if q.pipe != "" {
@@ -48,7 +47,7 @@ func (q *query) yql() string {
 	return out
 }
 
-// and, or and not keep the two special conditions out of what is sent.
+// and, or and not remove the two special conditions before the query is sent.
 func and(list ...string) string {
 	var parts []string
 	for _, c := range list {
@@ -97,7 +96,7 @@ func not(c string) string {
 	return "(true and !(" + c + "))"
 }
 
-// filter is the condition that f stands for.
+// filter returns the condition for f.
 func (s *Store) filter(q *query, f sheaf.Filter) (string, error) {
 	switch f := f.(type) {
 	case nil:
@@ -133,8 +132,8 @@ func (s *Store) filters(q *query, list []sheaf.Filter, join func(...string) stri
 	return join(out...), nil
 }
 
-// in looks texts up in the column's own field when it has one, everything else
-// among the words of all columns.
+// in looks texts up in the column's own field if there is one, everything else among the words of
+// all columns.
 func in(q *query, f sheaf.In) string {
 	if f.Column == hiddenColumn && len(f.Values) == 1 && f.Values[0] == sheaf.BoolValue(true) {
 		return "hidden = true"
@@ -153,7 +152,7 @@ func in(q *query, f sheaf.In) string {
 	return or(anyOf(q, field, names), anyOf(q, "columns", words))
 }
 
-// hiddenColumn has a field of its own, in which everything is true or false.
+// hiddenColumn has its own field, in which every chunk has true or false.
 const hiddenColumn = "onyx.hidden"
 
 func anyOf(q *query, field string, words []string) string {
@@ -163,7 +162,7 @@ func anyOf(q *query, field string, words []string) string {
 	return field + " in (" + q.list(words) + ")"
 }
 
-// between is a condition on one element, so that two bounds are met by one value.
+// between returns a condition on one element, so that one value meets both bounds.
 func (s *Store) between(q *query, f sheaf.Range) (string, error) {
 	kind, ok := f.Kind()
 	if !ok {
@@ -192,7 +191,7 @@ func orEqual(open bool) string {
 	return "="
 }
 
-// bounds are the filter and the bound of a request.
+// bounds returns the condition for the filter and bound of a request.
 func (s *Store) bounds(q *query, f sheaf.Filter, within []sheaf.ID) (string, error) {
 	where, err := s.filter(q, f)
 	if err != nil || within == nil {

@@ -9,24 +9,23 @@ import (
 	"sheaf/store"
 )
 
-// Hybrid is a query that the server ranks by itself in two phases, as the profile
-// onyx-vespa does: for applications with [Options.Ranking].
+// Hybrid is a query that the server ranks in two phases, as the profile onyx-vespa does: for
+// applications with [Options.Ranking].
 type Hybrid struct {
-	// Words are matched in title and content, and Vector is compared with the
-	// vectors of both.
+	// Words are matched in title and content; Vector is compared with the vectors of both.
 	Words  sheaf.TextQuery
 	Vector []float32
-	// Keyword says that the query is a list of keywords: the first phase then
-	// ranks by words, else by vectors.
+	// Keyword says that the query is a list of keywords. Then the first phase ranks by words, else
+	// by vectors.
 	Keyword bool
-	// Filter and Within bound what is found, as in store.Request.
+	// Filter and Within restrict the hits, as in store.Request.
 	Filter sheaf.Filter
 	Within []sheaf.ID
-	// Alpha is how much meaning counts against words, Ratio how much the title
-	// counts against the content, and Decay how fast documents lose with age.
+	// Alpha weighs meaning against words, Ratio the title against the content. Decay is how fast
+	// documents lose score with age.
 	Alpha, Ratio, Decay float64
-	// TargetHits is how many chunks each vector retrieves, at least Rerank; Rerank
-	// is how many the second phase ranks, and Limit how many are returned, at most Rerank.
+	// TargetHits is how many chunks each vector retrieves, at least Rerank. Rerank is how many
+	// chunks the second phase ranks. Limit is how many are returned, at most Rerank.
 	TargetHits, Rerank, Limit int
 }
 
@@ -51,7 +50,7 @@ func (h *Hybrid) validate() error {
 	return nil
 }
 
-// hybrid is the query of h.
+// hybrid returns the query of h.
 func (s *Store) hybrid(h *Hybrid) (*query, error) {
 	if err := h.validate(); err != nil {
 		return nil, err
@@ -98,16 +97,16 @@ func (s *Store) hybrid(h *Hybrid) (*query, error) {
 	return q, nil
 }
 
-// nearest is the operator that finds what is near the query's vector.
+// nearest returns the operator that finds the vectors nearest to the query's vector.
 func (s *Store) nearest(v store.VectorField, hits int) string {
 	return fmt.Sprintf("({targetHits:%d,approximate:%t}nearestNeighbor(%s, query_embedding))", hits, s.o.HNSW,
 		vectorField(v.Name))
 }
 
-// Hybrid answers a query with one request and Vespa's own ranking in two phases. On
-// one content node and without [Options.HNSW] it equals the profile onyx-vespa as far
-// as BM25 and the limits of both branches of the first phase do: see doc/stores.md.
-// Equal scores are ordered by ID among the hits that are returned.
+// Hybrid answers a query with one request and Vespa's own ranking in two phases. On one content
+// node and without [Options.HNSW] it equals the profile onyx-vespa, except for differences in BM25
+// and in the limits of the first phase: see doc/stores.md. Returned hits with equal scores are
+// ordered by ID.
 func (s *Store) Hybrid(ctx context.Context, h Hybrid) (sheaf.Ranking, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Store) Hybrid(ctx context.Context, h Hybrid) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// factors are what the second phase multiplies by, as match features say.
+// factors returns the factors of the second phase, from the match features.
 func factors(fields hitFields, score float64) *sheaf.Explanation {
 	root := &sheaf.Explanation{Label: "global phase", Value: score, Combine: sheaf.CombineProduct}
 	base := score

@@ -47,7 +47,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 		}
 		return s.count(ctx, and(where, anyOf(q, "vectors", []string{vectorWord(req.Vector.Field)})), q)
 	}
-	// What matches does not depend on how it is scored.
+	// Scoring does not affect what matches.
 	text := *req.Text
 	text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
 		s.o.B
@@ -58,7 +58,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return s.count(ctx, and(where, w.match), q)
 }
 
-// count is how many chunks meet a condition.
+// count returns how many chunks meet a condition.
 func (s *Store) count(ctx context.Context, where string, q *query) (int, error) {
 	if where == nothing {
 		return 0, nil
@@ -72,17 +72,16 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 	return found.Root.Fields.TotalCount, nil
 }
 
-// asked is a request as it is sent, again and again until the hits that are wanted
-// are settled.
+// asked is a request that is sent repeatedly until the wanted hits are settled.
 type asked struct {
 	q *query
-	// window sets how many candidates the server looks at.
+	// window sets how many candidates the server examines.
 	window func(hits int)
-	// score makes our score and passage of a hit.
+	// score computes our score and passage of a hit.
 	score func(h *sheaf.Hit, fields hitFields)
 }
 
-// prepare makes the query of a request; its condition may be nothing.
+// prepare makes the query of a request; its condition may match nothing.
 func (s *Store) prepare(req *store.Request) (*asked, error) {
 	q := newQuery(s.o.Schema)
 	q.body["presentation.summary"] = "hit"
@@ -110,7 +109,8 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 	for field, weight := range w.weights {
 		q.body["input.query(weight_"+field+")"] = weight
 	}
-	// Vespa multiplies by k1+1, and repeated terms by what makes their factors whole.
+	// Vespa multiplies by k1+1; repeated terms multiply by the scale that makes their factors
+	// integers.
 	by := (s.o.K1 + 1) * w.scale
 	a.score = func(h *sheaf.Hit, _ hitFields) { h.Score /= by }
 	return a, nil
@@ -131,7 +131,7 @@ func (s *Store) supports(req *store.Request) error {
 	return nil
 }
 
-// vectorField is the field of a request; ok is false when nothing has vectors there.
+// vectorField returns the field of a request; ok is false when it has no vectors.
 func (s *Store) vectorField(req *store.VectorRequest) (store.VectorField, bool, error) {
 	for _, v := range s.o.Vectors {
 		if v.Name == req.Field {
@@ -145,7 +145,7 @@ func (s *Store) vectorField(req *store.VectorRequest) (store.VectorField, bool, 
 	return store.VectorField{}, false, nil
 }
 
-// near finds the chunks whose nearest passage is nearest. Vespa scores by the angle.
+// near finds the chunks with the nearest passages. Vespa scores by the angle.
 func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
 	v, ok, err := s.vectorField(req)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
 	return nil
 }
 
-// similarity is the dot product of unit vectors whose closeness is 1/(1+angle).
+// similarity returns the dot product of unit vectors with closeness 1/(1+angle).
 func similarity(closeness float64) float64 {
 	if closeness <= 0 {
 		return -1
@@ -176,8 +176,8 @@ func similarity(closeness float64) float64 {
 	return math.Cos(min(1/closeness-1, math.Pi))
 }
 
-// enough asks for more and more hits until those that count are settled: the server
-// breaks ties in an order of its own.
+// enough asks for more and more hits until the first limit hits are settled: the server breaks ties
+// in its own order.
 func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking, error) {
 	if a.q.where == nothing {
 		return nil, nil
@@ -199,7 +199,7 @@ func (s *Store) enough(ctx context.Context, a *asked, limit int) (sheaf.Ranking,
 			out = append(out, read)
 		}
 		out.Sort()
-		// Settled when nothing that was not seen can be as good.
+		// Settled when no unseen hit can score as high.
 		n := len(out)
 		if n < want || n > limit && out[limit-1].Score > out[n-1].Score || want == maxHits {
 			return out[:min(n, limit)], nil

@@ -11,7 +11,7 @@ import (
 	"sheaf"
 )
 
-// answer is what the search API answers.
+// answer is an answer of the search API.
 type answer struct {
 	Root struct {
 		Fields struct {
@@ -35,7 +35,7 @@ type searchError struct {
 	Message string
 }
 
-// String is what a server says about a query.
+// String returns the server's message about a query.
 func (e searchError) String() string { return fmt.Sprintf("%s: %s", e.Summary, e.Message) }
 
 // hit is a chunk, or a group of a grouping.
@@ -44,7 +44,7 @@ type hit struct {
 	Fields    json.RawMessage
 }
 
-// hitFields are those of the document summary hit.
+// hitFields are the fields of the document summary hit.
 type hitFields struct {
 	ID       *string
 	Features map[string]json.RawMessage `json:"matchfeatures"`
@@ -54,13 +54,13 @@ func (s *Store) nonsense(what string) error {
 	return s.fault(sheaf.ErrUnavailable, "%s: the answer is not from such a server", what)
 }
 
-// search sends a query. An answer from a part of the content is no answer.
+// search sends a query. It fails when only a part of the content answered.
 func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	q.body["yql"] = q.yql()
 	q.body["ranking.softtimeout.enable"] = false
 	q.body["presentation.timing"] = false
 	if end, ok := ctx.Deadline(); ok {
-		// The server gives up when we do, and does not work for nobody.
+		// The server gives up when we do.
 		q.body["timeout"] = fmt.Sprintf("%dms", max(time.Until(end).Milliseconds(), 1))
 	}
 	var out answer
@@ -79,7 +79,7 @@ func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	return &out, nil
 }
 
-// read takes the ID, the score and the match features of a hit.
+// read returns the ID, the score and the match features of a hit.
 func (s *Store) read(h hit) (sheaf.Hit, hitFields, error) {
 	var out sheaf.Hit
 	var fields hitFields
@@ -97,15 +97,15 @@ func (s *Store) read(h hit) (sheaf.Hit, hitFields, error) {
 	return out, fields, nil
 }
 
-// number is a match feature that is a number.
+// number returns the value of a numeric match feature.
 func (f hitFields) number(name string) (float64, bool) {
 	var v float64
 	err := json.Unmarshal(f.Features[name], &v)
 	return v, err == nil
 }
 
-// closest is the passage that a feature closest(field) names, as a tensor of one
-// label: {"type": ..., "cells": {"3": 1.0}}, or the cells with their addresses.
+// closest returns the passage that a feature closest(field) names, a tensor of one label: {"type":
+// ..., "cells": {"3": 1.0}}, or the cells with their addresses.
 func (f hitFields) closest(field string) int {
 	var tensor struct{ Cells json.RawMessage }
 	if json.Unmarshal(f.Features["closest("+field+")"], &tensor) != nil {

@@ -1,18 +1,17 @@
-// Package vespa keeps chunks in Vespa: the document API writes them one by one, the
-// search API finds them by YQL. Its main type is [Store]; [Options.Application] is
-// the application package that a Vespa installation runs for it.
+// Package vespa keeps chunks in Vespa: the document API writes them one by one, the search API
+// finds them by YQL. Its main type is [Store]; [Options.Application] is the application package
+// that a Vespa installation runs for it.
 //
-// The schema holds the analyzer's own terms, so that words match as in the embedded
-// engine, and every column as words (package storekit). What a person wrote never
-// stands in a query: it travels in parameters that the YQL names. What differs is
-// Vespa's: its idf counts all chunks of a content node, also those without the
-// field, and average lengths are running ones. It has BM25 for whole fields of
-// plain words: requests for phrases, prefixes, fuzzy words, BM25F, statistics over
-// candidates, and for other k1 and b than the application has, are
-// sheaf.ErrUnsupported; so are ranges between texts.
+// The schema has the analyzer's own terms, so that words match as in the embedded engine, and every
+// column as words (package storekit). The user's text is never part of a query: it travels in
+// parameters that the YQL names. The differences come from Vespa. Its idf counts all chunks of a
+// content node, even those without the field, and average lengths are running averages. It has BM25
+// only for whole fields of plain words. So these requests fail with sheaf.ErrUnsupported: phrases,
+// prefixes, fuzzy words, BM25F, statistics over candidates, other k1 and b than the application's,
+// and ranges between texts.
 //
-// Vespa has no transactions: while a batch is written, readers may see a part of
-// it, and both the old and the new chunks of a document.
+// Vespa has no transactions: during a write, readers may see a part of the batch, and both the old
+// and the new chunks of a document.
 package vespa
 
 import (
@@ -36,53 +35,49 @@ import (
 type Options struct {
 	// URL is the address of the container: scheme, host and port.
 	URL string
-	// Schema is the name of the schema of chunks: lower-case letters, digits and
-	// underscores, a letter first. One of that name with "_about" behind it says
-	// what it was made with.
+	// Schema is the name of the schema of chunks: lower-case letters, digits and underscores, a
+	// letter first. The schema with this name and "_about" behind it says what the store was made
+	// with.
 	Schema string
-	// Config is the address of the configuration server. With it, Open deploys
-	// the application when the server runs none; "" leaves that to whoever
-	// deploys what sheaf export vespa-app wrote.
+	// Config is the address of the configuration server. With it, Open deploys the application when
+	// the server runs none. With "" somebody else deploys what sheaf export vespa-app wrote.
 	Config string
-	// Token is a bearer token; "" is none.
+	// Token is a bearer token; "" means none.
 	Token string
-	// Client speaks HTTP, with the certificates that it trusts and shows; nil
-	// is one that trusts what the system does and shows none.
+	// Client speaks HTTP, with the certificates that it trusts and shows; nil trusts those of the
+	// system and shows none.
 	Client *http.Client
-	// Analyzer makes terms of texts. A store can only be opened with the
-	// analyzer it was made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
+	// made with.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them. The
-	// application has no others.
+	// Vectors are the vector fields with the models that fill them. The application has no others.
 	Vectors []store.VectorField
-	// K1 and B are BM25's parameters of the application; both 0 are the
-	// defaults of package store.
+	// K1 and B are BM25's parameters of the application; if both are 0, the defaults of package
+	// store apply.
 	K1, B float64
-	// HNSW searches vectors through the graph that the server keeps; else they
-	// are all compared.
+	// HNSW searches vectors through the server's graph; otherwise all are compared.
 	HNSW bool
-	// Ranking adds the rank profiles of a ranking in two phases to the
-	// application; nil is none.
+	// Ranking adds the rank profiles of a ranking in two phases to the application; nil adds none.
 	Ranking *TwoPhases
-	// Feeds is how many documents are written at a time at most; 0 is 32. The
-	// server may bring it down to one.
+	// Feeds is the most documents that are written at a time; 0 means 32. A busy server may reduce
+	// it to one.
 	Feeds int
-	// Timeout bounds every call that carries no earlier deadline; of a write, the time
-	// between two answers of the server. 0 is 30 s.
+	// Timeout limits every call without an earlier deadline; in a write, the time between two
+	// answers of the server. 0 means 30 s.
 	Timeout time.Duration
-	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the store.
 	Existing bool
 	// ReadOnly opens a schema that was filled before, and forbids writing.
 	ReadOnly bool
-	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
-	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	// ListOnly opens an existing store to list its content, whatever analyzer and settings it was
+	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
 	ListOnly bool
 }
 
 const (
 	defaultFeeds = 32
 	maxDims      = 65_536
-	// namespace is that of the documents' IDs.
+	// namespace is the namespace of the documents' IDs.
 	namespace = "sheaf"
 )
 
@@ -107,11 +102,10 @@ var _ interface {
 // object is a JSON object that is sent.
 type object = map[string]any
 
-// Open checks the server and the schema. An application made with another analyzer,
-// other parameters or dimensions, or without the schema, is sheaf.ErrInvalid or
-// sheaf.ErrNotFound; one of a later version of this program is
-// sheaf.ErrUnsupported; a server that does not answer sheaf.ErrUnavailable. The
-// message says what to do.
+// Open checks the server and the schema. It fails with sheaf.ErrInvalid or sheaf.ErrNotFound for an
+// application with another analyzer, other parameters or dimensions, or without the schema; with
+// sheaf.ErrUnsupported for one of a later version of this program; with sheaf.ErrUnavailable for a
+// server that does not answer. The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -140,13 +134,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// newStore has asked the server nothing yet; o is prepared.
+// newStore returns a Store without asking the server; o must be prepared.
 func newStore(o Options) *Store {
 	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o),
 		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
 }
 
-// prepare fills in defaults and refuses what no server could take.
+// prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
 	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
@@ -159,7 +153,7 @@ func (o *Options) prepare() error {
 	return o.validate(addresses...)
 }
 
-// validate fills in numbers, and checks what the application package is made of and addresses.
+// validate fills in numbers, and checks addresses and the options of the application package.
 func (o *Options) validate(addresses ...string) error {
 	o.K1, o.B = storekit.BM25(o.K1, o.B)
 	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
@@ -179,7 +173,7 @@ func (o *Options) validate(addresses ...string) error {
 		Vectors: o.Vectors, MaxDims: maxDims}.Check()
 }
 
-// fault is an error of this store.
+// fault returns an error of this store.
 func (s *Store) fault(category error, format string, args ...any) error {
 	return fmt.Errorf("vespa %s: %w: %s", s.o.Schema, category, fmt.Sprintf(format, args...))
 }
@@ -187,25 +181,25 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// version is that of the schema.
+// version is the version of the schema.
 const version = 1
 
-// meta is what a schema was filled with. It is a document of the schema beside it.
+// meta says what a schema was filled with. It is a document of the schema beside it.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors"`
 }
 
-// need is how a schema must be filled.
+// need returns how a schema must be filled.
 func (s *Store) need() storekit.Made {
 	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 }
 
-// errEmpty says that the schema is there and nothing was written to it.
+// errEmpty says that the schema exists and nothing was written to it.
 var errEmpty = fmt.Errorf("nothing was written yet: %w", sheaf.ErrNotFound)
 
-// about is the path of the document that holds the meta.
+// about returns the path of the document with the meta.
 func (s *Store) about() string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "_about/docid/about"
 }
@@ -257,17 +251,17 @@ func (s *Store) compare(m meta) error {
 	return nil
 }
 
-// introduce writes down what the schema is filled with.
+// introduce records what the schema is filled with.
 func (s *Store) introduce(ctx context.Context) error {
 	about, err := json.Marshal(meta{version, s.need(), s.o.Vectors})
 	if err != nil {
-		panic(err) // it holds texts and numbers
+		panic(err) // meta contains texts and numbers
 	}
 	return s.client.Call(ctx, "POST", s.about(), object{"fields": object{"about": string(about)}}, nil)
 }
 
-// verifySchema asks for each rank profile, whose names say what they are made for:
-// a server that lacks one runs another application than the options want.
+// verifySchema asks for each rank profile; their names contain their parameters. A server without
+// one of them runs another application than the options require.
 func (s *Store) verifySchema(ctx context.Context) error {
 	profiles := []string{s.o.wordsProfile()}
 	for _, v := range s.o.Vectors {
@@ -288,7 +282,7 @@ func (s *Store) verifySchema(ctx context.Context) error {
 	return nil
 }
 
-// Health asks the server for a sign of life and whether all of the content answers.
+// Health checks that the server and all of its content answer.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -299,7 +293,7 @@ func (s *Store) Health(ctx context.Context) error {
 	return err
 }
 
-// Stats implements [store.Reporter]; sizes and generations are not known.
+// Stats implements [store.Reporter]; sizes and generations are unknown.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

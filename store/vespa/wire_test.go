@@ -103,7 +103,8 @@ func (s *recorded) document(w http.ResponseWriter, r *http.Request, body string)
 // result is the answer of a search with hits, of which total match.
 func result(total int, hits ...string) string {
 	return fmt.Sprintf(
-		`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,"full":true,"nodes":1,"results":1,"resultsFull":1},"children":[%s]}}`, total, strings.Join(hits, ","))
+		`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,`+
+			`"full":true,"nodes":1,"results":1,"resultsFull":1},"children":[%s]}}`, total, strings.Join(hits, ","))
 }
 
 func hitOf(id string, relevance any, features string) string {
@@ -387,7 +388,8 @@ func TestRetrieve(t *testing.T) {
 	}
 	server.found = func(body object) string {
 		if strings.Contains(fmt.Sprint(body["yql"]), "sum(passages)") {
-			return `{"root":{"fields":{"totalCount":7},"coverage":{"coverage":100},"children":[{"id":"group:root:0","relevance":1.0,"continuation":{"this":""},"fields":{"sum(passages)":21}}]}}`
+			return `{"root":{"fields":{"totalCount":7},"coverage":{"coverage":100},` +
+				`"children":[{"id":"group:root:0","relevance":1.0,"continuation":{"this":""},"fields":{"sum(passages)":21}}]}}`
 		}
 		return result(5)
 	}

@@ -15,15 +15,15 @@ import (
 type words struct {
 	match   string
 	weights map[string]float64 // by field of the schema
-	// scale is by what scores are too large, because terms are repeated so that
-	// they count as their factors say.
+	// scale is the factor by which scores are too large, because terms are repeated to apply their
+	// factors.
 	scale float64
 }
 
-// maxRepeats bounds how often a term is repeated.
+// maxRepeats limits how often a term is repeated.
 const maxRepeats = 32
 
-// words translates a request. Without scores, terms stand once whatever they count.
+// words translates a request. Without scores, each term appears once, whatever its factor.
 func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, error) {
 	plan := storekit.Compile(s.o.Analyzer, req)
 	root, err := plan.Flat()
@@ -68,7 +68,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	case len(should) == 0 || !scores:
 		out.match = and(must...)
 	default:
-		// The first argument says what matches, all of them score.
+		// The first argument says what matches; all of them score.
 		out.match = and(must...)
 		if rest := or(should...); out.match != nothing && rest != nothing {
 			out.match = "rank(" + out.match + ", " + rest + ")"
@@ -78,7 +78,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	return out, nil
 }
 
-// scale is the smallest number that makes the factors of all terms that score whole.
+// scale returns the smallest number that makes the factors of all scoring terms integers.
 func (s *Store) scale(root storekit.Flat) (float64, error) {
 	var factors []float64
 	for _, part := range slices.Concat(root.Must, root.Should) {
@@ -107,7 +107,7 @@ type writer struct {
 	scale float64           // 0 writes every term once
 }
 
-// any is met by chunks that hold at least one of the terms.
+// any returns the condition that a chunk has at least one of the terms.
 func (w *writer) any(list []storekit.Term) string {
 	var parts []string
 	for _, t := range list {

@@ -20,17 +20,16 @@ import (
 )
 
 const (
-	// maxDocument is the largest document that a content cluster takes as it is
-	// set up (max-document-size).
+	// maxDocument is the largest document that a content cluster accepts by default
+	// (max-document-size).
 	maxDocument = 128 << 20
 	// removePage is how many old chunks are looked up at a time.
 	removePage = 10_000
 )
 
-// Write implements [store.Backend]. New chunks are put first, and those that they
-// take the place of removed after: a reader may see both for a moment. After an
-// error that is no PartialError a part of the batch may be there; writing it again
-// brings it in order.
+// Write implements [store.Backend]. It puts new chunks first and then removes the chunks that they
+// replace: for a moment a reader may see both. After an error other than PartialError a part of the
+// batch may be written; writing it again repairs that.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
@@ -78,7 +77,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return nil
 }
 
-// put feeds chunks and returns the documents of those that the server refuses.
+// put feeds chunks and returns the documents whose chunks the server refuses.
 func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (map[sheaf.ID]error, error) {
 	var mu sync.Mutex
 	rejected := map[sheaf.ID]error{}
@@ -122,8 +121,8 @@ func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Con
 	return g.Wait()
 }
 
-// remove deletes the chunks of documents, given by hashes, but for those that the
-// write named by token put.
+// remove deletes the chunks of documents, given by hashes, except those that the write with this
+// token put.
 func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	for some := range slices.Chunk(docs, 1000) {
 		for {
@@ -159,8 +158,8 @@ func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	return nil
 }
 
-// WriteColumns implements [store.ColumnWriter] by partial updates: words and
-// vectors are not sent again.
+// WriteColumns implements [store.ColumnWriter] with partial updates, which do not send words and
+// vectors.
 func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) error {
 	byID := map[sheaf.ID][]store.Column{}
 	ids := make([]sheaf.ID, 0, len(changes))
@@ -175,7 +174,7 @@ func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) 
 	}
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		return s.each(ctx, ids, func(ctx context.Context, id sheaf.ID) error {
-			// The condition keeps a chunk that is not there from being made.
+			// The condition prevents the creation of a missing chunk.
 			path := s.path(id) + "?create=false&condition=" + url.QueryEscape(s.o.Schema+".chunk=='"+hash(string(id))+"'")
 			err := s.feeder.Call(ctx, "PUT", path, update(&store.Chunk{ID: id, Columns: byID[id]}), nil)
 			var refused *refusal

@@ -14,7 +14,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// newClient sends requests to the server of o.
+// newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
 	return &storekit.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal,
 		Authorize: func(req *http.Request) {
@@ -24,7 +24,7 @@ func newClient(o Options) *storekit.Client {
 		}}
 }
 
-// refusal puts an answer that is no success into our categories. A server without any class
+// refusal turns an unsuccessful answer into an error of our categories. A server without any class
 // knows no queries either.
 func refusal(status int, body []byte) error {
 	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
@@ -39,12 +39,12 @@ type said[T any] struct {
 	Errors []struct{ Message string }
 }
 
-// forbidden reports whether the server refused the query for want of rights.
+// forbidden reports whether the server refused the query because a right is missing.
 func (a *said[T]) forbidden() bool {
 	return len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden")
 }
 
-// of is the data of an answer.
+// of returns the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
 	if a.forbidden() {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
@@ -60,8 +60,8 @@ func (a *said[T]) of(s *Store) (T, error) {
 	return a.Data, nil
 }
 
-// hits are what an answer has of a class. A class that was asked for and is not in
-// it is a fault: one without hits is there, and empty.
+// hits returns the hits of a class. An answer without the requested class is a fault: a class
+// without hits is an empty list.
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {
@@ -79,10 +79,10 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 	return answer.of(s)
 }
 
-// askAll sends GraphQL queries in one request, which the server works on together,
-// and returns the data of each. That request takes the right to read every class, and
-// Weaviate 1.35.2 then asks for the rights of nobody instead of those of the key: who
-// is refused so sends one request each.
+// askAll sends GraphQL queries in one request, which the server handles together, and returns the
+// data of each. Such a request needs the right to read every class, and Weaviate 1.35.2 then checks
+// the rights of an anonymous user instead of the key's. If the server refuses for that reason,
+// askAll sends one request for each query.
 func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error) {
 	out := make([]T, len(queries))
 	if len(queries) > 1 && !s.alone.Load() {

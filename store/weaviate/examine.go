@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// Examine looks at a server and the class in it. It makes an empty class beside it
-// and removes it again, which shows rights.
+// Examine checks a server and its class. It creates an empty class beside it and removes it again,
+// which tests rights.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}

@@ -8,16 +8,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxParts is how many parts a filter has at most: the server takes longer for each the
-// more there are, seconds for as many and minutes for seven times as many.
+// maxParts is the most parts of a filter: with this many the server takes seconds, with seven times
+// as many minutes.
 const maxParts = 10_000
 
 // condition is a filter in GraphQL, or one of the two that need no server.
 type condition struct {
 	where     string
 	all, none bool
-	// loose says that more may meet it than should: hits have to be tested
-	// again with the filter itself.
+	// loose says that the condition is too wide: hits must be tested again with the filter itself.
 	loose bool
 }
 
@@ -30,7 +29,7 @@ func test(path, operator, value string) condition {
 	return condition{where: fmt.Sprintf("{path:[%q] operator:%s valueText:%s}", path, operator, value)}
 }
 
-// and, or and not keep the two special conditions out of what is sent.
+// and, or and not remove the two special conditions before the query is sent.
 func and(list ...condition) condition {
 	var parts []string
 	loose := false
@@ -77,8 +76,7 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// not of a loose condition is everything: what should not meet it is not known
-// before hits are tested.
+// not of a loose condition matches everything, because only the test of each hit decides.
 func not(c condition) condition {
 	switch {
 	case c.loose:
@@ -134,8 +132,8 @@ func anyOf(path string, words []string) condition {
 	return test(path, "ContainsAny", quoteAll(words))
 }
 
-// between is two conditions, each of which another value of the column may meet, so
-// it is loose.
+// between returns two conditions. Two different values of the column may meet them, so the result
+// is loose.
 func between(f sheaf.Range) condition {
 	kind, ok := f.Kind()
 	if !ok {

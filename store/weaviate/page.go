@@ -11,14 +11,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page are some hits, those that fail a loose filter left out. last is the score of
-// the last one when there may be more, else nil.
+// page has some hits without those that fail a loose filter. last is the score of the last hit when
+// there may be more, else nil.
 type page struct {
 	found sheaf.Ranking
 	last  *float64
 }
 
-// pages asks for the hits of each of list, all together.
+// pages asks for the hits of every element of list in one request.
 func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 	queries := make([]string, len(list))
 	for i, a := range list {
@@ -41,7 +41,7 @@ func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
 	return out, nil
 }
 
-// query is a in GraphQL.
+// query returns a in GraphQL.
 func (a asked) query() string {
 	arguments := []string{fmt.Sprintf("limit:%d", a.want)}
 	if a.how != "" {
@@ -117,7 +117,7 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 // every matches all objects of a class.
 func every(class string) asked { return asked{class: class, where: everything, matching: everything} }
 
-// count counts what a matches.
+// count counts the matches of a.
 func (s *Store) count(ctx context.Context, a asked) (int, error) {
 	counts, err := s.countAll(ctx, []asked{a})
 	if err != nil {

@@ -57,10 +57,10 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return len(out), err
 }
 
-// counting is a request whose hits are only counted.
+// counting returns a request whose hits are only counted.
 func (s *Store) counting(req store.Request) (asked, error) {
 	if req.Text != nil {
-		// What matches does not depend on how it is scored.
+		// Scoring does not affect what matches.
 		text := *req.Text
 		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
 			s.o.B
@@ -69,36 +69,37 @@ func (s *Store) counting(req store.Request) (asked, error) {
 	return s.prepare(&req)
 }
 
-// countable reports whether the server counts what a matches.
+// countable reports whether the server counts the matches of a.
 func (a asked) countable() bool { return !a.meaning && !a.where.loose }
 
-// asked is a request as it is sent, again and again until there are enough hits.
+// asked is a request that is sent repeatedly until there are enough hits.
 type asked struct {
 	class string
-	// how finds and scores: bm25 or nearVector; "" lists what where meets.
+	// how is the operator that finds and scores: bm25 or nearVector; "" lists the objects that meet
+	// where.
 	how string
-	// lists are those that scores by words are made of.
+	// lists are the parts of scores by words.
 	lists []list
-	// combine makes one score of one for each field of plan.
+	// combine combines the scores of plan's fields into one.
 	combine func(fields []float64) float64
 	fields  int
-	// matching is what bm25 asks for, as a filter: to count with.
+	// matching has the words of bm25 as a filter, for counting.
 	matching condition
 	where    condition
 	exact    sheaf.Filter
 	meaning  bool
-	// want is how many hits are asked for.
+	// want is the number of requested hits.
 	want int
 }
 
-// list is what the server scores by itself: words of one factor in one field. Its
-// own weights of fields and words are not used: with a weight above 1 version 1.35
-// loses the best hits.
+// list is a group of words with one factor in one field, which the server scores by itself. It does
+// not use the server's weights of fields and words: with a weight above 1, version 1.35 loses the
+// best hits.
 type list struct {
 	how    string
 	field  int
 	weight float64
-	// words are asked for in property, each with a factor.
+	// words are searched in property, each with a factor.
 	words    string
 	property string
 	factor   float64
@@ -106,8 +107,7 @@ type list struct {
 
 func (a asked) filter() condition { return and(a.where, a.matching) }
 
-// Supports implements [store.Selective]: it refuses what the server does not
-// compute.
+// Supports implements [store.Selective]: it refuses what the server does not compute.
 func (s *Store) Supports(req store.Request) error {
 	t := req.Text
 	switch {
@@ -170,8 +170,8 @@ func numbers(vector []float32) string {
 	return string(append(out, ']'))
 }
 
-// words adds the words of a request. The server scores one list of words over one
-// list of properties; what must and must not match are filters beside it.
+// words adds the words of a request. The server scores one list of words over one list of
+// properties; conditions on what must and must not match are separate filters.
 func (s *Store) words(req *store.Request, a *asked) error {
 	t := req.Text
 	plan := storekit.Compile(s.o.Analyzer, t)
@@ -213,7 +213,7 @@ func (s *Store) words(req *store.Request, a *asked) error {
 	return nil
 }
 
-// plain is a part of the query that matches when any of some terms does.
+// plain returns a part of the query that matches when any of some terms does.
 func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, condition, error) {
 	switch n := n.(type) {
 	case storekit.Term:
@@ -248,15 +248,15 @@ func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, con
 	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
 }
 
-// has reports whether any chunk may have the field; the server refuses to look at
-// properties that it does not know.
+// has reports whether any chunk may have the field; the server refuses properties that it does not
+// know.
 func (s *Store) has(field string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.texts[textProperty(field)]
 }
 
-// bm25 makes the lists that the scores of terms are made of.
+// bm25 makes the lists that score the terms.
 func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storekit.Plan, a *asked) {
 	type group struct {
 		field  int
@@ -269,7 +269,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 			if !s.has(plan.Fields[f].Name) {
 				continue
 			}
-			// A word that two parts of the query hold counts in each.
+			// A word in two parts of the query counts in each.
 			g := group{f, t.Factor}
 			for words[g][t.Text] {
 				g.factor = math.Nextafter(g.factor, math.Inf(1))
@@ -312,7 +312,7 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 	}
 }
 
-// total is the score of what a chunk has in each list.
+// total combines the scores of a chunk in each list.
 func (a asked) total(scores []float64) float64 {
 	fields := make([]float64, a.fields)
 	for i, l := range a.lists {
@@ -321,10 +321,9 @@ func (a asked) total(scores []float64) float64 {
 	return a.combine(fields)
 }
 
-// joined asks for every list as a whole and puts them together. A shorter list
-// would not be the beginning of the whole one: version 1.35 prunes away hits that
-// are among the best, most of all right after they were written. So lists of more
-// than MaxLimit hits are as good as the server's pruning.
+// joined asks for every list as a whole and joins them. A shorter list may differ from the
+// beginning of the whole list: version 1.35 drops some of the best hits, most of all right after
+// they were written. So lists of more than MaxLimit hits are only as good as the server's.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	pages, err := s.pages(ctx, a.whole())
 	if err != nil {
@@ -333,7 +332,7 @@ func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	return s.join(ctx, a, pages)
 }
 
-// whole asks for each of the lists as a whole.
+// whole returns requests for each whole list.
 func (a asked) whole() []asked {
 	out := make([]asked, len(a.lists))
 	for i, l := range a.lists {
@@ -343,7 +342,7 @@ func (a asked) whole() []asked {
 	return out
 }
 
-// join puts the lists of a together.
+// join combines the lists of a.
 func (s *Store) join(ctx context.Context, a asked, pages []page) (sheaf.Ranking, error) {
 	scores := map[sheaf.ID][]float64{}
 	for i, page := range pages {
@@ -365,14 +364,13 @@ func (s *Store) join(ctx context.Context, a asked, pages []page) (sheaf.Ranking,
 	return out, nil
 }
 
-// complete asks every list that goes on for the scores of the chunks that only
-// other lists have shown.
+// complete asks every unfinished list for the scores of the chunks that only other lists returned.
 func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[sheaf.ID][]float64) error {
 	var some []asked
-	var of []int // the list of each
+	var of []int // the list of each page
 	for i, page := range pages {
 		if page.last == nil {
-			continue // it was shown whole
+			continue // this list is complete
 		}
 		seen := map[sheaf.ID]bool{}
 		for _, h := range page.found {
@@ -402,14 +400,13 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 	return nil
 }
 
-// enough asks for more and more hits until those that count are settled: the server
-// breaks ties in an order of its own, passages are more than chunks, and a loose
-// filter lets too much through.
+// enough asks for more and more hits until the first limit hits are settled: the server breaks ties
+// in its own order, a chunk may have several passages, and a loose filter passes too much.
 func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, error) {
 	if len(a.lists) > 0 {
 		return s.joined(ctx, a)
 	}
-	// Chunks that were seen, of which nothing more is asked for.
+	// The chunks seen so far, which the next request excludes.
 	var before sheaf.Ranking
 	where := a.where
 	a.want = s.guess(a.class, limit)
@@ -432,7 +429,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			out = append(out, h)
 		}
 		out.Sort()
-		// Settled when nothing that was not seen can be as good.
+		// Settled when no unseen hit can score as high.
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}
@@ -443,8 +440,8 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 		case len(out) >= limit:
 			return out, nil
 		case a.meaning && len(best) > 0 && left < maxLeft:
-			// A long document fills the longest list with its passages. The best one of
-			// each chunk is among those seen, so what comes behind is asked for without them.
+			// The passages of a long document fill the longest list. The best passage of each seen
+			// chunk is known, so the next request excludes these chunks.
 			left, before = left+1, out
 			seen := make([]string, len(before))
 			for i, h := range before {
@@ -458,23 +455,23 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	}
 }
 
-// maxLeft is how many times the chunks that were seen are left out of a list: as many
-// documents of more passages than a list has may be nearest.
+// maxLeft is how many times seen chunks are excluded: many documents may have more near passages
+// than a list has entries.
 const maxLeft = 20
 
-// guess is how many hits to ask a class for, so that limit chunks are among them.
+// guess returns how many hits to request from a class to get limit chunks.
 func (s *Store) guess(class string, limit int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(int(float64(limit+limit/4)*max(1, s.spread[class]))+20, MaxLimit)
 }
 
-// maxSpread bounds what one odd query, whose hits are all of one long chunk, makes of
-// those that come after it.
+// maxSpread limits the effect of one odd query, whose hits all belong to one long chunk, on later
+// queries.
 const maxSpread = 8
 
-// note remembers that hits of a class were of fewer chunks, and too few: a request more
-// costs more than hits that are not needed.
+// note records how many chunks the hits of a class belonged to when they were too few: a second
+// request costs more than unneeded hits.
 func (s *Store) note(class string, hits, chunks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty holds a chunk as it was written, its vectors left out: the other
-// properties hold its terms alone.
+// keptProperty has a chunk as it was written, without its vectors: the other properties only have
+// its terms.
 const keptProperty = "kept"
 
-// kept is what keptProperty holds, as JSON; IDs and texts may be any bytes.
+// kept is the JSON value of keptProperty; IDs and texts may be any bytes.
 type kept struct {
 	Doc     []byte       `json:"d"`
 	Fields  [][2][]byte  `json:"f,omitempty"`
@@ -174,7 +174,7 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	return nil
 }
 
-// timed is an answer that has the time of a call for itself, however many are read.
+// timed runs a request with the whole time of a call, however many requests there are.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -185,11 +185,11 @@ func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) 
 	return call(ctx)
 }
 
-// streamedNumbers is about how many numbers of vectors one answer holds.
+// streamedNumbers is roughly how many vector components one answer has.
 const streamedNumbers = 1 << 20
 
-// passagesOf finds the passages of chunks, in several requests where they are too many for
-// one answer.
+// passagesOf returns the passages of chunks, in several requests when they are too many for one
+// answer.
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
 	s.mu.Lock()
 	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors[field].Dims, 1))

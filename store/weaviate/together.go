@@ -7,9 +7,9 @@ import (
 	"sheaf/store"
 )
 
-// RetrieveAll implements [store.Batcher]: the lists of all requests by words are
-// asked for in one request. Vectors, and filters that the server cannot say, may need
-// several, and are asked for one by one.
+// RetrieveAll implements [store.Batcher]: one request asks for the lists of all word requests.
+// Vectors, and filters that the server cannot express, may need several requests and are asked for
+// one by one.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
 	err := s.together(ctx, reqs, func(req *store.Request) (asked, error) { return s.prepare(req) },
@@ -44,7 +44,7 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	return out, nil
 }
 
-// CountAll implements [store.Batcher], where the server counts in one request.
+// CountAll implements [store.Batcher], with one request where the server can count.
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
 	err := s.together(ctx, reqs, func(req *store.Request) (asked, error) { return s.counting(*req) }, asked.countable,
@@ -65,8 +65,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together gives those requests to all that fit into one, each as prepared and with
-// its place, and the others to one. Those that can find nothing are left out.
+// together passes to all the requests that fit into one, each prepared and with its index, and the
+// other requests to one. It skips requests that cannot find anything.
 func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error),
 	fits func(asked) bool,
 	all func(ctx context.Context, list []asked, of []int) error, one func(ctx context.Context, i int) error) error {

@@ -14,8 +14,8 @@ import (
 
 var _ store.Inspector = (*Store)(nil)
 
-// Unreached implements [store.Inspector]. Version 1.35.2, when it is killed, keeps objects
-// whose vectors its index has lost, also when they are written again as they were.
+// Unreached implements [store.Inspector]. After a kill, version 1.35.2 keeps objects whose vectors
+// are lost from its index, even if they are written again unchanged.
 func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	hashes := make([]string, len(ids))
 	for i, id := range ids {
@@ -35,8 +35,8 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	return n, nil
 }
 
-// Remove implements [store.Inspector]. It deletes object by object, since a deletion by filter does
-// not find what the filters have lost.
+// Remove implements [store.Inspector]. It deletes object by object, because a deletion by filter
+// misses what the filters have lost.
 func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	s.mu.Lock()
 	fields := slices.Sorted(maps.Keys(s.vectors))
@@ -64,8 +64,8 @@ func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	return nil
 }
 
-// removeObject deletes an object by its key, and tells whether it was there. The server says of a
-// deletion that it went well also when there was nothing to delete.
+// removeObject deletes an object by its key, and reports whether it existed. The server reports
+// success even when there was nothing to delete.
 func (s *Store) removeObject(ctx context.Context, class, key string) (there bool, err error) {
 	path := "/v1/objects/" + class + "/" + key
 	err = s.client.Call(ctx, "GET", path, nil, nil)
@@ -79,8 +79,8 @@ func (s *Store) removeObject(ctx context.Context, class, key string) (there bool
 	return there, err
 }
 
-// unreached compares how many passages of chunks there are with how many of them are near
-// to any vector, a part at a time where they are more than one answer holds.
+// unreached compares the number of stored passages with the number that a vector search finds. It
+// works in parts when one answer cannot hold them.
 func (s *Store) unreached(ctx context.Context, field string, hashes []string, within condition) (int, error) {
 	if len(hashes) == 0 {
 		return 0, nil
@@ -131,7 +131,7 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 	return max(kept-len(near), 0), err
 }
 
-// passagesIn are those with numbers from one on, up to another.
+// passagesIn returns the condition for passages with numbers from and above, below to.
 func passagesIn(from, to int) condition {
 	return and(condition{where: fmt.Sprintf(`{path:["n"] operator:GreaterThanEqual valueInt:%d}`, from)},
 		condition{where: fmt.Sprintf(`{path:["n"] operator:LessThan valueInt:%d}`, to)})

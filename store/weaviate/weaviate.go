@@ -1,17 +1,15 @@
-// Package weaviate keeps chunks in Weaviate, over REST and GraphQL. Its main type
-// is [Store].
+// Package weaviate keeps chunks in Weaviate, over REST and GraphQL. Its main type is [Store].
 //
-// A class holds the chunks with the analyzer's own terms, cut apart at white space,
-// so that words match as in the embedded engine; a class for each vector field
-// holds its passages, compared exactly. What differs is Weaviate's: its idf counts
-// all chunks, also those without the field, and scores are float32. It knows plain
-// words alone: requests for phrases, prefixes, fuzzy words, BM25F, statistics over
-// candidates, and for other k1 and b than the class was made with, are
-// sheaf.ErrUnsupported. Scores of fields are put together here from whole
-// lists of hits, because the server prunes away some of the best.
+// A class has the chunks with the analyzer's own terms, separated by white space, so that words
+// match as in the embedded engine. A class for each vector field has its passages, which are
+// compared exactly. The differences come from Weaviate. Its idf counts all chunks, even those
+// without the field, and scores are float32. It knows only plain words: these requests fail with
+// sheaf.ErrUnsupported: phrases, prefixes, fuzzy words, BM25F, statistics over candidates, and
+// other k1 and b than the class's. This package computes scores of fields from whole lists of hits,
+// because the server drops some of the best.
 //
-// Weaviate has no transactions: while a batch is written, readers may see a part of
-// it, and both the old and the new chunks of a document.
+// Weaviate has no transactions: during a write, readers may see a part of the batch, and both the
+// old and the new chunks of a document.
 package weaviate
 
 import (
@@ -38,37 +36,36 @@ import (
 type Options struct {
 	// URL is the address of the server: scheme, host and port.
 	URL string
-	// Class is the name of the class of chunks, a capital first.
+	// Class is the name of the class of chunks; it begins with a capital.
 	Class string
-	// Key is an API key or token; "" is none.
+	// Key is an API key or token; "" means none.
 	Key string
-	// Client speaks HTTP; nil is a usual one.
+	// Client speaks HTTP; nil means a usual client.
 	Client *http.Client
-	// Analyzer makes terms of texts. A store can only be opened with the
-	// analyzer it was made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
+	// made with.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; fields
-	// that are not named here take the dimensions of their first vector.
+	// Vectors are the vector fields with the models that fill them; other fields take the
+	// dimensions of their first vector.
 	Vectors []store.VectorField
-	// K1 and B are BM25's parameters for this class; both 0 are the defaults
-	// of package store.
+	// K1 and B are BM25's parameters for this class; if both are 0, the defaults of package store
+	// apply.
 	K1, B float64
-	// Timeout bounds every call that carries no earlier deadline; of a write, the time
-	// between two answers of the server. 0 is 30 s.
+	// Timeout limits every call without an earlier deadline; in a write, the time between two
+	// answers of the server. 0 means 30 s.
 	Timeout time.Duration
-	// Existing refuses to make what is not there: sheaf.ErrNotFound.
+	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the class.
 	Existing bool
-	// ReadOnly opens a class that exists, and forbids writing.
+	// ReadOnly opens an existing class and forbids writing.
 	ReadOnly bool
-	// ListOnly opens what exists, whatever analyzer and settings it was made with, to list what it holds. Searches by
-	// words need the right analyzer. Writing is forbidden, as with ReadOnly.
+	// ListOnly opens an existing class to list its content, whatever analyzer and settings it was
+	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
 	ListOnly bool
 }
 
 const (
 	maxDims = 65_535
-	// MaxLimit is the most hits that the server returns as it is set up
-	// (QUERY_MAXIMUM_RESULTS).
+	// MaxLimit is the most hits that the server returns by default (QUERY_MAXIMUM_RESULTS).
 	MaxLimit = 10_000
 )
 
@@ -79,15 +76,15 @@ type Store struct {
 	o       Options
 	client  *storekit.Client
 	calls   *storekit.Calls
-	// alone is that the server takes one query a request from us.
+	// alone says that the server only accepts one query in a request from us.
 	alone atomic.Bool
 
 	mu sync.Mutex
-	// spread is how many hits there were of a chunk, by class, where that made
-	// another request necessary.
+	// spread is the number of hits for one chunk, by class, where that made a second request
+	// necessary.
 	spread  map[string]float64
 	vectors map[string]store.VectorField
-	texts   map[string]bool // properties that hold terms
+	texts   map[string]bool // properties with terms
 	shards  int             // of the class; each shard counts words by itself
 }
 
@@ -103,11 +100,10 @@ var _ interface {
 
 type object = map[string]any
 
-// Open checks the server and its classes, and makes them when there are none. A
-// class made with another analyzer, other parameters or dimensions, or by something
-// else, is sheaf.ErrInvalid; one of a later version of this program is
-// sheaf.ErrUnsupported; a server that does not answer sheaf.ErrUnavailable. The
-// message says what to do.
+// Open checks the server and its classes, and creates the classes when there are none. It fails
+// with sheaf.ErrInvalid for a class with another analyzer, other parameters or dimensions, or of
+// something else; with sheaf.ErrUnsupported for a class of a later version of this program; with
+// sheaf.ErrUnavailable for a server that does not answer. The message says what to do.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -133,7 +129,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare fills in defaults and refuses what no server could take.
+// prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
 	o.ReadOnly = o.ReadOnly || o.ListOnly
 	o.K1, o.B = storekit.BM25(o.K1, o.B)
@@ -165,7 +161,7 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// version is that of the classes.
+// version is the version of the classes.
 const version = 1
 
 // meta is what a class says about itself, in its description.
@@ -174,16 +170,16 @@ type meta struct {
 	storekit.Made
 }
 
-// need is how a class must be made.
+// need returns how a class must be made.
 func (s *Store) need() storekit.Made {
 	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 }
 
-// chunkClass is the class of chunks as it is made.
+// chunkClass returns the definition of the class of chunks.
 func (s *Store) chunkClass() object {
 	about, err := json.Marshal(meta{version, s.need()})
 	if err != nil {
-		panic(err) // it holds texts and numbers
+		panic(err) // meta contains texts and numbers
 	}
 	properties := append(facts(), property(keptProperty, "text", "field", false))
 	for _, f := range sheaf.Fields {
@@ -197,9 +193,9 @@ func (s *Store) chunkClass() object {
 	}
 }
 
-// facts are the properties that chunks and passages have. Everything that a filter
-// looks at is written in hexadecimal, which sorts as the bytes do and holds nothing
-// that the server trims, folds or takes for a wildcard.
+// facts returns the properties that chunks and passages have. Everything for filters is in
+// hexadecimal, which sorts like the bytes; the server finds nothing in it to trim, fold or read as
+// a wildcard.
 func facts() []object {
 	return []object{
 		property("cid", "text", "field", false), property("chunk", "text", "field", true),
@@ -213,7 +209,7 @@ func property(name, kind, tokenization string, indexed bool) object {
 		"indexSearchable": indexed && tokenization == "whitespace"}
 }
 
-// textProperty is the property of a text field.
+// textProperty returns the property of a text field.
 func textProperty(field string) string {
 	if field != "" && !strings.ContainsFunc(field, func(r rune) bool { return !(r >= 'a' && r <= 'z') }) {
 		return "t_" + field
@@ -221,7 +217,7 @@ func textProperty(field string) string {
 	return "t_0" + hex.EncodeToString([]byte(field))
 }
 
-// passageClass is the class of a vector field.
+// passageClass returns the class of a vector field.
 func (s *Store) passageClass(field string) string {
 	if field != "" && len(field) < 40 && !strings.ContainsFunc(field, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z')
@@ -245,10 +241,10 @@ type class struct {
 	} `json:"shardingConfig"`
 }
 
-// other asks about a server that does not know what every Weaviate knows.
+// other returns err with the question whether the server is Weaviate.
 func other(err error) error {
 	switch {
-	case errors.Is(err, sheaf.ErrNotFound): // which is said of a class that is not there
+	case errors.Is(err, sheaf.ErrNotFound): // said of a missing class
 		return fmt.Errorf("%w: %v (is that Weaviate?)", sheaf.ErrInvalid, err)
 	case errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400"):
 		return fmt.Errorf("%w (is that Weaviate?)", err)
@@ -256,7 +252,7 @@ func other(err error) error {
 	return err
 }
 
-// verify compares the classes that are there with the options.
+// verify compares the existing classes with the options.
 func (s *Store) verify(ctx context.Context) error {
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
@@ -310,7 +306,8 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// about reads what a class of chunks says of itself; false for a class that something else made.
+// about reads what a class of chunks says about itself; ours is false for a class that something
+// else made.
 func about(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0
@@ -335,8 +332,8 @@ func (s *Store) compare(description string) error {
 	return nil
 }
 
-// Bodies are the requests that make the classes, in order, for people who make them
-// by hand: Open finds them as if it had made them itself.
+// Bodies returns the requests that create the classes, in order, for people who create them by
+// hand: Open accepts them as its own.
 func (o Options) Bodies() ([]map[string]any, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -349,11 +346,11 @@ func (o Options) Bodies() ([]map[string]any, error) {
 	return out, nil
 }
 
-// vectorClass is the class of a vector field as it is made.
+// vectorClass returns the definition of the class of a vector field.
 func (s *Store) vectorClass(v store.VectorField) object {
 	about, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it holds texts and a number
+		panic(err) // it contains texts and a number
 	}
 	return object{
 		"class": s.passageClass(v.Name), "description": string(about), "vectorizer": "none",
@@ -362,7 +359,7 @@ func (s *Store) vectorClass(v store.VectorField) object {
 	}
 }
 
-// addVectors makes the class of a vector field.
+// addVectors creates the class of a vector field.
 func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	if err := s.client.Call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
 		return err
@@ -373,7 +370,7 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Stats implements [store.Reporter]; sizes and generations are not known.
+// Stats implements [store.Reporter]; sizes and generations are unknown.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
@@ -400,8 +397,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, nil
 }
 
-// Drop removes the classes of a store; those that are not there are no error. A class of this name that something else
-// made is sheaf.ErrInvalid, and all of them stay.
+// Drop removes the classes of a store; missing ones are not an error. If something else made one of
+// them, Drop fails with sheaf.ErrInvalid and all of them stay.
 func Drop(ctx context.Context, o Options) error {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: storekit.Transport()}

@@ -19,17 +19,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxBatch is how many objects one request carries, maxBatchBytes about how many
-// bytes.
+// maxBatch is the most objects of one request, maxBatchBytes the approximate most bytes.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20
 )
 
-// Write implements [store.Backend]. New chunks are written first, and those that
-// they take the place of deleted after: a reader may see both for a moment. After
-// an error that is no PartialError a part of the batch may be there; writing it
-// again brings it in order.
+// Write implements [store.Backend]. It writes new chunks first and then deletes the chunks that
+// they replace: for a moment a reader may see both. After an error other than PartialError a part
+// of the batch may be written; writing it again repairs that.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	if err := s.check(&batch); err != nil {
 		return err
@@ -55,13 +53,13 @@ func (s *Store) check(batch *store.Batch) error {
 	return batch.ValidateDims(dims, maxDims)
 }
 
-// hash stands for an ID in filters.
+// hash replaces an ID in filters.
 func hash(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:])
 }
 
-// objectID is the ID of an object, made of the parts of what it stands for.
+// objectID returns the ID of an object, computed from the parts that name it.
 func objectID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
@@ -111,7 +109,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	return nil
 }
 
-// addFields makes what the classes lack for the chunks.
+// addFields creates the properties and classes that the chunks need.
 func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk) error {
 	texts, vectors := map[string]bool{}, map[string]store.VectorField{}
 	s.mu.Lock()
@@ -150,8 +148,8 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 	return nil
 }
 
-// objects are a chunk and its passages, as JSON. A long text has tens of thousands of
-// passages, so what they share is encoded once.
+// objects returns a chunk and its passages as JSON. A long text has tens of thousands of passages,
+// so what they share is encoded once.
 func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	words := []string{}
 	for _, col := range c.Columns {
@@ -187,7 +185,7 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	return out, err
 }
 
-// terms writes the terms of a field, forms left out, as often as they stand there.
+// terms returns the terms of a field without forms, each as often as it occurs.
 func terms(f storekit.Field) string {
 	var out strings.Builder
 	for _, p := range f.Postings {
@@ -216,7 +214,7 @@ type sender struct {
 	rejected map[sheaf.ID]error
 }
 
-// all sends the objects of chunks, in order. They are analyzed and encoded beside.
+// all sends the objects of chunks, in order. Analysis and encoding run in parallel.
 func (b *sender) all(ctx context.Context, order []sheaf.ID, chunks map[sheaf.ID]*store.Chunk, token string) error {
 	err := storekit.InOrder(ctx, order, func(id sheaf.ID) ([][]byte, error) {
 		return b.s.objects(chunks[id], token)
@@ -244,7 +242,7 @@ func (b *sender) add(ctx context.Context, doc sheaf.ID, o []byte) error {
 	return nil
 }
 
-// flush sends what was collected, in several requests where it is too large for one.
+// flush sends the collected objects, in several requests when they are too large for one.
 func (b *sender) flush(ctx context.Context) error {
 	objects, docs := b.objects, b.docs
 	b.objects, b.docs, b.bytes = nil, nil, 0
@@ -288,8 +286,8 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 	return nil
 }
 
-// holding are the classes that hold something of documents or chunks: most writes are
-// of new ones, and then nothing has to be looked for again to be deleted.
+// holding returns the classes that have something of documents or chunks. Most writes are of new
+// documents; then no other class must be searched for old objects.
 func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map[string]bool, error) {
 	names := make([]string, len(docs))
 	for i, id := range docs {
@@ -319,7 +317,7 @@ func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map
 	return out, err
 }
 
-// classes are that of the chunks and those of the vector fields, sorted.
+// classes returns the class of chunks and those of the vector fields, sorted.
 func (s *Store) classes() []string {
 	out := []string{s.o.Class}
 	s.mu.Lock()
@@ -331,9 +329,8 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// removeOthers deletes what documents and chunks had before the write that token
-// names, in the classes that held something of them, and everything of the documents
-// in bad.
+// removeOthers deletes what documents and chunks had before the write with this token, in the
+// classes that had something of them, and everything of the documents in bad.
 func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
 	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
 	for _, c := range s.classes() {
@@ -365,8 +362,8 @@ func (s *Store) deleteWhere(ctx context.Context, class string, where []object) e
 	}
 }
 
-// deleteSome deletes as many objects as the server does at a time, and tells whether
-// there may be more.
+// deleteSome deletes as many objects as the server does at a time, and reports whether there may be
+// more.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }

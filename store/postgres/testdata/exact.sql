@@ -1,17 +1,21 @@
 # open
 SELECT current_setting('search_path'), (SELECT extversion FROM pg_extension WHERE extname = 'vector');
-SELECT set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
+SELECT
+	set_config('search_path', current_setting('search_path') || ', ' || quote_ident(nspname), false)
 	FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'vector' AND nspname <> 'public';
 SELECT set_config($1, $2, false), set_config($3, $4, false);
 SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
-		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}') FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
-			AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'));
+		(SELECT coalesce(array_agg(relname::text ORDER BY relname), '{}')
+			FROM pg_class c WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = to_regnamespace($1)
+			AND NOT EXISTS (SELECT FROM pg_depend
+				WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'));
 begin isolation level read committed;
 SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0));
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
 	(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
-	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+	(SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(nspname) || ' TO ' || quote_ident(current_user)
+		FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
 		WHERE extname = 'vector' AND NOT has_schema_privilege(n.oid, 'USAGE'));
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector' AND extnamespace = to_regnamespace($1));
 SELECT to_regnamespace($1) IS NOT NULL;
@@ -26,13 +30,15 @@ CREATE TABLE field (id int PRIMARY KEY, name text NOT NULL UNIQUE, chunks bigint
 CREATE TABLE term (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text COLLATE "C" NOT NULL UNIQUE);
 
 -- lens[i] is the number of terms in the field with id i; fields are names and texts in turn.
-CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL, fields bytea[] NOT NULL);
+CREATE TABLE chunk (ord bigint PRIMARY KEY, id bytea NOT NULL, doc bytea NOT NULL, lens int[] NOT NULL,
+	fields bytea[] NOT NULL);
 CREATE SEQUENCE chunk_ord;
 -- By hash, because an index takes no key above 2,704 bytes.
 CREATE UNIQUE INDEX chunk_id ON chunk (sha256(id));
 CREATE INDEX chunk_doc ON chunk (sha256(doc));
 
-CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL, pos int[],
+CREATE TABLE posting (term int NOT NULL, field int NOT NULL, chunk bigint NOT NULL, tf int NOT NULL, len int NOT NULL,
+	pos int[],
 	PRIMARY KEY (term, field, chunk) INCLUDE (tf, len));
 CREATE INDEX posting_chunk ON posting (chunk);
 
@@ -51,23 +57,28 @@ ALTER TABLE wall FORCE ROW LEVEL SECURITY;
 CREATE POLICY wall_read ON wall FOR SELECT USING (
 	(current_setting('sheaf.tenant', true) = '*'
 		OR current_setting('sheaf.tenant', true) = '=' AND tenants = '{}'
-		OR length(current_setting('sheaf.tenant', true)) > 1 AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
+		OR length(current_setting('sheaf.tenant', true)) > 1
+			AND substr(current_setting('sheaf.tenant', true), 2) = ANY (tenants))
 	AND (current_setting('sheaf.access', true) = '*'
 		OR left(current_setting('sheaf.access', true), 1) = '='
 			AND access && string_to_array(substr(current_setting('sheaf.access', true), 2), ',')));
-CREATE POLICY wall_write ON wall FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+CREATE POLICY wall_write ON wall FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 ALTER TABLE chunk ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chunk FORCE ROW LEVEL SECURITY;
 CREATE POLICY chunk_read ON chunk FOR SELECT USING (ord IN (SELECT chunk FROM wall));
-CREATE POLICY chunk_write ON chunk FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+CREATE POLICY chunk_write ON chunk FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 ALTER TABLE posting ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting FORCE ROW LEVEL SECURITY;
 CREATE POLICY posting_read ON posting FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
-CREATE POLICY posting_write ON posting FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
+CREATE POLICY posting_write ON posting FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 ALTER TABLE property ENABLE ROW LEVEL SECURITY;
 ALTER TABLE property FORCE ROW LEVEL SECURITY;
 CREATE POLICY property_read ON property FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
-CREATE POLICY property_write ON property FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+CREATE POLICY property_write ON property FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
 commit;
 
 # write
@@ -82,13 +93,15 @@ ALTER TABLE vector_1 ALTER v SET STORAGE PLAIN;
 ALTER TABLE vector_1 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE vector_1 FORCE ROW LEVEL SECURITY;
 CREATE POLICY vector_1_read ON vector_1 FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
-CREATE POLICY vector_1_write ON vector_1 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+CREATE POLICY vector_1_write ON vector_1 FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
 CREATE TABLE vector_2 (chunk bigint NOT NULL, passage int NOT NULL, v vector(3) NOT NULL, PRIMARY KEY (chunk, passage));
 ALTER TABLE vector_2 ALTER v SET STORAGE PLAIN;
 ALTER TABLE vector_2 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE vector_2 FORCE ROW LEVEL SECURITY;
 CREATE POLICY vector_2_read ON vector_2 FOR SELECT USING (chunk IN (SELECT chunk FROM wall));
-CREATE POLICY vector_2_write ON vector_2 FOR ALL USING (current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
+CREATE POLICY vector_2_write ON vector_2 FOR ALL USING (
+	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');;
 CREATE TEMP TABLE IF NOT EXISTS staged_property (LIKE property) ON COMMIT DROP;
 COPY staged_property FROM STDIN (FORMAT binary);
 INSERT INTO property SELECT * FROM staged_property;
@@ -129,7 +142,8 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
 q3 AS (SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false),
 scored4 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q3 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored4 ORDER BY score DESC FETCH FIRST ($1::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored4 ORDER BY score DESC FETCH FIRST ($1::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $1::bigint;
 SELECT tableoid FROM total;
 WITH counted AS (SELECT chunks FROM total),
@@ -139,10 +153,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q4 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 scored5 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q4 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # best field
@@ -153,11 +169,13 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q4 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 scored5 AS (SELECT chunk, max(s) + $10::float8 * (sum(s ORDER BY f) - max(s)) AS score
 	FROM (SELECT chunk, f, sum(s ORDER BY n) AS s FROM q4 GROUP BY chunk, f) x GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored5 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # a virtual field
@@ -168,13 +186,16 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 every3 AS (SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR 0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0) = 0 THEN 1 ELSE (0 + $1::float8 * coalesce((SELECT tokens FROM stats WHERE id = 1), 0) + $2::float8 * coalesce((SELECT tokens FROM stats WHERE id = 2), 0)) / chunks END AS average FROM counted),
 look4 AS MATERIALIZED (SELECT l.term, l.n, l.factor * ln(1 + (e.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, e.average
 	FROM unnest($4::int[], $5::int[], $6::float8[]) AS l(term, n, factor) CROSS JOIN every3 e
-	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = ANY($3::int[])) d),
-q5 AS (SELECT x.chunk, 0 AS f, x.n, x.term, x.factor * (x.frequency / (x.frequency + $7::float8 * (1 - $8::float8 + $9::float8 * (0 + $1::float8 * coalesce(c.lens[1], 0) + $2::float8 * coalesce(c.lens[2], 0)) / x.average))) AS s
+	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df
+		FROM posting p WHERE p.term = l.term AND p.field = ANY($3::int[])) d),
+q5 AS (SELECT x.chunk, 0 AS f, x.n, x.term,
+	x.factor * (x.frequency / (x.frequency + $7::float8 * (1 - $8::float8 + $9::float8 * (0 + $1::float8 * coalesce(c.lens[1], 0) + $2::float8 * coalesce(c.lens[2], 0)) / x.average))) AS s
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
 		FROM look4 l JOIN posting p ON p.term = l.term JOIN unnest($3::int[], $10::float8[]) AS w(field, weight) ON w.field = p.field
 		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
 
 # statistics over candidates
@@ -187,10 +208,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field AND (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $8::float8 * (1 - $9::float8 + $10::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($11::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $11::bigint;
 
 # a word twice and a boost
@@ -201,16 +224,19 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q4 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+q6 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q7 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6) x),
 scored8 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q7 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored8 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored8 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
 
 # must, should and must not
@@ -221,26 +247,31 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q4 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+q6 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 look7 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($17::int[], $18::int[], $19::int[], $20::int[], $21::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q8 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $22::float8 * (1 - $23::float8 + $24::float8 * p.len / l.average))) AS s
+q8 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $22::float8 * (1 - $23::float8 + $24::float8 * p.len / l.average))) AS s
 	FROM look7 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 look9 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($25::int[], $26::int[], $27::int[], $28::int[], $29::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q10 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $30::float8 * (1 - $31::float8 + $32::float8 * p.len / l.average))) AS s
+q10 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $30::float8 * (1 - $31::float8 + $32::float8 * p.len / l.average))) AS s
 	FROM look9 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q11 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4 UNION ALL SELECT chunk, f, n, term, s FROM q6 UNION ALL SELECT chunk, f, n, term, s FROM q8) x WHERE chunk IN (SELECT chunk FROM q4) AND chunk IN (SELECT chunk FROM q6) AND chunk NOT IN (SELECT chunk FROM q10)),
 scored12 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q11 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored12 ORDER BY score DESC FETCH FIRST ($33::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored12 ORDER BY score DESC FETCH FIRST ($33::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $33::bigint;
 
 # everything but
@@ -252,11 +283,13 @@ q3 AS (SELECT ord AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s FROM (SELE
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q6 AS (SELECT chunk, f, n, term, s FROM q3 x WHERE chunk NOT IN (SELECT chunk FROM q5)),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # a field
@@ -269,17 +302,22 @@ WITH counted AS (SELECT chunks FROM total),
 counts AS (SELECT id, chunks, tokens FROM field),
 stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts),
-all3 AS (SELECT p.chunk, p.field FROM posting p WHERE p.term = ANY($1::int[]) AND p.field = ANY($2::int[])
+all3 AS (SELECT p.chunk, p.field 
+	FROM posting p WHERE p.term = ANY($1::int[]) AND p.field = ANY($2::int[])
 	GROUP BY p.chunk, p.field HAVING count(*) = $3::int),
-held4 AS (SELECT a.chunk, a.field FROM all3 a WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM unnest($6::int[], $7::int[]) b(term, at) JOIN posting p ON p.term = b.term AND p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
-	SELECT 1 FROM unnest($4::int[], $5::int[]) t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND $8::int))))),
+held4 AS (SELECT a.chunk, a.field FROM all3 a
+	WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM unnest($6::int[], $7::int[]) b(term, at) JOIN posting p ON p.term = b.term AND p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
+	SELECT 1 FROM unnest($4::int[], $5::int[]) t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p
+	WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND $8::int))))),
 look5 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q6 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
+q6 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $14::float8 * (1 - $15::float8 + $16::float8 * p.len / l.average))) AS s
 	FROM look5 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk, p.field) IN (SELECT chunk, field FROM held4)),
 scored7 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q6 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored7 ORDER BY score DESC FETCH FIRST ($17::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $17::bigint;
 
 # prefix
@@ -291,11 +329,13 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look3 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q4 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q4 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look3 l JOIN posting p ON p.term = l.term AND p.field = l.field),
 q5 AS (SELECT chunk, f, n, term, s FROM (SELECT chunk, f, n, term, s FROM q4) x WHERE chunk IN (SELECT chunk FROM q4)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # fuzzy
@@ -303,13 +343,15 @@ SELECT id, text FROM term WHERE char_length(text) BETWEEN $1 AND $2 AND (false O
 
 # vector
 WITH near0 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $1::real[]::vector) AS score, passage FROM vector_1 v ORDER BY chunk, score DESC, passage)
-SELECT c.id, r.score, r.passage FROM (SELECT * FROM near0 ORDER BY score DESC FETCH FIRST ($2::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, r.passage FROM (
+		SELECT * FROM near0 ORDER BY score DESC FETCH FIRST ($2::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $2::bigint;
 
 # vector with a filter
 WITH allowed0 AS (SELECT c.ord, c.lens FROM chunk c WHERE c.ord IN (SELECT chunk FROM property WHERE substring(name for 256) = $1::bytea AND name = $2::bytea AND true)),
 near1 AS (SELECT DISTINCT ON (chunk) chunk, -(v.v <#> $3::real[]::vector) AS score, passage FROM vector_2 v WHERE v.chunk = ANY(ARRAY(SELECT ord FROM allowed0)) ORDER BY chunk, score DESC, passage)
-SELECT c.id, r.score, r.passage FROM (SELECT * FROM near1 ORDER BY score DESC FETCH FIRST ($4::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, r.passage FROM (
+		SELECT * FROM near1 ORDER BY score DESC FETCH FIRST ($4::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $4::bigint;
 
 # within
@@ -321,10 +363,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($2::int[], $3::int[], $4::int[], $5::int[], $6::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $7::float8 * (1 - $8::float8 + $9::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $7::float8 * (1 - $8::float8 + $9::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE p.chunk IN (SELECT ord FROM allowed0)),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($10::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($10::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $10::bigint;
 
 # access
@@ -336,10 +380,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($12::int[], $13::int[], $14::int[], $15::int[], $16::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $17::float8 * (1 - $18::float8 + $19::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($20::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $20::bigint;
 
 # in
@@ -351,10 +397,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($8::int[], $9::int[], $10::int[], $11::int[], $12::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $13::float8 * (1 - $14::float8 + $15::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($16::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $16::bigint;
 
 # in nothing
@@ -366,10 +414,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[], $5::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $6::float8 * (1 - $7::float8 + $8::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($9::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $9::bigint;
 
 # dates
@@ -381,10 +431,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
 
 # numbers below 0
@@ -396,10 +448,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($4::int[], $5::int[], $6::int[], $7::int[], $8::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $9::float8 * (1 - $10::float8 + $11::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($12::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $12::bigint;
 
 # texts in a range
@@ -411,10 +465,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($5::int[], $6::int[], $7::int[], $8::int[], $9::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $10::float8 * (1 - $11::float8 + $12::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($13::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $13::bigint;
 
 # prefix of a column
@@ -426,10 +482,12 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
 
 # nested
@@ -441,14 +499,17 @@ stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
 look4 AS MATERIALIZED (SELECT l.term, l.field, l.f, l.n, l.factor * ln(1 + (st.chunks - d.df + 0.5) / (d.df + 0.5)) AS factor, st.average
 	FROM unnest($7::int[], $8::int[], $9::int[], $10::int[], $11::float8[]) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
 	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field) d),
-q5 AS (SELECT p.chunk, l.f, l.n, l.term, l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
+q5 AS (SELECT p.chunk, l.f, l.n, l.term,
+	l.factor * (p.tf / (p.tf + $12::float8 * (1 - $13::float8 + $14::float8 * p.len / l.average))) AS s
 	FROM look4 l JOIN posting p ON p.term = l.term AND p.field = l.field WHERE (p.chunk IN (SELECT ord FROM allowed0)) IS TRUE),
 scored6 AS (SELECT chunk, sum(s ORDER BY f, n) AS score FROM q5 GROUP BY chunk)
-SELECT c.id, r.score, 0 AS passage FROM (SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
+SELECT c.id, r.score, 0 AS passage FROM (
+		SELECT * FROM scored6 ORDER BY score DESC FETCH FIRST ($15::bigint) ROWS WITH TIES) r
 	JOIN chunk c ON c.ord = r.chunk ORDER BY r.score DESC, c.id LIMIT $15::bigint;
 
 # count
-WITH q0 AS (SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s FROM unnest($1::int[], $2::int[], $3::int[], $4::int[]) AS l(term, field, f, n)
+WITH q0 AS (SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s
+	FROM unnest($1::int[], $2::int[], $3::int[], $4::int[]) AS l(term, field, f, n)
 	JOIN posting p ON p.term = l.term AND p.field = l.field)
 SELECT count(DISTINCT chunk) FROM q0;
 

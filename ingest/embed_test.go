@@ -60,9 +60,8 @@ func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	return r[0].ID
 }
 
-// TestEmbedding: passages are embedded once, whatever file they move to; a model
-// that fails leaves words searchable and the documents pending, and the next run
-// goes on.
+// TestEmbedding: passages are embedded once, whatever file they move to; a model that fails leaves
+// words searchable and the documents pending, and the next run goes on.
 func TestEmbedding(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64)}

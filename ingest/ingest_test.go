@@ -89,8 +89,7 @@ func (w *world) generation() uint64 {
 	return v.Generation()
 }
 
-// state lists every chunk with the words it is found by, from backend and
-// catalog.
+// state lists every chunk with the words it is found by, from backend and catalog.
 func state(t *testing.T, o ingest.Options) string {
 	t.Helper()
 	v := o.Catalog.View()
@@ -385,8 +384,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestInterrupted stops runs at random moments; the next one ends where a clean
-// run does.
+// TestInterrupted stops runs at random moments; the next one ends where a clean run does.
 func TestInterrupted(t *testing.T) {
 	w := newWorld(t)
 	w.o.CommitBytes = 400

@@ -10,8 +10,7 @@ import (
 	"sheaf/ingest"
 )
 
-// TestWalkIsUsedOnce: a run takes the walk that it is given, and walks by itself
-// for the next plan.
+// TestWalkIsUsedOnce: a run takes the walk that it is given, and walks by itself for the next plan.
 func TestWalkIsUsedOnce(t *testing.T) {
 	w, ctx := newWorld(t), context.Background()
 	w.write("a.md", "alpha\n")
@@ -32,8 +31,7 @@ func TestWalkIsUsedOnce(t *testing.T) {
 	}
 }
 
-// TestSample: it is of documents alone, as they are read, of all parts of the
-// folder, and bounded.
+// TestSample: it is of documents alone, as they are read, of all parts of the folder, and bounded.
 func TestSample(t *testing.T) {
 	w := newWorld(t)
 	w.write("binary.md", strings.Repeat("\x00\x01", 5000))

@@ -15,9 +15,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// benchmarked is a collection on disk: the Markdown below SHEAF_TEST_DIR, or
-// made-up notes, in as many copies, each below a folder of its own, as give
-// SHEAF_TEST_CHUNKS chunks.
+// benchmarked is a collection on disk: the Markdown below SHEAF_TEST_DIR, or made-up notes, in as
+// many copies, each below a folder of its own, as give SHEAF_TEST_CHUNKS chunks.
 type benchmarked struct {
 	dir   string
 	input int64
@@ -26,8 +25,7 @@ type benchmarked struct {
 	links []catalog.Reference
 }
 
-// collect makes the collection in a folder, in updates as large as those of
-// indexing.
+// collect makes the collection in a folder, in updates as large as those of indexing.
 func collect(b *testing.B, dir string) *benchmarked {
 	b.Helper()
 	chunker, err := chunk.New(chunk.Options{})

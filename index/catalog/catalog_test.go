@@ -256,8 +256,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestLookup: the whole id is a document first, then what follows the last '#'
-// is a slug.
+// TestLookup: the whole id is a document first, then what follows the last '#' is a slug.
 func TestLookup(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
@@ -369,8 +368,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	}
 }
 
-// TestWarned: the documents with warnings are known without reading the others,
-// as they are now.
+// TestWarned: the documents with warnings are known without reading the others, as they are now.
 func TestWarned(t *testing.T) {
 	c := open(t, t.TempDir())
 	warned := func() string {

@@ -170,10 +170,9 @@ func told(t *testing.T, where, file string, faults []error) {
 	}
 }
 
-// TestFlips flips every byte of every file of a small catalog in turn. No
-// question gets another answer than before: it is answered alike, or with an
-// error that names the file and the place. Check finds each flip, and merging
-// never makes a fault look sound.
+// TestFlips flips every byte of every file of a small catalog in turn. No question gets another
+// answer than before: it is answered alike, or with an error that names the file and the place.
+// Check finds each flip, and merging never makes a fault look sound.
 func TestFlips(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))
@@ -215,8 +214,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// checkFlip: Check names the fault, once. What the lock file holds is only read by
-// people.
+// checkFlip: Check names the fault, once. What the lock file holds is only read by people.
 func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
@@ -233,8 +231,7 @@ func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	}
 }
 
-// mergeFlip writes all segments into a new one: that fails, or every answer is
-// what it was.
+// mergeFlip writes all segments into a new one: that fails, or every answer is what it was.
 func mergeFlip(t *testing.T, fsys vfs.FS, name, where string, want []string) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys})

@@ -155,8 +155,7 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-// FuzzPayload: whatever a manifest and a list say, the catalog opens or tells
-// what is wrong.
+// FuzzPayload: whatever a manifest and a list say, the catalog opens or tells what is wrong.
 func FuzzPayload(f *testing.F) {
 	f.Add([]byte(
 		`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],`+

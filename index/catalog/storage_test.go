@@ -19,9 +19,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// TestStoredTexts: texts without a source file of all sizes come back, also
-// after a merge; SHEAF_TEST_LONG adds one larger than what a
-// decoder takes at once.
+// TestStoredTexts: texts without a source file of all sizes come back, also after a merge;
+// SHEAF_TEST_LONG adds one larger than what a decoder takes at once.
 func TestStoredTexts(t *testing.T) {
 	const piece = 1 << 20
 	sizes := []int{0, 1, piece - 1, piece, piece + 1, 3*piece + 17}

@@ -83,9 +83,8 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	return texts, v.Settings()
 }
 
-// TestWreck damages each file of a catalog in turn: what is made of the rest is
-// sound, holds what could be read as it was, names what could not, and still
-// knows the settings.
+// TestWreck damages each file of a catalog in turn: what is made of the rest is sound, holds what
+// could be read as it was, names what could not, and still knows the settings.
 func TestWreck(t *testing.T) {
 	files := mixed(t)
 	want := map[string]string{"old": "newer"}
@@ -159,9 +158,8 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// TestWreckCrashes cuts the power at every call that changes the disk while a
-// damaged catalog is replaced: it can be replaced afterwards, and nothing more is
-// lost.
+// TestWreckCrashes cuts the power at every call that changes the disk while a damaged catalog is
+// replaced: it can be replaced afterwards, and nothing more is lost.
 func TestWreckCrashes(t *testing.T) {
 	files := mixed(t)
 	files["MANIFEST"][20] ^= 1

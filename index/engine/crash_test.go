@@ -19,8 +19,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// history makes random commits and keeps what they should amount to: the version
-// of each document.
+// history makes random commits and keeps what they should amount to: the version of each document.
 type history struct {
 	t    *testing.T
 	rng  *rand.Rand
@@ -68,8 +67,7 @@ func (h *history) step(n int) (after map[string]string, err error) {
 	return after, errors.Join(err, load.Close())
 }
 
-// marker is the one word of a version of a document: letters only, which no
-// analyzer takes apart.
+// marker is the one word of a version of a document: letters only, which no analyzer takes apart.
 func marker(doc, version string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -128,9 +126,8 @@ func rounds(t *testing.T, usual int) int {
 	return usual
 }
 
-// TestCrash loses power at a random call of the file system, again and again: the
-// index opens, and is what it was before the commit that was under way or after
-// it, whole. A failure names its seed.
+// TestCrash loses power at a random call of the file system, again and again: the index opens, and
+// is what it was before the commit that was under way or after it, whole. A failure names its seed.
 func TestCrash(t *testing.T) {
 	first := rand.Uint64N(1 << 32)
 	for n := range rounds(t, 200) {

@@ -47,8 +47,7 @@ func TestMergeBesideCommits(t *testing.T) {
 	}
 }
 
-// TestMergesAreGivenUp: who gives up waiting for merges that are paused leaves nothing
-// behind.
+// TestMergesAreGivenUp: who gives up waiting for merges that are paused leaves nothing behind.
 func TestMergesAreGivenUp(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ix.PauseMerges()
@@ -93,8 +92,7 @@ func TestCloseEndsMerges(t *testing.T) {
 	}
 }
 
-// TestMergeAfterClose: a merge that is done when the index is closed already publishes
-// nothing.
+// TestMergeAfterClose: a merge that is done when the index is closed already publishes nothing.
 func TestMergeAfterClose(t *testing.T) {
 	dir := t.TempDir()
 	ix := testIndex(t, dir)

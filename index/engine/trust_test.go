@@ -36,8 +36,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// smallIndex is an index of two segments with deleted chunks, columns and
-// vectors.
+// smallIndex is an index of two segments with deleted chunks, columns and vectors.
 func smallIndex(t testing.TB, dir string) {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -130,10 +129,9 @@ func faults(dir string) []error {
 // place is how errors say where a fault is, after the name of the file.
 var place = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
 
-// TestFlippedBits changes every byte of every file of an index in turn: each
-// change is harmless, or reported as corruption, and never another answer. Check
-// reports all that are not in the space between sections, by file, section and
-// place.
+// TestFlippedBits changes every byte of every file of an index in turn: each change is harmless, or
+// reported as corruption, and never another answer. Check reports all that are not in the space
+// between sections, by file, section and place.
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)

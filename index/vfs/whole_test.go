@@ -9,8 +9,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// A file is the old one or the new one, nobody else may read it, and nothing is left
-// beside it.
+// A file is the old one or the new one, nobody else may read it, and nothing is left beside it.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

@@ -14,9 +14,8 @@ import (
 	"sheaf/store/memory"
 )
 
-// TestCounting: an engine that counts lengths as Lucene, or chunks as Weaviate, answers
-// as the oracle that does, from the same index as one that counts as usual, and explains
-// its scores.
+// TestCounting: an engine that counts lengths as Lucene, or chunks as Weaviate, answers as the
+// oracle that does, from the same index as one that counts as usual, and explains its scores.
 func TestCounting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	words := func(most int) string {

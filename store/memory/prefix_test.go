@@ -14,9 +14,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestExpansionsFindRawWords: a prefix query finds every chunk with a raw word
-// that begins so, and a fuzzy query one with a word that has a letter changed,
-// whatever the stemmer makes of it.
+// TestExpansionsFindRawWords: a prefix query finds every chunk with a raw word that begins so, and
+// a fuzzy query one with a word that has a letter changed, whatever the stemmer makes of it.
 func TestExpansionsFindRawWords(t *testing.T) {
 	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name " +
 		"v1.2.3 node.js Get-ChildItem well-known C++17 C# " +

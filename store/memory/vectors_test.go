@@ -13,9 +13,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word
-// that a query holds twice counts twice. Its worked numbers lie outside the
-// repository.
+// Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word that a query holds
+// twice counts twice. Its worked numbers lie outside the repository.
 func TestVectorsSonarBM25(t *testing.T) {
 	type in struct {
 		Documents map[string]string

@@ -176,8 +176,7 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 	})
 }
 
-// TestOlderDictionary: one that an earlier version made, which says nothing about itself,
-// is ours.
+// TestOlderDictionary: one that an earlier version made, which says nothing about itself, is ours.
 func TestOlderDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)

@@ -72,8 +72,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestRandomHistories compares the store with the oracle; a failure names its
-// seed.
+// TestRandomHistories compares the store with the oracle; a failure names its seed.
 func TestRandomHistories(t *testing.T) {
 	histories, steps := 2, 30
 	if os.Getenv("SHEAF_TEST_LONG") != "" {

@@ -273,8 +273,7 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestTwoWriters: stores in two processes take turns, and see each other's
-// changes and terms.
+// TestTwoWriters: stores in two processes take turns, and see each other's changes and terms.
 func TestTwoWriters(t *testing.T) {
 	o := options(t)
 	s := stores()

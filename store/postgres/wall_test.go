@@ -68,9 +68,8 @@ func user(t *testing.T, o postgres.Options, statements ...string) string {
 	return u.String()
 }
 
-// TestRowSecurity: whatever is asked without a filter, the server shows a caller only
-// the rows of documents that they may see, and a connection that does not say who
-// asks nothing at all.
+// TestRowSecurity: whatever is asked without a filter, the server shows a caller only the rows of
+// documents that they may see, and a connection that does not say who asks nothing at all.
 func TestRowSecurity(t *testing.T) {
 	o := options(t)
 	o.RowSecurity = true

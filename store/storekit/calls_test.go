@@ -126,8 +126,7 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// TestWriteEnds: a proxy that does not reach the server is no answer of it: a write ends
-// in time.
+// TestWriteEnds: a proxy that does not reach the server is no answer of it: a write ends in time.
 func TestWriteEnds(t *testing.T) {
 	const timeout = time.Second
 	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
@@ -216,9 +215,8 @@ func TestWriteWaitsForServer(t *testing.T) {
 	}
 }
 
-// TestWriteGivesUp: a server that is always busy is asked for the time it has, however
-// many attempts there may be and however many others ask, and the error is what it says:
-// it did answer.
+// TestWriteGivesUp: a server that is always busy is asked for the time it has, however many
+// attempts there may be and however many others ask, and the error is what it says: it did answer.
 func TestWriteGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Second

@@ -57,8 +57,7 @@ func globally(t *testing.T, j *judge, dir string, now int64, inputs map[string]f
 	return got
 }
 
-// TestGlobalPhaseWorked: Vespa's own code, run on our package, gives the worked
-// numbers.
+// TestGlobalPhaseWorked: Vespa's own code, run on our package, gives the worked numbers.
 func TestGlobalPhaseWorked(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))

@@ -443,8 +443,7 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-// TestRetrieveTies: while hits as good as the last one may be missing, more are asked
-// for.
+// TestRetrieveTies: while hits as good as the last one may be missing, more are asked for.
 func TestRetrieveTies(t *testing.T) {
 	server, s := serving(t)
 	server.found = func(body object) string {

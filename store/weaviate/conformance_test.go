@@ -187,9 +187,8 @@ func TestTooLarge(t *testing.T) {
 	})
 }
 
-// TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as
-// 1.35.2 does where it asks for rights, is asked one by one; what is forbidden then too
-// says so.
+// TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as 1.35.2 does
+// where it asks for rights, is asked one by one; what is forbidden then too says so.
 func TestRightsInBatches(t *testing.T) {
 	o := options(t)
 	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user ` +

@@ -31,8 +31,7 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkBulk fills a class beside a loop of the server's own batches of the
-// same documents.
+// BenchmarkBulk fills a class beside a loop of the server's own batches of the same documents.
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })

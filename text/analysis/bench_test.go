@@ -37,8 +37,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkTerms analyzes every raw word, as an index does once for each distinct
-// one.
+// BenchmarkTerms analyzes every raw word, as an index does once for each distinct one.
 func BenchmarkTerms(b *testing.B) {
 	for _, s := range samples {
 		b.Run(s.name, func(b *testing.B) {

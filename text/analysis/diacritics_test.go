@@ -21,8 +21,7 @@ func finds(a *analysis.Analyzer, text, query string) bool {
 	})
 }
 
-// TestDiacritics holds that a word is found by itself without diacritics, and the
-// other way round.
+// TestDiacritics holds that a word is found by itself without diacritics, and the other way round.
 func TestDiacritics(t *testing.T) {
 	for _, c := range []struct{ language, written, bare string }{
 		{"", "résumé", "resume"},

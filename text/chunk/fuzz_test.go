@@ -95,8 +95,7 @@ func FuzzFrontmatter(f *testing.F) {
 	})
 }
 
-// TestVerifyFolder checks every Markdown file below SHEAF_TEST_DIR with every
-// chunker.
+// TestVerifyFolder checks every Markdown file below SHEAF_TEST_DIR with every chunker.
 func TestVerifyFolder(t *testing.T) {
 	if os.Getenv("SHEAF_TEST_DIR") == "" {
 		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")

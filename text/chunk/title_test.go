@@ -74,10 +74,9 @@ func ourTitles(source string) []string {
 	return titles
 }
 
-// titlesDiffer reports whether goldmark reads a title otherwise than the
-// specification: "<?>" is no HTML, as "?>" must follow "<?"; "<!a" is HTML, as
-// any letter may follow "<!"; "<" ends a target that begins with "<", and brackets
-// in one balance; a "~" may follow one that is escaped.
+// titlesDiffer reports whether goldmark reads a title otherwise than the specification: "<?>" is no
+// HTML, as "?>" must follow "<?"; "<!a" is HTML, as any letter may follow "<!"; "<" ends a target
+// that begins with "<", and brackets in one balance; a "~" may follow one that is escaped.
 var titlesDiffer = regexp.MustCompile(`<\?>|<![a-z]|\]\(<[^>]*<|\]\(\S*\(\S* |\\~~`)
 
 // TestTitlesEqualParser compares titles with goldmark's, on random marks. Wiki

@@ -9,8 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestVerifyFindsFaults: each thing that Verify promises to check is missed when
-// it does not hold.
+// TestVerifyFindsFaults: each thing that Verify promises to check is missed when it does not hold.
 func TestVerifyFindsFaults(t *testing.T) {
 	content := []byte("intro\n# A\na\n## B\nb [x](y.md)\n# C\nc\n")
 	cut := func(chunker string) sheaf.Document {

@@ -140,8 +140,7 @@ func TestTooManyOccurrences(t *testing.T) {
 	}
 }
 
-// TestNames: a name has one number, whatever the order, and those of another do not
-// get in its way.
+// TestNames: a name has one number, whatever the order, and those of another do not get in its way.
 func TestNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 6))
 	var n names
@@ -178,8 +177,7 @@ func TestFlushTwice(t *testing.T) {
 	}
 }
 
-// TestFlushTogether: several builders make the file that one builder makes of the
-// chunks of all.
+// TestFlushTogether: several builders make the file that one builder makes of the chunks of all.
 func TestFlushTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 4))
 	for round := range 12 {
@@ -276,8 +274,7 @@ func TestEachShared(t *testing.T) {
 	}
 }
 
-// TestNoSpace: a segment that finds no space leaves no file, and the error names the
-// file once.
+// TestNoSpace: a segment that finds no space leaves no file, and the error names the file once.
 func TestNoSpace(t *testing.T) {
 	for _, failing := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpClose} {
 		mem := vfs.NewMem()

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestLetters: texts of any bytes come back as they were, whatever the letters were made
-// for.
+// TestLetters: texts of any bytes come back as they were, whatever the letters were made for.
 func TestLetters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
 	random := func(n int) []byte {

@@ -39,10 +39,9 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 	}
 }
 
-// TestMemoryIsCounted: what builders say that they take is what they take, while they
-// are filled, and while they are written, alone or together, with few names or many, plus
-// what there is to spare;
-// afterwards they take nothing.
+// TestMemoryIsCounted: what builders say that they take is what they take, while they are filled,
+// and while they are written, alone or together, with few names or many, plus what there is to
+// spare; afterwards they take nothing.
 func TestMemoryIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 2))
 	before := offheap.InUse()

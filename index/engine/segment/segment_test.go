@@ -15,8 +15,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// trusted is a section of data under right checksums, so that what is tested is the
-// decoder.
+// trusted is a section of data under right checksums, so that what is tested is the decoder.
 func trusted(t testing.TB, data []byte) *sectionfile.Paged {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -214,8 +213,7 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 	}
 }
 
-// TestMerge: a merged segment says of every chunk that is left what its sources
-// said.
+// TestMerge: a merged segment says of every chunk that is left what its sources said.
 func TestMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	dir := t.TempDir()
@@ -280,8 +278,7 @@ func kindTables() map[tableKind][]byte {
 		tableOfRuns: ofRuns.finish()}
 }
 
-// TestTableKinds: numbers and runs come back as they were written, from wherever the
-// cursor begins.
+// TestTableKinds: numbers and runs come back as they were written, from wherever the cursor begins.
 func TestTableKinds(t *testing.T) {
 	for kind, data := range kindTables() {
 		table, err := openTable(trusted(t, data), kind)

@@ -108,8 +108,7 @@ func TestSearchVectors(t *testing.T) {
 	}
 }
 
-// TestMergeVectors: a merge changes no score and no passage, and drops what is
-// deleted.
+// TestMergeVectors: a merge changes no score and no passage, and drops what is deleted.
 func TestMergeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	a, b := vectorSegment(t, rng, "a", 700, 70), vectorSegment(t, rng, "b", 300, 70)
@@ -154,8 +153,7 @@ func TestMergeVectors(t *testing.T) {
 	}
 }
 
-// TestHostileVectorSections: sections that do not agree are damage, whoever wrote
-// them.
+// TestHostileVectorSections: sections that do not agree are damage, whoever wrote them.
 func TestHostileVectorSections(t *testing.T) {
 	for what, spoil := range map[string]func(s *vector.Set){
 		"none":            func(*vector.Set) {},
@@ -205,8 +203,7 @@ func TestHostileVectorSections(t *testing.T) {
 	}
 }
 
-// TestVectorSize: what is stored of a vector of 256 dimensions takes less than 300
-// bytes.
+// TestVectorSize: what is stored of a vector of 256 dimensions takes less than 300 bytes.
 func TestVectorSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	b := NewBuilder([]string{"body"})

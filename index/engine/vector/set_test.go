@@ -16,8 +16,7 @@ import (
 
 var seed = flag.Uint64("vectorseed", rand.Uint64N(1<<32), "seed of the random sets")
 
-// passages are vectors of clusters, as those of texts are: unit length, some of a
-// chunk alike.
+// passages are vectors of clusters, as those of texts are: unit length, some of a chunk alike.
 func passages(r *rand.Rand, n, dims int) [][]float32 {
 	centers := make([][]float32, 1+n/50)
 	for i := range centers {

@@ -149,7 +149,8 @@ func TestConfidence(t *testing.T) {
 			t.Errorf("result %d of a query that is not answerable: %v, %s", i+1, *h.Confidence, h.Level)
 		}
 	}
-	for _, none := range []func(*profile.Profile) *search.Calibration{nil, func(*profile.Profile) *search.Calibration { return nil }} {
+	returnsNil := func(*profile.Profile) *search.Calibration { return nil }
+	for _, none := range []func(*profile.Profile) *search.Calibration{nil, returnsNil} {
 		s.Confidence = none
 		r = mustSearch(t, s, query("cat", 3), load(t, "sheaf"), search.Options{Evidence: true})
 		if h := r.Hits[0]; r.Answerable != nil || h.Confidence != nil || h.Level != "" || h.Evidence == nil {

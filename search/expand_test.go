@@ -59,8 +59,10 @@ func (r *recorder) Scan(ctx context.Context, req search.ScanRequest) (*search.Sc
 	return r.everything.Scan(ctx, req)
 }
 
-const goodReply = `{"queries": ["next configuration", "Set up OAuth in Next.js", "next configuration", "another way", "a third", "a fourth"],
-	"terms": ["OAuth", "Next.js", "nextjs", "kubernetes", "set up", "x", "OAuth"], "passage": "You configure it\nlike this."}`
+const goodReply = `{"queries": ["next configuration", "Set up OAuth in Next.js", "next configuration",
+	"another way", "a third", "a fourth"],
+	"terms": ["OAuth", "Next.js", "nextjs", "kubernetes", "set up", "x", "OAuth"],
+	"passage": "You configure it\nlike this."}`
 
 // The specification's example. Variants and terms widen what is a candidate; the
 // terms stand in the query, or are dropped; repetitions are.

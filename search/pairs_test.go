@@ -77,7 +77,7 @@ func TestWordsSideBySide(t *testing.T) {
 	s := &search.Searcher{Backend: st, Store: "shelf", Facts: notes, Analyzer: a}
 	phrase := mustSearch(t, s, quoted, p, search.Options{Parameters: map[string]string{"pairs": "0.4"}})
 	if _, y := scores(r); phrase.Hits[0].Path != "b.md" || phrase.Hits[0].Score < y {
-		t.Errorf("the quoted words give %s %v, the same words without quotes %v", phrase.Hits[0].Path, phrase.Hits[0].Score, y)
+		t.Errorf("quotes give %s %v, the same words without quotes %v", phrase.Hits[0].Path, phrase.Hits[0].Score, y)
 	}
 	if r, _ = ask(st, "0"); len(r.Notes) > 1 {
 		t.Errorf("notes %q", r.Notes)

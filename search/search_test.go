@@ -522,8 +522,10 @@ func narrow(t *testing.T) *profile.Profile {
 const atLeast = `
 name: at-least
 branches:
-  - {name: meaning, retrieve: vector, field: body, limit: 20, then: [{adaptive: {floor: 0, relative: 0, absolute: 0.77}}]}
-  - {name: titles, retrieve: vector, field: title, limit: 20, at_least: meaning, then: [{adaptive: {floor: 0, relative: 0, absolute: 0.77}}]}
+  - {name: meaning, retrieve: vector, field: body, limit: 20,
+     then: [{adaptive: {floor: 0, relative: 0, absolute: 0.77}}]}
+  - {name: titles, retrieve: vector, field: title, limit: 20, at_least: meaning,
+     then: [{adaptive: {floor: 0, relative: 0, absolute: 0.77}}]}
 fuse: {method: scores, norm: none, mean: sum}
 then: [{top: limit}]
 `

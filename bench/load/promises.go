@@ -41,7 +41,9 @@ func promises(o options) error {
 	if out, err := exec.Command(program, "index", "--in", folder, "--index", index).CombinedOutput(); err != nil {
 		return fmt.Errorf("index: %w: %s", err, out)
 	}
-	for _, measure := range []func(*served, options) error{measureStart, measureFresh, measureClients, measureHostile, measureKilled} {
+	for _, measure := range []func(*served, options) error{
+		measureStart, measureFresh, measureClients, measureHostile, measureKilled,
+	} {
 		if err := measure(s, o); err != nil {
 			return err
 		}

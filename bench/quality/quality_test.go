@@ -87,7 +87,8 @@ func TestTables(t *testing.T) {
 		"sets/xquad+zh.json": better,
 		"old/links-a.json":   `{"datasets": [{"columns": [{"name": "sheaf", "latency_ms": {"p50": 1.5}}]}]}`,
 		"confidence.json": `{"datasets": [{"dataset": "` + filepath.Join(dir, "links-b") + `", "questions": 10, "right": 5,
-			"first_error": 0.1, "error": 0.2, "brier": 0.3, "found": {"queries": 8, "answerable": 6}, "unanswerable": {"queries": 4, "answerable": 1}}]}`,
+			"first_error": 0.1, "error": 0.2, "brier": 0.3, "found": {"queries": 8, "answerable": 6},
+			"unanswerable": {"queries": 4, "answerable": 1}}]}`,
 	})
 	got := printed(t, "tables", results, "dev", dir)
 	for _, want := range []string{

@@ -125,16 +125,17 @@ func TestRunsReadBack(t *testing.T) {
 
 // TestNotesFaults: each says what is wrong and where.
 func TestNotesFaults(t *testing.T) {
+	const first = "folder: notes\nqueries:\n  - "
 	for content, say := range map[string]string{
-		"queries: []\n": "names no folder",
-		"folder: notes\nqueries:\n  - query: x\n":                                                             "expects nothing",
-		"folder: notes\nqueries:\n  - query: ''\n    expect: a.md\n":                                          "has no text",
-		"folder: notes\nqueries:\n  - qury: x\n    expect: a.md\n":                                            "qury",
-		"folder: notes\nqueries:\n  - query: x\n    expect: [a.md, a.md]\n":                                   "twice",
-		"folder: notes\nqueries:\n  - query: x\n    expect: {a.md: best}\n":                                   "line 4: the gain is \"best\"",
-		"folder: notes\nqueries:\n  - query: x\n    expect: [[a.md]]\n":                                       "line 4: an expectation is a path",
-		"folder: notes\nqueries:\n  - {id: a, query: x, expect: a.md}\n  - {id: a, query: y, expect: b.md}\n": "occurs twice",
-		"folder: elsewhere\nqueries:\n  - query: x\n    expect: a.md\n":                                       "not found",
+		"queries: []\n":                                                                  "names no folder",
+		first + "query: x\n":                                                             "expects nothing",
+		first + "query: ''\n    expect: a.md\n":                                          "has no text",
+		first + "qury: x\n    expect: a.md\n":                                            "qury",
+		first + "query: x\n    expect: [a.md, a.md]\n":                                   "twice",
+		first + "query: x\n    expect: {a.md: best}\n":                                   "line 4: the gain is \"best\"",
+		first + "query: x\n    expect: [[a.md]]\n":                                       "line 4: an expectation is a path",
+		first + "{id: a, query: x, expect: a.md}\n  - {id: a, query: y, expect: b.md}\n": "occurs twice",
+		"folder: elsewhere\nqueries:\n  - query: x\n    expect: a.md\n":                  "not found",
 		"folder: notes\nqueries: " + strings.Repeat("[", 400) +
 			"\n": "line 2, column 29: nested deeper than 20 levels",
 		"folder: notes\nqueries:\n   !:\n":                           "cannot be read",

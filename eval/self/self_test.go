@@ -45,7 +45,8 @@ aliases: [the %[1]s handbook]
 ---
 # About %[1]s
 
-Whoever walks past the old %[1]s in autumn will notice how quietly the colours change there. See [what walkers say of %[2]s](%[2]s.md).
+A visitor who walks past the old %[1]s in autumn will notice how quietly the colours change there.
+See [what walkers say of %[2]s](%[2]s.md).
 
 ## Keeping %[1]s safe
 
@@ -53,7 +54,7 @@ A fence of hazel around every %[1]s keeps the deer away, and costs little more t
 
 ## Visiting %[1]s early
 
-Before sunrise nobody else comes to %[1]s, so the warden leaves the northern gate open for painters and their dogs.
+Before sunrise no visitor comes to %[1]s, so the warden leaves the northern gate open for painters and their dogs.
 `, s, next)
 		if err := os.WriteFile(filepath.Join(dir, s+".md"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

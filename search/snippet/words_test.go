@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// TestHighlighterWords: the words of a text that answer a query are those that snippets mark, each with the parts that match.
+// TestHighlighterWords: Words returns the words that snippets mark, each with its matching parts.
 func TestHighlighterWords(t *testing.T) {
 	for _, c := range []struct {
 		name  string

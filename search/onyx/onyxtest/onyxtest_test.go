@@ -12,8 +12,9 @@ import (
 // TestFiltersOfCases: every filter of a case is read, and an unknown one is an error.
 func TestFiltersOfCases(t *testing.T) {
 	var in written
-	text := `{"now": 5, "filters": {"acl": ["a"], "include_hidden": true, "tenant": "t", "sources": ["web"], "tags": ["k===v"], "sets": ["s"],
-		"forced_sets": ["f"], "persona": 3, "project": 7, "nodes": [1], "doc_ids": ["d"], "created_range": [1, null], "updated_range": [null, 2]}}`
+	text := `{"now": 5, "filters": {"acl": ["a"], "include_hidden": true, "tenant": "t",
+		"sources": ["web"], "tags": ["k===v"], "sets": ["s"], "forced_sets": ["f"], "persona": 3, "project": 7,
+		"nodes": [1], "doc_ids": ["d"], "created_range": [1, null], "updated_range": [null, 2]}}`
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"sheaf"
 )
 
-// TestSortIsThatOfCompare: sorting by keys gives what a stable sort of the hits
-// themselves does, with equal scores, ranks and IDs, and scores that are no numbers.
+// TestSortIsThatOfCompare: sorting by keys equals a stable sort of the hits, with equal scores, ranks and IDs,
+// and with NaN.
 func TestSortIsThatOfCompare(t *testing.T) {
 	scores := []float64{0, math.Copysign(0, -1), 1, 1.5, -2, math.Inf(1), math.NaN()}
 	rapid.Check(t, func(t *rapid.T) {

@@ -168,8 +168,7 @@ func ExampleFilter() {
 	// false
 }
 
-// TestPathsInIDs: whatever bytes a path has, its ID is valid UTF-8, gives the
-// path back, and is no other path's.
+// TestPathsInIDs: for any bytes of a path, the ID is valid UTF-8, returns the path, and is unique.
 func TestPathsInIDs(t *testing.T) {
 	seen := map[sheaf.ID]string{}
 	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md",
@@ -188,6 +187,6 @@ func TestPathsInIDs(t *testing.T) {
 		if id := sheaf.DocumentID("t", p); !utf8.ValidString(string(id)) || id.Path() != p {
 			t.Fatalf("%q becomes %q and back %q", p, id, id.Path())
 		}
-		_ = sheaf.ID("t:" + p).Path() // any text may be asked
+		_ = sheaf.ID("t:" + p).Path() // any text is allowed
 	})
 }

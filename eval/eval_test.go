@@ -62,8 +62,7 @@ func write(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// tiny is a data set of forty documents about one word each; every query asks
-// for one of them.
+// tiny is a data set of forty documents about one word each; every query asks for one of them.
 func tiny(t testing.TB) *dataset.Dataset {
 	t.Helper()
 	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean " +
@@ -122,9 +121,8 @@ func open(t testing.TB, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
 // quick is statistics of few rounds.
 var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 
-// TestEvaluate: the engine and the oracle answer alike, a run that is written
-// and read judges alike, classes and comparisons are there, and the hashes of
-// two runs agree.
+// TestEvaluate: the engine and the oracle give the same answers, a written run judges the same when read, classes
+// and comparisons exist, and the hashes of two runs agree.
 func TestEvaluate(t *testing.T) {
 	d := tiny(t)
 	ctx := context.Background()
@@ -206,8 +204,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestIndexIsKept: a second run finds the index, another program or model does
-// not, and old indexes go.
+// TestIndexIsKept: a second run finds the index, another program or model does not, and old indexes are removed.
 func TestIndexIsKept(t *testing.T) {
 	d := tiny(t)
 	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Program: "1"}
@@ -233,8 +230,8 @@ func TestIndexIsKept(t *testing.T) {
 	}
 }
 
-// TestNotes: a folder of notes with a YAML file of queries, judged by document
-// and by section, and indexed again when a note changes.
+// TestNotes: a folder of notes with a YAML file of queries is judged by document and by section, and indexed
+// again when a note changes.
 func TestNotes(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/git/undo.md": "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## " +
@@ -300,8 +297,7 @@ queries:
 	}
 }
 
-// TestNotesLanguage: the language of a folder of notes is that which its own index has: what
-// is left out of the folder tells nothing of it.
+// TestNotesLanguage: the language of a folder of notes is that of its own index; excluded files do not count.
 func TestNotesLanguage(t *testing.T) {
 	german := "Die Katze schläft auf dem Sofa, und der Hund liegt neben ihr auf dem Boden; am Abend gehen wir mit ihm " +
 		"in den Wald.\n"
@@ -325,7 +321,7 @@ func TestNotesLanguage(t *testing.T) {
 	}
 }
 
-// TestNotesWithSignsInTheirNames: the name of a note may hold what stands before a heading.
+// TestNotesWithSigns: the name of a note may contain the sign before a heading.
 func TestNotesWithSigns(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/C.md":             "# C\n\nA language.\n",

@@ -8,8 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// TestCaught: a panic, also one of the runtime, is an error that says of what model it is and
-// where; what ends well, and an error, stay.
+// TestCaught: a panic, also of the runtime, becomes an error with the model's name and the position. Normal
+// results and errors stay.
 func TestCaught(t *testing.T) {
 	call := func(f func() error) (err error) {
 		defer model.Caught("own", &err)

@@ -6,7 +6,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestDigest: how a profile is written does not change its digest, what it says does.
+// TestDigest: the notation of a profile does not change its digest, its content does.
 func TestDigest(t *testing.T) {
 	digest := func(text string) string {
 		t.Helper()

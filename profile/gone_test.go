@@ -12,8 +12,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestGoneParameters: a parameter that the old default ranking had gets a message that says what to
-// use instead, whether a query sets it, or a profile that extends the default does.
+// TestGoneParameters: a query or profile that sets an old parameter of the default ranking gets a message with
+// the replacement.
 func TestGoneParameters(t *testing.T) {
 	const list = "(parameters: meaning, pairs, names, exact, links, per_document, rerank, hyde)"
 	p, err := profile.Load("sheaf", nil)
@@ -57,12 +57,12 @@ func TestGoneParameters(t *testing.T) {
 			" of profile sheaf is gone"; !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("an expression names %s:\n got %v\nwant %s", name, err, want)
 		}
-		// A parameter of one's own may be called so.
+		// A profile may declare a parameter of that name.
 		own := parse(t, fmt.Sprintf("name: mine\nextends: sheaf\nparameters:\n  %s: {default: 0.5, min: 0, max: 1}\n", name))
 		if plan, err := own.Plan(10, map[string]string{name: "0.25"}); err != nil || plan.Values[name] != "0.25" {
 			t.Errorf("%s of one's own: %v", name, err)
 		}
-		// Of profiles that never had it, it is one that they do not have.
+		// In profiles that never had it, the parameter is unknown.
 		rrf, err := profile.Load("rrf", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -73,8 +73,7 @@ func TestGoneParameters(t *testing.T) {
 	}
 }
 
-// TestGoneStagesAndBranches: a profile with a stage that is gone, or with changes of a branch
-// that is gone, says what to use instead.
+// TestGoneStagesAndBranches: a profile with a removed stage or branch gets a message with the replacement.
 func TestGoneStagesAndBranches(t *testing.T) {
 	for stage, instead := range map[string]string{"support": "remove it", "whole": "use word_pairs", "guard": "remove it",
 		"title_boost": "use names",
@@ -106,8 +105,8 @@ func TestGoneStagesAndBranches(t *testing.T) {
 	}
 }
 
-// TestTunedBefore: what sheaf tune found for the ranking of before is not used, and told, also
-// when all of its parameters are there still, with another meaning.
+// TestTunedBefore: a profile that was tuned to the previous ranking is not used, and an error says so, even if
+// all of its parameters still exist.
 func TestTunedBefore(t *testing.T) {
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: " +
 		"x\nparameters:\n  %s\n"
@@ -136,7 +135,7 @@ func TestTunedBefore(t *testing.T) {
 	}
 }
 
-// TestGoneInAFolder: a saved profile of the lab is listed with what is wrong with it.
+// TestGoneInAFolder: a saved profile of the lab is listed with its fault.
 func TestGoneInAFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"),

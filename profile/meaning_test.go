@@ -7,7 +7,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestMeaningAlone: meaning 1 searches by meaning alone, and meaning 0 by words alone.
+// TestMeaningAlone: meaning 1 searches only by meaning, and meaning 0 only by words.
 func TestMeaningAlone(t *testing.T) {
 	p, err := profile.Load("sheaf", nil)
 	if err != nil {

@@ -49,7 +49,6 @@ func parse(t testing.TB, text string) *profile.Profile {
 	return p
 }
 
-// TestBuiltin loads every profile of the binary and holds what it does.
 // others are parameters that change what a profile does.
 var others = map[string]map[string]string{
 	"bench":        {"method": "rrf_per_doc", "m": "5", "chunk_top_k": "400", "rrf_k": "20"},
@@ -64,7 +63,7 @@ var others = map[string]map[string]string{
 		"min_matches": "2"},
 }
 
-// limitOf is the most results that a profile allows.
+// limitOf returns the largest number of results that a profile allows.
 func limitOf(t *testing.T, p *profile.Profile) int {
 	t.Helper()
 	for limit := range 1000 {
@@ -75,7 +74,7 @@ func limitOf(t *testing.T, p *profile.Profile) int {
 	return 1000
 }
 
-// TestWithoutSource: who names no source means the built-in profiles.
+// TestWithoutSource: a nil source has the built-in profiles.
 func TestWithoutSource(t *testing.T) {
 	if p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: sonar\n"), nil); err != nil || p.Name != "mine" {
 		t.Errorf("%+v, %v", p, err)
@@ -108,7 +107,7 @@ func TestBuiltin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Numbers that depend on the limit and on parameters, once more with others.
+		// Numbers may depend on the limit and on parameters, so test other values, too.
 		set := others[info.Name]
 		again, err := p.Show(min(150, limitOf(t, p)), set)
 		if err != nil {
@@ -167,7 +166,7 @@ func TestErrors(t *testing.T) {
 	parse(t, whole)
 	tests := []struct {
 		old, new string
-		want     string // what the error must hold
+		want     string // part of the error
 	}{
 		{"fuse: {method: rrf, k: 60}", "fuse: {method: rrf, k: max(60, 2)}", `p.yaml:15:24: "max(60" ends at the comma: ` +
 			`an expression with commas stands in quotation marks here, as k: "max(60, ...)"`},
@@ -248,7 +247,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%+v: got %v", test, err)
 		}
 	}
-	// What is no cosine any more, and what is still.
+	// Which stages turn cosines into other scores.
 	one := "name: p\nbranches:\n  - {retrieve: vector, %s}\n%sthen: [%s]\n"
 	for _, test := range []struct {
 		branch, fuse, then string
@@ -346,7 +345,7 @@ func TestParameters(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	for _, alpha := range []string{"0", "1"} { // the ends are inside
+	for _, alpha := range []string{"0", "1"} { // the ends are included
 		if _, err := p.Plan(5, map[string]string{"alpha": alpha}); err != nil {
 			t.Errorf("alpha %s: %v", alpha, err)
 		}
@@ -414,7 +413,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// The parameters that the reference system derives from a query.
+// TestOnyxElasticParameters: the parameters that the reference system derives from a query.
 func TestOnyxElasticParameters(t *testing.T) {
 	p, err := profile.Load("onyx-elastic", profile.Builtin)
 	if err != nil {
@@ -509,8 +508,8 @@ func TestExtendsInCircles(t *testing.T) {
 	}
 }
 
-// A profile in a folder may be called like the built-in one that it changes, and others
-// may extend it; what is not built in extends itself in vain.
+// TestExtendsTheBuiltinOfItsName: a profile in a folder may have the name of the built-in profile that it
+// changes, and others may extend it. A profile that is not built in cannot extend itself.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	dir := t.TempDir()
 	sonar, err := profile.Load("sonar", profile.Builtin)
@@ -543,7 +542,7 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	}
 }
 
-// Profiles that have no name extend themselves in vain, too.
+// TestExtendsItselfWithoutName: a profile without a name cannot extend itself, either.
 func TestExtendsItselfWithoutName(t *testing.T) {
 	dir := t.TempDir()
 	for name, extends := range map[string]string{"alone": "alone", "one": "two", "two": "one", "sonar": "sonar"} {
@@ -560,8 +559,8 @@ func TestExtendsItselfWithoutName(t *testing.T) {
 	}
 }
 
-// A file finds what it extends beside itself, before the folders and what is
-// built in; who extends what is nowhere is told where it was looked for.
+// TestExtendsBesideTheFile: a file finds the profile that it extends first in its own folder, then in the others.
+// The error for a missing one lists the searched places.
 func TestExtendsBesideTheFile(t *testing.T) {
 	folder, mine := t.TempDir(), t.TempDir()
 	write := func(dir, name, text string) string {
@@ -607,7 +606,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	}
 }
 
-// A profile in a folder that extends what is nowhere is listed with its fault.
+// TestListNamesAProfileWithoutItsOrigin: a profile that extends a missing one is listed with its fault.
 func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte("name: x\nextends: nope\n"), 0o644); err != nil {
@@ -624,7 +623,7 @@ func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	}
 }
 
-// What New writes is read as the name that was given, whatever YAML makes of the word.
+// TestNewOfEveryName: Parse reads the output of New with the given name, even for names with a meaning in YAML.
 func TestNewOfEveryName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"null", "true", "yes", "on", "n", "e1", "after-null"} {
@@ -773,8 +772,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// place is where in a profile something stands, as errors tell it, so many bytes after
-// the first occurrence of a text.
+// place returns the position in a profile as errors write it, after bytes behind the first occurrence of a text.
 func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1

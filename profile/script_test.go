@@ -19,8 +19,7 @@ import (
 	"sheaf/store"
 )
 
-// A script in testdata/rank says what documents there are, what the branches
-// retrieve, and what a profile makes of it:
+// A script in testdata/rank has documents, what the branches retrieve, and the resulting ranking of a profile:
 //
 //	# a comment
 //	profile NAME limit=3 PARAMETER=VALUE ...
@@ -33,7 +32,7 @@ import (
 //	t:a.md#Heading 5.2
 //	vector body
 //	t:b.md 0.8
-//	result             (what follows is written by -update)
+//	result             (-update writes the rest)
 //
 // A heading's slug is its title.
 type script struct {
@@ -265,7 +264,7 @@ func TestScripts(t *testing.T) {
 			shown[s.profile] = true
 			result := s.search(t, false)
 			golden(t, file, s.head+"\nresult\n"+written(result))
-			// Explained, the ranking is the same and the arithmetic holds.
+			// With explanations, the ranking is the same and the parts recombine.
 			explained := s.search(t, true)
 			if written(explained) != written(result) {
 				t.Errorf("explained, it ranks otherwise:\n%s", written(explained))
@@ -286,7 +285,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// written is one line a hit: rank, id, score, ranks in the legs, constituents.
+// written returns one line per hit: rank, id, score, ranks in the legs, constituents.
 func written(r *search.Result) string {
 	var b strings.Builder
 	for _, h := range r.Hits {

@@ -7,7 +7,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestShowRounds: what was computed is shown as a person would write it.
+// TestShowRounds: computed numbers are shown as a person would write them.
 func TestShowRounds(t *testing.T) {
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const oneBranch = "branches: [{retrieve: text, fields: {body: 1}}]\n"
 
-// What comes before the branches: parsed with its defaults, bound by parameters.
+// TestSources: the parts before the branches are parsed with their defaults and bound by parameters.
 func TestSources(t *testing.T) {
 	p, err := profile.Parse("p.yaml", []byte("name: p\nparameters: {n: {default: 20, min: 1, max: 100, integer: "+
 		"true}}\nlimits: {default: 7, max: 2 x n}\n"+
@@ -91,8 +91,8 @@ func TestSourcesRefuse(t *testing.T) {
 	}
 }
 
-// A stage whose when is 0 is left out, any other number keeps it; direct keeps
-// the scores of the only branch that counts, and of no other.
+// TestWhenAndDirect: when: 0 disables a stage, any other number keeps it. direct keeps the scores of the branch
+// only when it is the only one that counts.
 func TestWhenAndDirect(t *testing.T) {
 	p, err := profile.Parse("p.yaml", []byte(`name: p
 parameters: {on: {default: 1, min: -5, max: 5}, w: {default: 0.5, min: 0, max: 1}}
@@ -123,7 +123,7 @@ then:
 	}
 }
 
-// Stages for runs are a part of all, and those that need documents say so.
+// TestRunStages: stages for runs are a part of all stages; the others say that they need documents.
 func TestRunStages(t *testing.T) {
 	for _, name := range profile.Stages() {
 		_, err := profile.NewRunStage(name, map[string]string{}, 10)
@@ -161,8 +161,8 @@ func TestRunStages(t *testing.T) {
 	}
 }
 
-// What a plan can give at most is known before it runs; wanting more is an error
-// that says what to do.
+// TestLimitBeyondWhatBranchesRetrieve: a plan knows its largest possible number of results. A larger limit is an
+// error with advice.
 func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -195,8 +195,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 	}
 }
 
-// TestDefaultLimitFollowsParameters: how many results a query wants by default follows the
-// parameters, as max_results of tree.
+// TestDefaultLimitFollowsParameters: the default number of results follows the parameters, such as max_results of
+// tree.
 func TestDefaultLimitFollowsParameters(t *testing.T) {
 	p, err := profile.Load("tree", nil)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every test, script and case that doc/systems.md and doc/behavior.md name exists, and every row names one,
-// which needs no server unless the row says why.
+// TestSystemsNamesRealTests: every test, script and case in doc/systems.md and doc/behavior.md exists. Every row
+// names one that needs no server, unless the row gives a reason.
 func TestSystemsNamesRealTests(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"systems.md", "behavior.md"} {
@@ -41,13 +41,12 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no test %s.%s", pkg, name)
 		}
 	}
-	// A name without its package is looked for nowhere.
+	// A name without its package would not be checked.
 	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text),
 		-1); len(all) != len(named) {
 		t.Errorf("%d names of tests, %d with the package that they are in", len(all), len(named))
 	}
-	// Worked numbers are not everywhere, and neither are servers: no row rests on them
-	// alone, but those of PostgreSQL.
+	// Worked numbers and servers are not always there: no row but those of PostgreSQL may depend on them alone.
 	shown := regexp.MustCompile(
 		"(`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`|`(?:[ADSW][0-9]+b?|MDX)`)( †)?")
 	rows, head := 0, true

@@ -10,8 +10,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestTuned: what is written for an index is what it uses, others are not
-// touched, and a tuning that does not fit is told and left out.
+// TestTuned: an index uses its tuned profile, others are unaffected, and a tuned profile that no longer fits is
+// ignored with an error.
 func TestTuned(t *testing.T) {
 	dir := t.TempDir()
 	load := func(name string) (*profile.Profile, error) {

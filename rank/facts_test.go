@@ -15,13 +15,13 @@ import (
 	"sheaf/rank"
 )
 
-// shelf is documents held in memory; it meets rank.Facts.
+// shelf has documents in memory; it implements rank.Facts.
 type shelf struct {
 	docs    map[sheaf.ID]*sheaf.Document
 	chunks  map[sheaf.ID]*sheaf.Chunk
 	dates   map[sheaf.ID]time.Time
 	links   map[sheaf.ID][]sheaf.ID
-	folders map[string]int // more documents than docs holds
+	folders map[string]int // sizes of folders with documents that docs lacks
 }
 
 func newShelf() *shelf {
@@ -29,8 +29,8 @@ func newShelf() *shelf {
 		dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 }
 
-// add makes a document of an outline: one line a heading, indented by two
-// blanks a level; the slug is the title.
+// add makes a document of an outline: one heading per line, indented by two blanks per level; the slug is the
+// title.
 func (l *shelf) add(id sheaf.ID, outline ...string) *sheaf.Document {
 	_, p, _ := strings.Cut(string(id), ":")
 	d := &sheaf.Document{ID: id, Tree: id.Tree(), Path: p, Title: path.Base(p)}
@@ -137,8 +137,7 @@ func near(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// checkReasons fails when a hit's explanation is missing or does not
-// recombine, at any node, to the value that it claims.
+// checkReasons fails when an explanation is missing, or when one of its nodes does not recombine to its value.
 func checkReasons(t testing.TB, what string, r sheaf.Ranking) {
 	t.Helper()
 	for _, h := range r {
@@ -162,8 +161,7 @@ func checkTree(t testing.TB, what string, e sheaf.Explanation) {
 	}
 }
 
-// apply runs a stage. Without the explanations of its input it gives the same hits
-// and, to the last bit, the same scores.
+// apply runs a stage. It checks that the hits and scores are identical without explanations.
 func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ranking {
 	t.Helper()
 	out, err := s.Apply(in, env)
@@ -191,8 +189,7 @@ func equal(t testing.TB, what string, got, want any) {
 	}
 }
 
-// randomShelf is some documents with random outlines, folders, tags and
-// links.
+// randomShelf makes documents with random outlines, folders, tags and links.
 func randomShelf(rng *rand.Rand) (*shelf, []sheaf.ID) {
 	l := newShelf()
 	var all []sheaf.ID
@@ -221,7 +218,7 @@ func randomShelf(rng *rand.Rand) (*shelf, []sheaf.ID) {
 	return l, all
 }
 
-// randomRanking is a random part of all, in order.
+// randomRanking returns a random part of all, in order.
 func randomRanking(rng *rand.Rand, all []sheaf.ID, scale float64) sheaf.Ranking {
 	var r sheaf.Ranking
 	for _, id := range all {

@@ -49,7 +49,7 @@ func TestRRF(t *testing.T) {
 		{"alike but for the leg", rank.RRF{K: 60},
 			[]rank.Leg{{Name: "v", Hits: listed([]string{"z", "m", "a"}), Weight: 1},
 				{Name: "t", Hits: listed([]string{"a", "m", "z"}), Weight: 1}}, "z .0323 a .0323 m .0323"},
-		// z is first in a leg, a third in one that weighs twice as much.
+		// z is first in a leg, and third in one of twice the weight.
 		{"the best rank before the id", rank.RRF{K: 1},
 			[]rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1},
 				{Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
@@ -76,7 +76,7 @@ func TestRRF(t *testing.T) {
 	}
 }
 
-// written is a ranking as "id .1234 id .1234".
+// written returns a ranking as "id .1234 id .1234".
 func written(r sheaf.Ranking) string {
 	var parts []string
 	for _, h := range r {
@@ -85,8 +85,8 @@ func written(r sheaf.Ranking) string {
 	return strings.Join(parts, " ")
 }
 
-// A contribution below 0.001 counts like any other: with k 1000 all are, and leaving
-// them out would leave out every result.
+// TestSmallContributionsCount: a contribution below 0.001 counts like any other. With k 1000 all contributions
+// are that small.
 func TestSmallContributionsCount(t *testing.T) {
 	names := make([]string, 200)
 	for i := range names {
@@ -125,7 +125,7 @@ func TestScores(t *testing.T) {
 		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, "B .7500 A .5000 D .0000 C .0000"},
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}, "B 12.0000 D 4.0000 A 3.0000 C 1.0000"},
 		{rank.Scores{Norm: rank.NormMax, Mean: rank.MeanSum}, "B 1.6667 A 1.4000 D .7333 C .7333"},
-		// The legs' zeros take part: text 3, 2, 1, 0 and vector 0, 10, 0, 4.
+		// The zeros of missing hits count: text 3, 2, 1, 0 and vector 0, 10, 0, 4.
 		{rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, "B 1.6667 A 1.0000 D .4000 C .3333"},
 		// text: mean 2, deviation .8165; vector: mean 7, deviation 3.
 		{rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, "B 1.0000 A .2247 D -2.2247 C -2.2247"},
@@ -148,12 +148,12 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Hits of legs of weight 0 alone stand behind all others also where scores are below 0, as
-// logarithms of probabilities are, and change no score.
+// TestWeightOfZeroBehindNegativeScores: hits that only legs of weight 0 found are last, even behind negative
+// scores such as logarithms of probabilities, and change no score.
 func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
 	for norm := rank.NormNone; norm < rank.NormShare; norm++ {
-		if norm == rank.NormLinear { // its scale is of all hits: below
+		if norm == rank.NormLinear { // its scale covers all hits: below
 			continue
 		}
 		for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {
@@ -176,8 +176,8 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	}
 }
 
-// The scale of NormLinear is that of the hits of all legs, as Vespa's normalize_linear is:
-// also of those that a leg of weight 0 alone found, which are not found by the others.
+// TestLinearOfWeightZero: NormLinear scales over the hits of all legs, as Vespa's normalize_linear does, also
+// over those that only a leg of weight 0 found.
 func TestLinearOfWeightZero(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)),
 		leg("b", 0, hit("C", 3)))
@@ -187,16 +187,15 @@ func TestLinearOfWeightZero(t *testing.T) {
 	}
 }
 
-// A hit that a leg did not find has 0 there, wherever that lies among its scores.
+// TestLinearOfMissingHits: a hit that a leg did not find has 0 there, wherever 0 is among its scores.
 func TestLinearOfMissingHits(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)),
 		leg("vector", 1, hit("C", 2), hit("A", 1)))
 	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
 }
 
-// Scores that are all equal, where no leg lacks a hit, are in the middle.
-// The means of OpenSearch with weights that differ, a score below 0, which two of them
-// leave out, and z-scores with their special cases.
+// TestScoresOfUnequalLegs: equal scores without missing hits are in the middle. The means of OpenSearch have
+// different weights, a negative score, which two of them ignore, and special cases of z-scores.
 func TestScoresOfUnequalLegs(t *testing.T) {
 	text := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
 	vector := leg("vector", 3, hit("B", 4), hit("D", -1))
@@ -234,8 +233,8 @@ func TestLinearOfEqualScores(t *testing.T) {
 	}
 }
 
-// A lone hit, and hits that score alike, must not depend on their raw scale:
-// OpenSearch's z-score keeps the raw score then, a known flaw.
+// TestZScoreOfEqualScores: a single hit, and equal scores, must not depend on their raw scale. OpenSearch's
+// z-score keeps the raw score then, a known flaw.
 func TestZScoreOfEqualScores(t *testing.T) {
 	for _, score := range []float64{-5, 0, 0.1, 3.3, 1e9} {
 		out := fuse(t, rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum},
@@ -284,7 +283,7 @@ func TestFuseConstituents(t *testing.T) {
 	equal(t, "constituents", ids(out[0].Constituents), []sheaf.ID{"doc#3", "doc#1", "doc#2"})
 }
 
-// randomLegs is two to four legs over the same documents.
+// randomLegs returns two to four legs over the same documents.
 func randomLegs(rng *rand.Rand) []rank.Leg {
 	names := make([]sheaf.ID, 30)
 	for i := range names {
@@ -331,12 +330,11 @@ func TestFusionProperties(t *testing.T) {
 			checkReasons(t, what, reasoned)
 			equal(t, what+": with reasons", ids(reasoned), ids(out))
 
-			// A leg of weight 0 changes no score and no order among the hits
-			// of the others.
+			// A leg of weight 0 does not change the scores and the order of the others' hits.
 			extra := append(clone(legs), rank.Leg{Name: "nothing", Hits: randomLegs(rng)[0].Hits})
 			known := scoresOf(out)
 			kept := slices.DeleteFunc(fuse(t, f, extra...), func(h sheaf.Hit) bool { _, ok := known[string(h.ID)]; return !ok })
-			if scores, ok := f.(rank.Scores); !ok || scores.Norm != rank.NormLinear { // its range is over all hits of all legs
+			if scores, ok := f.(rank.Scores); !ok || scores.Norm != rank.NormLinear { // its range covers all hits of all legs
 				equal(t, what+": with a leg of weight 0", ids(kept), ids(out))
 				nearScores(t, scoresOf(kept), known)
 			}
@@ -421,7 +419,7 @@ func TestFuseMemory(t *testing.T) {
 	}
 }
 
-// A sum of shares is, to the last bit, what the legs say one after another.
+// TestSumOfShares: a sum of shares equals, to the last bit, the sum of the legs in order.
 func TestSumOfShares(t *testing.T) {
 	for seed := range uint64(1_000) {
 		rng := rand.New(rand.NewPCG(seed, 12))

@@ -13,7 +13,7 @@ import (
 	"sheaf/rank"
 )
 
-// selfLinks tells of links to a document that stand in itself, too.
+// selfLinks adds links of a document to itself.
 type selfLinks struct{ *shelf }
 
 func (l selfLinks) Backlinks(doc sheaf.ID) []sheaf.ID {
@@ -24,9 +24,9 @@ func (l selfLinks) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return out
 }
 
-// The boost of connections is that of its formula, with every pair of documents looked at:
-// links among the candidates, being linked to from one document, sharing a tag; no
-// document with itself, and each other one once in each count.
+// TestGraphBoostPairByPair: the boost equals its formula over every pair of documents: links among the
+// candidates, common citations, shared tags. No document counts with itself, and each other one counts once in
+// each count.
 func TestGraphBoostPairByPair(t *testing.T) {
 	moved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,7 +44,7 @@ func TestGraphBoostPairByPair(t *testing.T) {
 			links[[2]sheaf.ID{from, to}] = true
 		}
 		var in sheaf.Ranking
-		for i, id := range docs[:rapid.IntRange(1, 5).Draw(t, "found")] { // some documents that link are not found
+		for i, id := range docs[:rapid.IntRange(1, 5).Draw(t, "found")] { // some linking documents are not found
 			in = append(in, hit(id, float64(20-i)), hit(l.docs[id].Chunks[1].ID, float64(10-i)))
 		}
 		in.Sort()

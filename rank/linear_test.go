@@ -10,9 +10,8 @@ import (
 	"sheaf/rank"
 )
 
-// asked counts what stages ask, and what work it is to answer: a document with
-// its chunks, when it is asked for first, or a list of links is as many answers as
-// it holds. It remembers documents, as a search does.
+// asked counts the answers that stages request: a document with its chunks, at the first request, or a list of
+// links counts its length. It remembers documents, as a search does.
 type asked struct {
 	*shelf
 	questions int
@@ -73,12 +72,12 @@ func (a *asked) Links(doc sheaf.ID) []sheaf.ID {
 
 func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
 	a.questions += 1 + len(a.links[doc])
-	return a.links[doc] // in the shelf below, links go both ways
+	return a.links[doc] // in the wrapped shelf, links go both ways
 }
 
-// Aggregation and boosts are linear in hits: of eight times as many hits they ask
-// at most about eight times as much, and take as much memory. Hits are five
-// chunks of each of many documents, in folders of 20; or all chunks of one.
+// TestAggregationAndBoostsAreLinear: for eight times as many hits, aggregation and boosts make at most about
+// eight times as many requests and use as much memory. Hits are five chunks of each of many documents, in folders
+// of 20, or all chunks of one.
 func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true,
 		"PropertyBoost": true,
@@ -96,12 +95,12 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 			for i, n := range []int{few, few * factor} {
 				l, in := hitsOf(n, perDocument)
 				env := rank.Env{Facts: l, Now: now, Query: "S1", Named: lettersOf("S1"), Pairs: someHave}
-				apply(t, s, in, env) // what is made once
+				apply(t, s, in, env) // fill caches first
 				l.questions = 0
 				clear(l.known)
 				bytes[i] = float64(allocated(func() { apply(t, s, in, env) }))
 				questions[i] = float64(l.questions)
-				for range 4 { // with the race detector a pool loses some of what it is given
+				for range 4 { // with the race detector a pool loses some of its memory
 					bytes[i] = min(bytes[i], float64(allocated(func() { apply(t, s, in, env) })))
 				}
 			}
@@ -120,7 +119,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	}
 }
 
-// hitsOf are n hits, as many of each document; 0 is all of one document.
+// hitsOf returns n hits, perDocument of each document; 0 means all of one document.
 func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
 	l := &asked{shelf: newShelf(), known: map[sheaf.ID]bool{}, outlines: map[sheaf.ID]*sheaf.Outline{}}
 	var in sheaf.Ranking
@@ -146,10 +145,10 @@ func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
 	return l, in[:n]
 }
 
-// allocated is how many bytes f allocates when no memory is kept from before.
+// allocated returns how many bytes f allocates without reused memory.
 func allocated(f func()) uint64 {
 	runtime.GC()
-	runtime.GC() // pools lose what they hold at the second
+	runtime.GC() // the second run empties pools
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	f()

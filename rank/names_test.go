@@ -64,8 +64,8 @@ func TestNamesExample(t *testing.T) {
 		[]string{"names", "retrieved", `name of the document "undo everything"`, `own heading "undo commit"`})
 }
 
-// TestNamesThatEqual: a title, an alias, a file name or a heading that equals the query counts
-// whatever its case and white space; a name that only contains the query does not.
+// TestNamesThatEqual: a title, alias, file name or heading that equals the query counts in any case and white
+// space. A name that only contains the query does not.
 func TestNamesThatEqual(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:notes/Go Basics.md", "Loops")
@@ -86,7 +86,7 @@ func TestNamesThatEqual(t *testing.T) {
 		checkReasons(t, query, out)
 		equal(t, query, lines(out), want)
 	}
-	// What is typed may be a name with marks of the query language in it.
+	// The typed text may be a name with marks of the query language.
 	d.Chunks[1].Title = "Loops (long)"
 	out := apply(t, rank.Names{Equal: 0.2}, withReasons(in),
 		rank.Env{Facts: l, Query: "loops long", Typed: "Loops (long)"})
@@ -98,8 +98,8 @@ func TestNamesThatEqual(t *testing.T) {
 	equal(t, "the best", lines(out), document+" 1.75\n"+section+" 1")
 }
 
-// TestNamesOfADocument: the best of title, aliases and file name counts, for every hit of the
-// document. A file called index, readme or _index has the name of its folder.
+// TestNamesOfADocument: the best of title, aliases and file name counts, for every hit of the document. A file
+// called index, readme or _index has the name of its folder.
 func TestNamesOfADocument(t *testing.T) {
 	for _, c := range []struct {
 		path, title, alias, query string
@@ -132,7 +132,7 @@ func TestNamesOfADocument(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutNamed: where names cannot be compared, only those that equal the query count.
+// TestNamesWithoutNamed: when names cannot be compared, only those that equal the query count.
 func TestNamesWithoutNamed(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:undo.md", "Undo a commit")
@@ -146,9 +146,8 @@ func TestNamesWithoutNamed(t *testing.T) {
 	equal(t, "the file name equals", lines(out), "t:undo.md#Undo a commit 2\nt:undo.md 1.5")
 }
 
-// TestNamesAreBounded: of any names, queries and idf, name() is 0..1, so a hit gets at most
-// Document + Heading + the largest value of an equal name; the explanation recombines to the
-// score, and a second run gives the same.
+// TestNamesAreBounded: for any names, queries and idf, name() is 0..1, so a hit gets at most Document + Heading +
+// the largest value of an equal name. The explanation recombines to the score, and a second run gives the same.
 func TestNamesAreBounded(t *testing.T) {
 	words := []string{"undo", "a", "commit", "Git", "index", "readme", "go", "の", "é", "x_y", "ref.current", "", " ", "\t"}
 	text := func(rng *rand.Rand) string {
@@ -185,7 +184,7 @@ func TestNamesAreBounded(t *testing.T) {
 		what := fmt.Sprintf("seed %d, %q, %+v", seed, query, s)
 		checkReasons(t, what, out)
 		for id, score := range scoresOf(out) {
-			if got := score - before[id]; !(got >= -1e-9 && got <= most+1e-9) { // also of NaN
+			if got := score - before[id]; !(got >= -1e-9 && got <= most+1e-9) { // also for NaN
 				t.Fatalf("%s: %s gets %v, want 0..%v", what, id, got, most)
 			}
 			if strings.HasPrefix(id, "t:none") && score != before[id] {

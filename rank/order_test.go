@@ -8,8 +8,8 @@ import (
 	"sheaf/rank"
 )
 
-// The worked example: what scores alike is read in the order of its document,
-// places and scores stay, and what does not score alike stays too.
+// TestReadingOrder runs the worked example: nearly equal scores are read in document order; places and scores
+// stay.
 func TestReadingOrder(t *testing.T) {
 	l := newShelf()
 	a := l.add("t:a.md", "A", "One", "Two", "Three")

@@ -10,8 +10,8 @@ import (
 	"sheaf/rank"
 )
 
-// outlined is a shelf that is a rank.Outliner. Its nodes are parts of outlines where those
-// are kept, and copies else.
+// outlined is a shelf that implements rank.Outliner. Its nodes are parts of outlines if these are kept, otherwise
+// copies.
 type outlined struct {
 	*shelf
 	kept map[sheaf.ID]*sheaf.Outline
@@ -44,7 +44,7 @@ func (o outlined) Outline(id sheaf.ID) *sheaf.Outline {
 	return outline
 }
 
-// Stages give the same with outlines as with chunks and documents.
+// TestOutlines: stages give the same results with outlines as with chunks and documents.
 func TestOutlines(t *testing.T) {
 	stages := []rank.Stage{
 		rank.Names{Document: 0.5, Heading: 0.5, Title: 1}, rank.PerDocument{Max: 1}, rank.PerDocument{Max: 2},

@@ -42,7 +42,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// What does not count is not among the reasons, and they say how many do.
+// TestAggregateSaysWhatCounts: reasons include only scores that count, and say how many do.
 func TestAggregateSaysWhatCounts(t *testing.T) {
 	in := withReasons(ranking(hit(at("A1"), 0.8), hit(at("A2"), 0.6), hit(at("A3"), 0.5)))
 	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches",
@@ -55,7 +55,7 @@ func TestAggregateSaysWhatCounts(t *testing.T) {
 	}
 }
 
-// An aggregate keeps the best rank that any candidate had in each leg.
+// TestAggregateLegs: an aggregate has the best rank of any candidate in each leg.
 func TestAggregateLegs(t *testing.T) {
 	a, b := hit(at("A1"), 2), hit(at("B"), 1)
 	a.Legs, b.Legs = []sheaf.Leg{{Rank: 3, Score: 7}, {}}, []sheaf.Leg{{Rank: 5, Score: 5}, {Rank: 1, Score: 9}}
@@ -63,8 +63,8 @@ func TestAggregateLegs(t *testing.T) {
 	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
 }
 
-// Answers of equal score stand by the best rank of any of their hits in any leg, then by
-// the first of their hits in the ranking, then by ID.
+// TestAggregateTies: answers of equal score are ordered by the best rank of any hit in any leg, then by their
+// first hit in the ranking, then by ID.
 func TestAggregateTies(t *testing.T) {
 	l := newShelf()
 	ranked := func(doc sheaf.ID, score float64, ranks ...int) sheaf.Hit {
@@ -87,8 +87,7 @@ func TestAggregateTies(t *testing.T) {
 	equal(t, "ties", ids(out), []sheaf.ID{"t:b", "t:a", "t:z", "t:y", "t:x"})
 }
 
-// With the default minima the folder boost always reaches its cap; without a
-// cap the formula shows.
+// TestFolderBoost: with the default minima the boost always reaches its cap. Without a cap the formula shows.
 func TestFolderBoost(t *testing.T) {
 	tests := []struct {
 		least, found, total int
@@ -119,7 +118,7 @@ func TestFolderBoost(t *testing.T) {
 			t.Errorf("%+v: got %v", test, out[0].Score)
 		}
 	}
-	// A folder that is said to hold fewer than were found holds those.
+	// A folder with a size below the number of found documents has at least those.
 	l := newShelf()
 	in := ranking(hit(l.add("t:x/a.md").ID, 1), hit(l.add("t:x/b.md").ID, 1))
 	out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4}, in, rank.Env{Facts: smallFolders{l}})
@@ -128,12 +127,12 @@ func TestFolderBoost(t *testing.T) {
 	}
 }
 
-// smallFolders says of every folder that it holds one document.
+// smallFolders claims that every folder has one document.
 type smallFolders struct{ *shelf }
 
 func (smallFolders) FolderSize(string, string) int { return 1 }
 
-// The frontmatter's tags count, whatever their case.
+// TestGraphBoost: the frontmatter's tags count in any case.
 func TestGraphBoost(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md").Tags = []string{"Go"}
@@ -150,8 +149,8 @@ func TestGraphBoost(t *testing.T) {
 		map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
 }
 
-// Links alone are counted from the documents that have them, with the same result
-// as from those that they lead to.
+// TestGraphBoostOfLinksAlone: links alone are counted from the linking documents, with the same result as from
+// the linked ones.
 func TestGraphBoostOfLinksAlone(t *testing.T) {
 	l := newShelf()
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md", "t:d.md", "t:e.md"} {
@@ -210,7 +209,7 @@ func TestPropertyBoost(t *testing.T) {
 	checkReasons(t, "feedback", out)
 	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2 * 0.768941421370, "t:b": 1})
 	out = apply(t, rank.PropertyBoost{Name: "boost", Curve: rank.Plain}, ranking(hit("t:a", 2)), rank.Env{Facts: l})
-	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2}) // a negative factor is none
+	nearScores(t, scoresOf(out), map[string]float64{"t:a": 2}) // a negative factor is ignored
 	l.add("t:c").Properties = []sheaf.Property{{Name: "chunk_boost", Values: []sheaf.Value{sheaf.NumberValue(0.7)}}}
 	out = apply(t, rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}, withReasons(ranking(hit("t:c", 2))),
 		rank.Env{Facts: l})
@@ -246,7 +245,7 @@ func TestFieldBoost(t *testing.T) {
 	}
 }
 
-// A factor above 1 raises a score below 0 too.
+// TestBoostOfNegativeScore: a factor above 1 raises a negative score, too.
 func TestBoostOfNegativeScore(t *testing.T) {
 	stage := rank.HeadingBoost{Max: 2, Decay: 1}
 	out := apply(t, stage, withReasons(ranking(hit(at("B"), 0), hit(at("A"), -4))), rank.Env{Facts: guide()})
@@ -265,7 +264,7 @@ func TestElbow(t *testing.T) {
 		{nil, 0.5, 20, 0}, {[]float64{0}, 0.5, 20, 1}, {[]float64{0, 0}, 0.5, 20, 0},
 		{[]float64{10, 5, 2.5}, 0.5, 20, 3}, {[]float64{10, 4.9, 2}, 0.5, 20, 1},
 		{[]float64{5, 4, 0, 3}, 0.5, 20, 2}, {[]float64{10, 9, 8}, 0.5, 2, 2}, {[]float64{10, 0.001}, 0, 20, 2},
-		{[]float64{10, 0}, 0, 20, 1}, {[]float64{10, 10, 0, 0}, 0, 20, 2}, // also where no ratio cuts
+		{[]float64{10, 0}, 0, 20, 1}, {[]float64{10, 10, 0, 0}, 0, 20, 2}, // also when no ratio cuts
 		{[]float64{3, 2}, 0.5, 0, 0},
 		// The smaller of elbow and max, whichever comes first (rule A16).
 		{[]float64{8, 7.5, 7, 3.2}, 0.5, 2, 2}, {[]float64{8, 3, 2.9, 2.8}, 0.5, 2, 1},
@@ -338,8 +337,8 @@ func TestPerDocument(t *testing.T) {
 		[]sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
 }
 
-// TestPerDocumentOfOneSection: a document and its only section of the same title
-// are one answer, the better of them; under another title they are two.
+// TestPerDocumentOfOneSection: a document and its only section with the same title are one answer, the better of
+// them; with another title they are two.
 func TestPerDocumentOfOneSection(t *testing.T) {
 	l := newShelf()
 	l.add("t:tea", "tea", "  Green")
@@ -358,7 +357,7 @@ func TestPerDocumentOfOneSection(t *testing.T) {
 	}
 }
 
-// A path ends below a chunk that nobody knows, and below one that is no less deep.
+// TestTreeSimilarityOfBrokenTrees: a path ends below an unknown chunk, and below one that is not less deep.
 func TestTreeSimilarityOfBrokenTrees(t *testing.T) {
 	facts := newShelf()
 	for id, c := range map[sheaf.ID]sheaf.Chunk{
@@ -408,7 +407,7 @@ func TestNeighbors(t *testing.T) {
 func TestAround(t *testing.T) {
 	for _, c := range []struct{ n, center, most, from, to int }{
 		{10, 5, 1, 5, 6}, {10, 5, 2, 4, 6}, {10, 5, 3, 4, 7}, {10, 5, 4, 3, 7}, // the side before first
-		{10, 0, 3, 0, 3}, {10, 9, 3, 7, 10}, {10, 9, 4, 6, 10}, // what one side lacks the other has
+		{10, 0, 3, 0, 3}, {10, 9, 3, 7, 10}, {10, 9, 4, 6, 10}, // one side fills what the other lacks
 		{3, 1, 9, 0, 3}, {3, 1, 0, 1, 1}, {1, 0, 5, 0, 1},
 	} {
 		if from, to := rank.Around(c.n, c.center, c.most); from != c.from || to != c.to {
@@ -451,7 +450,7 @@ func TestAsSimilarity(t *testing.T) {
 	nearList(t, out, []float64{1 / (1 + math.Pi/4), 1 / (1 + math.Pi/2)})
 }
 
-// every is one value of each stage.
+// every has one value of each stage.
 var every = []rank.Stage{
 	rank.Aggregate{}, rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMAvg, M: 2}},
 	rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}},
@@ -476,16 +475,15 @@ var every = []rank.Stage{
 	rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
 }
 
-// What holds for every stage: the input stays as it was, the same input gives
-// the same output, scores fall, explanations recombine to them and change
-// nothing else, and a score that is no number is refused by name.
+// TestStageProperties: no stage changes its input, equal input gives equal output, scores fall, explanations
+// recombine to them and change nothing else, and an error names a score that is not a number.
 func TestStageProperties(t *testing.T) {
 	cuts := []rank.Stage{rank.Top{}, rank.Elbow{}}
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		l, all := randomShelf(rng)
 		in := randomRanking(rng, all, []float64{1, 0.01, 1000}[seed%3])
-		if seed%4 == 0 { // some scores below 0
+		if seed%4 == 0 { // some negative scores
 			for i := range in {
 				in[i].Score -= 3
 			}
@@ -572,10 +570,10 @@ func BenchmarkStages(b *testing.B) {
 	env := rank.Env{Facts: l, Now: now, Query: "A1", Named: lettersOf("A1"), Pairs: someHave}
 	for _, s := range every {
 		if _, ok := s.(rank.FolderBoost); ok {
-			continue // the shelf of this test counts a folder's documents by looking at all
+			continue // counting documents of a folder reads all documents of this shelf
 		}
 		if _, ok := s.(rank.GraphBoost); ok {
-			continue // and finds backlinks so too
+			continue // and so does finding backlinks
 		}
 		b.Run(fmt.Sprintf("%T", s), func(b *testing.B) {
 			b.ReportAllocs()
@@ -586,8 +584,8 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
-// Only the first documents are looked at for links, only those that are as similar as
-// asked for when a branch of meaning ran, and a document alone is connected with none.
+// TestGraphBoostLooksAtSome: only the first documents count, after a branch by meaning only those of the minimum
+// similarity. A single document has no connections.
 func TestGraphBoostLooksAtSome(t *testing.T) {
 	l := newShelf()
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md"} {
@@ -623,7 +621,7 @@ func TestGraphBoostLooksAtSome(t *testing.T) {
 	}
 }
 
-// A score that becomes 0 is 0, also where it was -0.
+// TestBoostKeepsTheSignOfZero: a score that becomes 0 is 0, even if it was -0.
 func TestBoostKeepsTheSignOfZero(t *testing.T) {
 	l := newShelf()
 	id := l.add("t:a.md").ID

@@ -11,8 +11,7 @@ import (
 	"sheaf/rank"
 )
 
-// guide has sections of mixed depth: A with three children, B, and C whose
-// only child skips a level.
+// guide has sections of mixed depth: A with three children, B, and C, whose only child skips a level.
 func guide() *shelf {
 	l := newShelf()
 	l.add("t:guide.md", "A", "  A1", "  A2", "  A3", "B", "C", "    C1")
@@ -21,7 +20,7 @@ func guide() *shelf {
 	return l
 }
 
-// at writes an ID of the guide: "" is the document.
+// at returns an ID of the guide: "" is the document.
 func at(title string) sheaf.ID {
 	if title == "" {
 		return "t:guide.md"
@@ -33,7 +32,7 @@ func specification() rank.Tree {
 	return rank.Tree{Threshold: 0.5, MinMatches: 1, Scoring: rank.Scoring{Method: rank.MaxP}}
 }
 
-// lines writes a ranking one hit a line, with constituents in brackets.
+// lines writes a ranking, one hit per line, with constituents in brackets.
 func lines(r sheaf.Ranking) string {
 	var out []string
 	for _, h := range r {
@@ -95,8 +94,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// What lies inside what is told by parents: names that begin alike, as "Set" and "Set
-// up" do, in one document or in two, say nothing.
+// TestTreeOfNamesThatBeginAlike: parents decide what is inside a section, not names with a common beginning such
+// as "Set" and "Set up".
 func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md", "Set", "Set up", "X", "Y", "Z")
@@ -107,8 +106,7 @@ func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	equal(t, "tree", lines(out), fmt.Sprintf("%s 5\n%s 4\n%s 3", set, up, other))
 }
 
-// An outer answer that is no more than what lies inside says whose score it has
-// (rule A18).
+// TestTreeSaysWhoseScore: an outer answer with only one hit inside says whose score it has (rule A18).
 func TestTreeSaysWhoseScore(t *testing.T) {
 	out := apply(t, specification(), withReasons(ranking(hit(at("A1"), 8), hit(at(""), 2))), rank.Env{Facts: guide()})
 	if len(out) != 1 || out[0].Score != 8 || out[0].Explanation == nil {
@@ -134,7 +132,7 @@ func TestTreeRefuses(t *testing.T) {
 	}
 }
 
-// loop is facts in which a chunk is its own ancestor.
+// loop is facts with a chunk that is its own ancestor.
 type loop struct{ *shelf }
 
 func (l loop) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
@@ -152,8 +150,7 @@ func TestTreeEndsOnLoops(t *testing.T) {
 	apply(t, rank.MMR{Lambda: 0.5, N: 10}, in, env)
 }
 
-// No answer lies inside another, no candidate is lost, and the best score
-// stays the best.
+// TestTreeProperties: no answer is inside another, no candidate is lost, and the best score stays the best.
 func TestTreeProperties(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 3))

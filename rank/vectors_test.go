@@ -13,20 +13,19 @@ import (
 	"sheaf/rank"
 )
 
-// The tests of this file run the worked numbers of the reference systems,
-// which lie outside the repository. The tables of the other tests hold the
-// essential ones.
+// The tests of this file run the worked numbers of the reference systems, which are outside the repository. The
+// other tests have the essential ones.
 
-// vector is one case: an input and what the reference system made of it.
+// vector is one case: an input and the output of the reference system.
 type vector = worked.Case[json.RawMessage, json.RawMessage]
 
-// vectors are the cases of a file.
+// vectors returns the cases of a file.
 func vectors(t *testing.T, file string) []vector {
 	t.Helper()
 	return worked.Cases[json.RawMessage, json.RawMessage](t, file)
 }
 
-// each runs f on every case of a file, its input and expectation decoded.
+// each runs f on every case of a file, with decoded input and expectation.
 func each[In, Want any](t *testing.T, file string, f func(t *testing.T, v vector, in In, want Want)) {
 	for _, v := range vectors(t, file) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -43,7 +42,7 @@ func each[In, Want any](t *testing.T, file string, f func(t *testing.T, v vector
 	}
 }
 
-// listed is a ranking of ids with falling scores.
+// listed returns a ranking of ids with falling scores.
 func listed(names []string) sheaf.Ranking {
 	r := sheaf.Ranking{}
 	for i, n := range names {
@@ -297,8 +296,7 @@ func TestVectorsNormalizeLinear(t *testing.T) {
 	})
 }
 
-// fuseOne normalizes scores as the only leg of a fusion, and returns them in
-// the order given.
+// fuseOne normalizes scores as the only leg of a fusion, and returns them in the given order.
 func fuseOne(t *testing.T, norm rank.Norm, scores []float64) sheaf.Ranking {
 	t.Helper()
 	r := sheaf.Ranking{}
@@ -356,8 +354,8 @@ func TestVectorsOpenSearchNormalization(t *testing.T) {
 				t.Fatal(err)
 			}
 			nearScores(t, scoresOf(out), want.Scores)
-			// The reference breaks ties by ID; a ranking of ours by the best
-			// single rank first. Bring ties into the order of the reference.
+			// The reference breaks ties by ID, ours first by the best single rank. Sort ties as the reference
+			// does.
 			slices.SortStableFunc(out, func(a, b sheaf.Hit) int {
 				if near(a.Score, b.Score) {
 					return strings.Compare(string(a.ID), string(b.ID))

@@ -13,7 +13,7 @@ import (
 	"sheaf/rank"
 )
 
-// someHave says of some chunks that they have the first of two pairs, of others the second.
+// someHave gives some chunks the first of two pairs, and others the second.
 func someHave(chunks []sheaf.ID) ([]rank.Pair, error) {
 	pairs := []rank.Pair{{Text: "undo a", Worth: 2}, {Text: "a commit", Worth: 3}}
 	for i := range pairs {
@@ -24,7 +24,7 @@ func someHave(chunks []sheaf.ID) ([]rank.Pair, error) {
 	return pairs, nil
 }
 
-// pairsIn says of each chunk which pairs it has.
+// pairsIn gives each chunk its pairs.
 func pairsIn(worth []float64, in map[sheaf.ID][]int) func([]sheaf.ID) ([]rank.Pair, error) {
 	return func(chunks []sheaf.ID) ([]rank.Pair, error) {
 		pairs := make([]rank.Pair, len(worth))
@@ -40,7 +40,7 @@ func pairsIn(worth []float64, in map[sheaf.ID][]int) func([]sheaf.ID) ([]rank.Pa
 	}
 }
 
-// TestWordPairsExample is the example of the doc comment. The stage needs no documents.
+// TestWordPairsExample runs the example of the doc comment. The stage needs no documents.
 func TestWordPairsExample(t *testing.T) {
 	in := withReasons(ranking(hit("t:none.md", 1), hit("t:one.md", 1)))
 	out := apply(t, rank.WordPairs{Strength: 0.3, Hits: 10}, in,
@@ -57,7 +57,7 @@ func TestWordPairsExample(t *testing.T) {
 		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
 }
 
-// TestWordPairsLeavesTheRanking: without what finds pairs, without pairs, and with strength 0.
+// TestWordPairsLeavesTheRanking: the ranking stays without Env.Pairs, without pairs, and with strength 0.
 func TestWordPairsLeavesTheRanking(t *testing.T) {
 	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
@@ -76,7 +76,7 @@ func TestWordPairsLeavesTheRanking(t *testing.T) {
 	}
 }
 
-// TestWordPairsLooksAtTheFirst: only the best Hits are looked at.
+// TestWordPairsLooksAtTheFirst: only the best Hits are read.
 func TestWordPairsLooksAtTheFirst(t *testing.T) {
 	in := withReasons(ranking(hit("t:c.md", 3), hit("t:b.md", 2), hit("t:a.md", 1)))
 	all := map[sheaf.ID][]int{"t:a.md": {0}, "t:b.md": {0}, "t:c.md": {0}}
@@ -85,8 +85,8 @@ func TestWordPairsLooksAtTheFirst(t *testing.T) {
 	equal(t, "the first", lines(out), "t:c.md 8\nt:b.md 7\nt:a.md 1")
 }
 
-// TestWordPairsAreBounded: of any pairs, a hit gets 0..Strength, Strength with all of them; the
-// explanation recombines to the score, and a second run gives the same.
+// TestWordPairsAreBounded: for any pairs, a hit gets 0..Strength, and Strength with all of them. The explanation
+// recombines to the score, and a second run gives the same.
 func TestWordPairsAreBounded(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 22))
@@ -115,7 +115,7 @@ func TestWordPairsAreBounded(t *testing.T) {
 		for i := range in {
 			id := in[i].ID
 			got := scoresOf(out)[string(id)] - before[string(id)]
-			if !(got >= 0 && got <= s.Strength+1e-9) { // also of NaN
+			if !(got >= 0 && got <= s.Strength+1e-9) { // also for NaN
 				t.Fatalf("%s: %s gets %v", what, id, got)
 			}
 			if n := len(worth); n > 0 && len(has[id]) == n && i < s.Hits && !near(got, s.Strength) {

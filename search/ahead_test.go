@@ -16,8 +16,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// distant is a store on another machine: it notes what it is asked, and answers a branch
-// only when the words are being counted.
+// distant is a store on another machine. It records its requests, and answers a branch only while the words are
+// counted.
 type distant struct {
 	store.Backend
 	store.Counter
@@ -43,7 +43,7 @@ func (d *distant) RetrieveAll(ctx context.Context, reqs []store.Request) ([]shea
 
 func (d *distant) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	d.once.Do(func() { close(d.counting) })
-	d.counts = append(d.counts, reqs) // one after another, as the test sees
+	d.counts = append(d.counts, reqs) // one after another in this test
 	return store.CountAll(ctx, struct{ store.Counter }{d.Counter}, reqs)
 }
 
@@ -55,7 +55,7 @@ func (d *distant) Count(ctx context.Context, req store.Request) (int, error) {
 	return n[0], nil
 }
 
-// uncounted is a store that fails to count words, and notes how often it is asked.
+// uncounted is a store that fails to count words. It records how often it is asked.
 type uncounted struct {
 	store.Backend
 	fault error
@@ -67,7 +67,7 @@ func (u *uncounted) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sh
 }
 
 func (u *uncounted) CountAll(context.Context, []store.Request) ([]int, error) {
-	u.asked++ // one after another, as the test sees
+	u.asked++ // one after another in this test
 	return nil, u.fault
 }
 
@@ -76,13 +76,13 @@ func (u *uncounted) Count(context.Context, store.Request) (int, error) {
 	return 0, u.fault
 }
 
-// sized are facts as a caller may see them, who sees so many chunks.
+// sized are facts that know how many chunks the caller sees.
 type sized struct{ rank.Facts }
 
 func (sized) Chunks(context.Context) int { return 20 }
 
-// TestCountedAhead: the words of a query are counted in one request, while the branches
-// retrieve, and what the facts know of the size of the collection is not asked for.
+// TestCountedAhead: one request counts the words of a query while the branches retrieve. The store is not asked
+// for the size of the collection when the facts know it.
 func TestCountedAhead(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	for name, facts := range map[string]rank.Facts{"the catalog": s.Facts, "what a caller sees": sized{s.Facts}} {
@@ -103,8 +103,7 @@ func TestCountedAhead(t *testing.T) {
 	}
 }
 
-// TestCountedOnce: a store that cannot count, or fails to, is asked for the query's words
-// once, though they were counted ahead and every score is measured by them.
+// TestCountedOnce: a search asks a store that cannot count, or fails to, only once for the query's words.
 func TestCountedOnce(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	p, err := profile.Parse("measured.yaml", []byte(`

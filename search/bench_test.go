@@ -29,9 +29,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// made is a folder of 10,000 notes of nine sections, which are 100,000 chunks with
-// the notes themselves; words are as unevenly spread as in real text, and each note
-// links to the one before it.
+// made returns a folder of 10,000 notes of nine sections: 100,000 chunks with the notes themselves. Word
+// frequencies are as uneven as in real text, and each note links to the previous one.
 func made(b *testing.B) string {
 	b.Helper()
 	root := b.TempDir()
@@ -57,7 +56,7 @@ func made(b *testing.B) string {
 	return root
 }
 
-// word is the nth word of a language that nobody speaks.
+// word returns the nth word of an invented language.
 func word(n uint64) string {
 	const syllables = "bacedifoguhajekilomunapeqirosutavewixoyuza"
 	var text []byte
@@ -67,23 +66,20 @@ func word(n uint64) string {
 	return string(text)
 }
 
-// How much stages add to a query at 100,000 chunks, or on the folder that
-// SHEAF_TEST_DIR names with the queries of SHEAF_TEST_QUERIES, embedded by the
-// built-in model, in processor time. At most a tenth is promised. Retrieval is
-// embedding, what the branches ask of the store, and what stages and fusion ask of it
-// again: scores of what other branches found, words side by side, counts of
-// words. Reported for each system:
+// BenchmarkShareOfStages measures how much processor time stages add to a query at 100,000 chunks, or on the
+// folder SHEAF_TEST_DIR with the queries of SHEAF_TEST_QUERIES, embedded by the built-in model. The promise is a
+// tenth at most. Retrieval is embedding, the requests of branches, and later requests of stages and fusion:
+// scores of other branches' hits, words side by side, counts of words. Reported for each system:
 //
-//	%stages  what fusion and stages do with hits, as a share of all retrieval
-//	%query   the same, as a share of the query without it: retrieval and the rest
-//	%around  all the rest, as a share of all retrieval: reading the query and the
-//	         profile's numbers, whether hits are known, what is shown of the final ones
-//	%again   what is asked of the store again, as a share of the first retrieval
+//	%stages  fusion and stages, as a share of all retrieval
+//	%query   the same, as a share of the rest of the query
+//	%around  the rest, as a share of all retrieval: reading the query and the profile's numbers,
+//	         looking up hits, showing the final ones
+//	%again   later requests to the store, as a share of the first retrieval
 //	%more    all three, as a share of the first retrieval: the strictest reading
 //
-// Run it with -cpu 1: then what is asked together is answered one after another, and each has its own time. What it
-// takes to read the clock of processor time, which is ten times slower than the one that searches read, is measured
-// and counts for nothing.
+// Run it with -cpu 1, so that parallel requests run one after another and each has its own time. The cost of
+// reading the processor clock, which is ten times slower than the usual clock, is measured and subtracted.
 func BenchmarkShareOfStages(b *testing.B) {
 	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), word(9) + " " + word(512),
 		word(8191)}
@@ -102,7 +98,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 	for _, name := range []string{"sheaf", "sonar", "tree", "onyx-vespa", "onyx-elastic", "bench", "rrf"} {
 		b.Run(name, func(b *testing.B) {
 			p := load(b, name)
-			for _, text := range queries { // what a process reads once is not a query's
+			for _, text := range queries { // a process reads these once, not per query
 				partsOf(b, s, p, text)
 			}
 			runs := make([][]parts, len(queries))
@@ -110,7 +106,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 				n := i % len(queries)
 				runs[n] = append(runs[n], partsOf(b, s, p, queries[n]))
 			}
-			var sum parts // of the lower quartiles: other work on the machine makes runs longer, never shorter
+			var sum parts // of the lower quartiles: other work on the machine only makes runs longer
 			for _, of := range runs {
 				for k := range sum {
 					slices.SortFunc(of, func(a, b parts) int { return cmp.Compare(a[k], b[k]) })
@@ -132,8 +128,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 	}
 }
 
-// benchSearcher is a searcher over the files below root with the built-in model,
-// and how many chunks they have.
+// benchSearcher returns a searcher over the files below root with the built-in model, and the number of chunks.
 func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	b.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -170,7 +165,7 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 		}}, view.Chunks()
 }
 
-// timedStore notes what each call of the store takes, in their order.
+// timedStore records the time of each call of the store, in order.
 type timedStore struct {
 	*embedded.Store
 	mu   sync.Mutex
@@ -202,19 +197,19 @@ func (t *timedStore) timed() (done func()) {
 }
 
 var (
-	// reads counts how often read was asked.
+	// reads counts the calls of read.
 	reads atomic.Int64
-	// perRead is what one takes, which lies in every span of time between two.
+	// perRead is the time of one call, which every span between two calls includes.
 	perRead time.Duration
 )
 
-// read is the time on the processor's clock.
+// read returns the time of the processor clock.
 func read() time.Time {
 	reads.Add(1)
 	return processor()
 }
 
-// costOfReading is the median of many spans with nothing in them.
+// costOfReading returns the median of many empty spans.
 func costOfReading() time.Duration {
 	spans := make([]time.Duration, 1001)
 	for i := range spans {
@@ -225,12 +220,12 @@ func costOfReading() time.Duration {
 	return spans[len(spans)/2]
 }
 
-// parts are where the time of a query went.
+// parts are the time of a query by part.
 type parts [4]time.Duration
 
 const (
-	first  = iota // embedding and what branches retrieve
-	again         // what the store is asked for beyond that
+	first  = iota // embedding and the requests of branches
+	again         // later requests to the store
 	stages        // fusion and stages
 	around        // all the rest
 )
@@ -256,8 +251,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 			of[stages] += t.Duration - perRead
 		}
 	}
-	// Branches retrieve before anything else asks the store; what a first phase does
-	// between them asks for nothing.
+	// Branches retrieve before anything else asks the store. A first phase makes no other requests between them.
 	for i, d := range st.took {
 		if i < branches {
 			of[first] += d
@@ -265,7 +259,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 			of[again] += d
 		}
 	}
-	// It is stages and fusion that ask, and each time the clock is read once more in their time.
+	// Later requests are part of stages and fusion, and each reads the clock once more.
 	of[stages] -= of[again] + time.Duration(len(st.took)-branches)*perRead
 	of[around] = all - of[first] - of[again] - of[stages]
 	return of

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// notes is real Markdown in a real catalog, with a shelf that holds its chunks.
+// notes makes a catalog of real Markdown, with a shelf of its chunks.
 func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 	t.Helper()
 	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
@@ -130,7 +130,7 @@ func labelsOf(e *sheaf.Explanation) string {
 	return text
 }
 
-// Votes for a document move its rank, at every profile that has them.
+// TestVotesMoveRanks: votes for a document change its rank in every profile that uses them.
 func TestVotesMoveRanks(t *testing.T) {
 	const text = "# Cats\n\nA cat sleeps.\n"
 	for _, boosts := range [][2]int{{-5, 5}, {5, -5}} {
@@ -152,7 +152,7 @@ func TestVotesMoveRanks(t *testing.T) {
 	}
 }
 
-// broken is facts that met a fault.
+// broken is facts with a fault.
 type broken struct{ *catalog.View }
 
 func (broken) Err() error { return errors.New("segment 3: corrupt") }
@@ -167,7 +167,7 @@ func TestFaultsOfTheCatalogAreTold(t *testing.T) {
 	}
 }
 
-// whole counts the documents that are asked for with all that is known of them.
+// whole counts how often a whole document is requested.
 type whole struct {
 	*catalog.View
 	asked map[sheaf.ID]bool
@@ -189,8 +189,7 @@ func (w whole) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, ok
 }
 
-// What is shown of a hit is looked up for the final results alone: of the others,
-// ranks, scores and places are enough.
+// TestOnlyFinalResultsAreLookedUp: a search looks up whole documents only for the final results.
 func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {

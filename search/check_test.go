@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// picky is a store that cannot do everything.
+// picky is a store without some abilities.
 type picky struct{ *shelf }
 
 func (picky) Supports(req store.Request) error {
@@ -23,8 +23,8 @@ func (picky) Supports(req store.Request) error {
 	return nil
 }
 
-// TestTextFallsBack: where the store has no BM25 over several fields, combine: text takes the
-// best field and says so; the default profile runs on such a store.
+// TestTextFallsBack: on a store without BM25 over several fields, combine: text takes the best field and adds a
+// note. The default profile runs on such a store.
 func TestTextFallsBack(t *testing.T) {
 	store := newShelf(map[string][]string{"a.md": {"one: cat"}, "b.md": {"two: dog"}})
 	s := searcher(store)
@@ -44,7 +44,7 @@ func TestTextFallsBack(t *testing.T) {
 	}
 }
 
-// noBM25F is a store that has no BM25 over several fields.
+// noBM25F is a store without BM25 over several fields.
 type noBM25F struct{ *shelf }
 
 func (noBM25F) Supports(req store.Request) error {
@@ -54,8 +54,8 @@ func (noBM25F) Supports(req store.Request) error {
 	return nil
 }
 
-// A profile that asks the store for what it cannot do is refused before anything
-// runs, and the error names the profile, the branch and the store.
+// TestUnsupportedAtLoad: a search refuses a profile that the store cannot run before anything runs. The error
+// names the profile, the branch and the store.
 func TestUnsupportedAtLoad(t *testing.T) {
 	const words = "{name: words, retrieve: text, fields: {title: 1}"
 	const meaning = "{name: meaning, retrieve: vector, field: body}"

@@ -13,8 +13,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestOrderAndFacets: everything that matches is ordered and counted by columns; a
-// store that cannot do so says so.
+// TestOrderAndFacets: all matches are ordered and counted by columns. A store without that returns an error.
 func TestOrderAndFacets(t *testing.T) {
 	s, p := searcher(animals()), load(t, "rrf")
 	by := search.Options{Order: &store.Order{Column: "n", Descending: true}}

@@ -22,7 +22,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// usual returns a calibration with numbers like those that judged data sets give.
+// usual returns a calibration with typical numbers of judged data sets.
 func usual() *search.Calibration {
 	return &search.Calibration{
 		Right:    calibrate.Logistic{Bias: -3.5, Weights: []float64{1.7, -1.1, 1.2, 5.6, -1.9, 0.8, -1.1}},
@@ -31,7 +31,7 @@ func usual() *search.Calibration {
 	}
 }
 
-// always returns a calibration that says the same of every result.
+// always returns a calibration with the same probabilities for every result.
 func always(bias, answered float64) *search.Calibration {
 	none := make([]float64, len(new(search.Evidence).Features()))
 	return &search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none},
@@ -43,7 +43,7 @@ func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
 	return s
 }
 
-// tally is a shelf that counts. It finds the words of phrases one by one.
+// tally is a shelf that counts. It treats phrases as single words.
 type tally struct{ *shelf }
 
 func (s tally) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
@@ -110,13 +110,13 @@ func counting(t *testing.T, s *shelf) *search.Searcher {
 
 func parsed(text string) sheaf.Query { return words.Parse(text, words.Options{Limit: 3}) }
 
-// chunkCount is how many chunks animals has: a chunk for each document and section.
+// chunkCount is the number of chunks of animals: one for each document and section.
 const chunkCount = 4 + 8
 
 func rarity(chunks float64) float64 { return math.Log(1 + (chunkCount-chunks+0.5)/(chunks+0.5)) }
 
-// TestConfidence checks that every result has the probability that the calibration gives
-// its evidence, and the level of this probability.
+// TestConfidence checks that every result has the probability and level that the calibration gives for its
+// evidence.
 func TestConfidence(t *testing.T) {
 	c := usual()
 	s := searcher(animals())
@@ -159,8 +159,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// TestConfidenceChangesNothingElse checks that results, scores and explanations are the
-// same with and without a calibration.
+// TestConfidenceChangesNothingElse checks that results, scores and explanations do not depend on a calibration.
 func TestConfidenceChangesNothingElse(t *testing.T) {
 	for _, o := range []search.Options{{}, {Explain: true}, {Trace: true},
 		{Parameters: map[string]string{"meaning": "0.5"}}} {
@@ -178,8 +177,7 @@ func TestConfidenceChangesNothingElse(t *testing.T) {
 	}
 }
 
-// TestConfidenceRepeats checks that the same query has the same evidence on every run and
-// for every limit.
+// TestConfidenceRepeats checks that the same query has the same evidence on every run and for every limit.
 func TestConfidenceRepeats(t *testing.T) {
 	for _, text := range []string{"cat", "cat dog stone", "cat OR 4712", "cat zebra 4712"} {
 		var want []search.Evidence
@@ -198,8 +196,7 @@ func TestConfidenceRepeats(t *testing.T) {
 	}
 }
 
-// TestLead checks that the lead compares a document with the best other one, before
-// stages drop hits.
+// TestLead checks that the lead compares a document with the best other one, before stages drop hits.
 func TestLead(t *testing.T) {
 	search3 := func(text, then string) []search.Hit {
 		p, err := profile.Parse("measured.yaml",
@@ -244,8 +241,7 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// TestUnseen checks that words that no chunk holds count by their rarity, and those with
-// a digit by themselves.
+// TestUnseen checks that words in no chunk count by their rarity, and that those with a digit count separately.
 func TestUnseen(t *testing.T) {
 	cat, unknown := rarity(4), rarity(0) // four chunks have the cat
 	for _, c := range []struct {
@@ -277,8 +273,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestQueryInAnotherLanguage asks English notes in English and in Russian. Russian words that
-// no note holds do not make a query unanswerable, but a number does.
+// TestQueryInAnotherLanguage asks English notes in English and in Russian. Unknown Russian words do not make a
+// query unanswerable, but an unknown number does.
 func TestQueryInAnotherLanguage(t *testing.T) {
 	root := t.TempDir()
 	notes := []string{"undo a commit", "bake bread", "repair a bicycle", "plant tomatoes", "read a map", "tune a guitar",
@@ -304,7 +300,7 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 	}{
 		{"how do I bake bread", yes, false},
 		{"the medieval castles of Bohemia", no, false},
-		{"bkae braed", no, false}, // misspelt words are of no language
+		{"bkae braed", no, false}, // misspelt words have no known language
 		{"как испечь хлеб", "not known", true},
 		{"как починить велосипед", "not known", true},
 		{"квитанция 4712", no, true},
@@ -326,8 +322,8 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 	}
 }
 
-// TestConfidenceNeedsWords checks that filters alone have no confidence: what they list is
-// what they ask for.
+// TestConfidenceNeedsWords checks that filters alone have no confidence, because they list exactly what they ask
+// for.
 func TestConfidenceNeedsWords(t *testing.T) {
 	s := calibrated(searcher(animals()), always(-20, -20))
 	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md", "", "?!"} {
@@ -360,8 +356,7 @@ func TestConfidenceNeedsWords(t *testing.T) {
 	}
 }
 
-// TestConfidenceOfOddQueries checks that probabilities are numbers within 0..1 whatever
-// is asked.
+// TestConfidenceOfOddQueries checks that probabilities are within 0..1 for every query.
 func TestConfidenceOfOddQueries(t *testing.T) {
 	for _, text := range []string{"", " ", "a", "1", "?", "cat", strings.Repeat("cat ", 1000),
 		strings.Repeat("zebra ", 999) + "cat", numerals(1000), "-cat", `""`, "()", "OR", "日本語"} {
@@ -389,7 +384,7 @@ func TestConfidenceOfOddQueries(t *testing.T) {
 	}
 }
 
-// numerals returns a text of n different numbers.
+// numerals returns a text of n distinct numbers.
 func numerals(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -398,8 +393,8 @@ func numerals(n int) string {
 	return b.String()
 }
 
-// TestAnswerable checks the rules of one calibration: the probability decides, but a
-// number that no chunk holds leaves a query without an answer.
+// TestAnswerable checks the rules of one calibration: the probability decides, but an unknown number always makes
+// a query unanswerable.
 func TestAnswerable(t *testing.T) {
 	sure, unsure := always(0, 20), always(0, -20)
 	for _, c := range []struct {
@@ -411,7 +406,7 @@ func TestAnswerable(t *testing.T) {
 		{sure, search.Evidence{Unseen: 1}, true},
 		{sure, search.Evidence{Unseen: 0.24, Numbers: 0.24}, true},
 		{sure, search.Evidence{Unseen: 0.26, Numbers: 0.26}, false},
-		{sure, search.Evidence{Unseen: 0.9, Numbers: 0.1}, false}, // among words that chunks hold it counts half
+		{sure, search.Evidence{Unseen: 0.9, Numbers: 0.1}, false}, // among known words it counts half
 		{sure, search.Evidence{Unseen: 0.4, Numbers: 0.1}, true},
 		{unsure, search.Evidence{Score: 1.5, Words: 1, Meaning: 1, Lead: 1}, false},
 		{usual(), search.Evidence{Score: 1, Words: 0.9, Meaning: 0.8, Lead: 0.3, Length: 3}, true},
@@ -423,8 +418,8 @@ func TestAnswerable(t *testing.T) {
 	}
 }
 
-// TestUnseenNumberIsUnsure checks that a query with a number that no chunk holds gets no
-// result of medium or high confidence, however much else the result has.
+// TestUnseenNumberIsUnsure checks that a query with an unknown number gets no result of medium or high
+// confidence.
 func TestUnseenNumberIsUnsure(t *testing.T) {
 	sure := always(20, 20)
 	if p := sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true); p != 0.5 {
@@ -462,8 +457,7 @@ func TestCalibrationValid(t *testing.T) {
 	}
 }
 
-// TestAlternatives checks that a query of alternatives is answerable when the folder has
-// one of them, however little of all their words a result has.
+// TestAlternatives checks that a query of alternatives is answerable when the folder has one of them.
 func TestAlternatives(t *testing.T) {
 	s := calibrated(counting(t, animals()), always(-20, -20))
 	for _, c := range []struct {
@@ -495,8 +489,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestOneWord checks that a word that the first result holds is an answer: a rare code in
-// a long text has little else that speaks for it.
+// TestOneWord checks that one word in the first result is an answer: a rare code in a long text has little other
+// evidence.
 func TestOneWord(t *testing.T) {
 	s := calibrated(counting(t, animals()), always(-20, -20))
 	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false,
@@ -508,8 +502,8 @@ func TestOneWord(t *testing.T) {
 	}
 }
 
-// TestConfidenceIsOfOnePipeline checks that confidence belongs to what a profile computes,
-// not to its name: a profile or a query that changes the pipeline has none.
+// TestConfidenceIsOfOnePipeline checks that confidence depends on what a profile computes, not on its name. A
+// changed pipeline has none.
 func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
 		p, err := profile.Parse("own.yaml", []byte(text), profile.Builtin)

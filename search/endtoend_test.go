@@ -30,8 +30,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// A system is one of the reference systems as it is run: its profile with its
-// parameters, on documents that are cut as that system cuts them.
+// systems are the reference systems: each profile with its parameters, on documents that are cut as the system
+// cuts them.
 var systems = []struct {
 	name    string
 	profile string
@@ -58,13 +58,11 @@ var systems = []struct {
 	{"sheaf", "sheaf", nil, chunk.Options{}},
 }
 
-// asked are the queries of the golden files: words, a phrase, a name, a question,
-// a filter, nothing that is there.
+// asked are the queries of the golden files: words, a phrase, a name, a question, a filter, an unknown subject.
 var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back a branch that I deleted?",
 	"branch tag:howto", "zebra"}
 
-// vault is a copy of testdata/vault whose files have a time of their own: notes
-// without a date are dated by it.
+// vault copies testdata/vault and sets the times of its files, because notes without a date use them.
 func vault(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "vault")
@@ -84,8 +82,8 @@ func vault(t *testing.T) string {
 	return root
 }
 
-// collection is the folder testdata/vault in a real catalog and the real engine,
-// with a model whose vectors are the same everywhere.
+// collection opens the folder testdata/vault in a real catalog and the real engine, with a model whose vectors
+// are the same on every machine.
 func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	return indexed(t, vault(t), hashed.New(64), o, "the engine", openEngine)
 }
@@ -94,7 +92,7 @@ func openEngine(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField)
 	return openEngineLike("")(t, a, vectors)
 }
 
-// openEngineLike opens an engine that counts words as a store does; "" as itself.
+// openEngineLike opens an engine that counts words as the named store does; "" is the engine itself.
 func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
 	return func(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField) store.Backend {
 		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: st == "Weaviate"}
@@ -105,7 +103,7 @@ func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.Vect
 	}
 }
 
-// indexed is a folder in a real catalog and a store, with the vectors of model.
+// indexed indexes a folder in a real catalog and a store, with vectors of embedder.
 func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string,
 	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
@@ -144,8 +142,8 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
-// TestDocumentsOfPieces: a document that is cut into windows or sections has no chunk
-// of its own, and is shown with what is known of it when it is an answer.
+// TestDocumentsOfPieces: a document that was cut into windows or sections has no chunk of its own, but is shown
+// in full as an answer.
 func TestDocumentsOfPieces(t *testing.T) {
 	for _, s := range systems {
 		if s.chunk.Chunker == "" {
@@ -171,10 +169,8 @@ func TestDocumentsOfPieces(t *testing.T) {
 	}
 }
 
-// Each system, from files to the ranking, on the embedded engine. The rankings are
-// golden files: a change of any of them is to be seen. Every score is explained to
-// 1e-9, the second answer is the first to the last bit, and what is not among the
-// answers has a reason.
+// TestSystemsEndToEnd runs each system from files to the ranking, on the embedded engine. The rankings are golden
+// files. Every score is explained to 1e-9, a second answer is identical, and every missing document has a reason.
 func TestSystemsEndToEnd(t *testing.T) {
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
@@ -194,7 +190,7 @@ func TestSystemsEndToEnd(t *testing.T) {
 				explained := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set, Explain: true})
 				fmt.Fprintf(&golden, "%s\n", text)
 				for i, h := range r.Hits {
-					// Three digits: what a store rounds is not to be seen here.
+					// three digits hide the rounding of stores
 					fmt.Fprintf(&golden, "  %d %s %.3g", h.Rank, strings.TrimPrefix(string(h.ID), "vault:"), h.Score)
 					for _, c := range h.Constituents {
 						fmt.Fprintf(&golden, " +%s", strings.TrimPrefix(string(c.ID), string(h.Doc)))
@@ -221,7 +217,7 @@ func TestSystemsEndToEnd(t *testing.T) {
 	}
 }
 
-// checkAbsence asks why a note about cooking is no answer.
+// checkAbsence asks why a note about cooking is not an answer.
 func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Result, name string,
 	set map[string]string) {
 	t.Helper()

@@ -2,7 +2,7 @@ package search
 
 import "time"
 
-// SetClock has steps timed by another clock, until the function given back is called.
+// SetClock makes steps use another clock until the returned function is called.
 func SetClock(now func() time.Time) (back func()) {
 	before := clock
 	clock = now

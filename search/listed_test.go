@@ -25,7 +25,7 @@ func (s *countedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.R
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// filled is a shelf of documents with so many sections each, in a store that filters.
+// filled is a shelf of documents with these numbers of sections, in a store that filters.
 func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 	t.Helper()
 	docs := map[string][]string{}
@@ -49,7 +49,7 @@ func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 	return s, st
 }
 
-// listing asks for everything, and for all but what holds a word.
+// listing returns a query for everything, and one for all chunks without a word.
 func listing(limit int) []sheaf.Query {
 	every := sheaf.Exists{Column: sheaf.ColumnDoc}
 	return []sheaf.Query{
@@ -58,9 +58,9 @@ func listing(limit int) []sheaf.Query {
 	}
 }
 
-// TestListed: a query without words lists the documents that its filter lets through, in the order of IDs.
-// A branch retrieves a thousand chunks for it, so that a document of hundreds of sections does not fill
-// the list, with one request.
+// TestListed: a query without words lists the documents that its filter matches, in the order of IDs. A branch
+// retrieves a thousand chunks with one request, so that a document of hundreds of sections does not fill the
+// list.
 func TestListed(t *testing.T) {
 	many := slices.Repeat([]int{1}, 31)
 	many[0], many[5] = 300, 400
@@ -95,7 +95,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestListedInPart: where a document fills even the longer list, a note says so.
+// TestListedInPart: when a document fills even the longer list, a note says so.
 func TestListedInPart(t *testing.T) {
 	s, _ := filled(t, 3000, 2, 2)
 	r := mustSearch(t, s, listing(10)[0], load(t, "sheaf"), search.Options{})

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// counted is a store that counts every word in one chunk, the cat in all.
+// counted is a store that counts every word in one chunk, and the cat in all chunks.
 type counted struct{ store.Backend }
 
 func (counted) Count(_ context.Context, req store.Request) (int, error) {
@@ -25,15 +25,15 @@ func (counted) Count(_ context.Context, req store.Request) (int, error) {
 	return 1, nil
 }
 
-// uncounting is a store that says that it cannot count.
+// uncounting is a store that cannot count.
 type uncounting struct{ store.Backend }
 
 func (uncounting) Count(context.Context, store.Request) (int, error) {
 	return 0, sheaf.ErrUnsupported
 }
 
-// Where words cannot be counted the vector of a query is that of its words alike, and
-// the answer says so; where they can, rare words weigh more, and nothing is said.
+// TestModelWithoutCounts: when words cannot be counted, the vector of a query weighs its words equally, and a
+// note says so. Otherwise rare words weigh more, without a note.
 func TestModelWithoutCounts(t *testing.T) {
 	e, err := english.New()
 	if err != nil {
@@ -82,8 +82,8 @@ func TestModelWithoutCounts(t *testing.T) {
 	}
 }
 
-// A model that gives what is no vector does not fail a search that has words, and the
-// fault is not the caller's.
+// TestWrongVectors: a model with an invalid vector does not fail a search that has words, and the error does not
+// blame the caller.
 func TestWrongVectors(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestWrongVectors(t *testing.T) {
 	}
 }
 
-// wrong is a model of two dimensions that gives this vector for everything.
+// wrong is a model of two dimensions that returns this vector for everything.
 type wrong []float32
 
 func (wrong) Model() string { return "wrong" }

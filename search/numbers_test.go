@@ -12,9 +12,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// A fusion finds the hits of a branch again by the numbers that retrieval gave them. Stages
-// that make other hits leave none: what is fused then is each hit once, with the rank that it
-// had at the end of its branch.
+// TestBranchStagesThatMakeOtherHits: stages of branches may replace hits. The fusion gets each hit once, with its
+// rank at the end of its branch.
 func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	queries := []string{"the", "flour water salt", "release", "bread dough salt", "how we release", "undo changes"}
@@ -22,7 +21,7 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	for _, stages := range [][2]string{
 		{"reading_order: 1000000", "reading_order: 1000000"},
 		{lifts, lifts},
-		// documents and chunks have numbers of their own
+		// documents and chunks have separate numbers
 		{lifts, "adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}"},
 		{"adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}", lifts},
 		{lifts + "}, {top: 3", lifts + "}, {top: 2"},
@@ -43,7 +42,7 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	}
 }
 
-// twoBranches is a profile with stages in both of its branches, which fuses what is left.
+// twoBranches is a profile with stages in both of its branches and a fusion.
 func twoBranches(t *testing.T, stages [2]string, limit string) *profile.Profile {
 	t.Helper()
 	p, err := profile.Parse("two.yaml", []byte(`
@@ -70,7 +69,7 @@ then:
 	return p
 }
 
-// branchEnds are the rankings in which the stages of both branches ended.
+// branchEnds returns the rankings at the end of both branches.
 func branchEnds(r *search.Result) []sheaf.Ranking {
 	ends := make([]sheaf.Ranking, 2)
 	for _, step := range r.Trace {

@@ -14,7 +14,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// noPhrases is a store that cannot look for phrases.
+// noPhrases is a store without phrases.
 type noPhrases struct{ *memory.Backend }
 
 func (n noPhrases) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
@@ -26,9 +26,8 @@ func (n noPhrases) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranki
 	return n.Backend.Retrieve(ctx, req)
 }
 
-// TestWordsSideBySide: of documents that have the same words equally often, the one that has
-// them side by side comes first, by the strength. On a store without phrases words count
-// alone, and a note says so.
+// TestWordsSideBySide: of documents with the same words equally often, the one with the words side by side comes
+// first, by the strength. On a store without phrases only words count, and a note says so.
 func TestWordsSideBySide(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"First: trees were planted by the old wall where apple pips fell", "Second: soil"},

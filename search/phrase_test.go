@@ -12,7 +12,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// inEnglish is a searcher of a shelf whose words are English.
+// inEnglish returns a searcher of a shelf with English words.
 func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -27,7 +27,7 @@ func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
 	return s
 }
 
-// TestPhraseAsWritten: a chunk with the phrase in other case holds as many words of the query.
+// TestPhraseAsWritten: a chunk with the phrase in another case has as many words of the query.
 func TestPhraseAsWritten(t *testing.T) {
 	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
 	for i := range 20 {
@@ -37,7 +37,7 @@ func TestPhraseAsWritten(t *testing.T) {
 	for _, tt := range []struct{ text, first, second string }{
 		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
 		{`"GitHub Pages"`, "t:small.md#A", "t:capitals.md#A"},
-		{`+GitHub`, "t:small.md#A", "t:capitals.md#A"}, // the whole word alone counts, and the shorter text comes first
+		{`+GitHub`, "t:small.md#A", "t:capitals.md#A"}, // only the whole word counts, and the shorter text comes first
 		{`-"GitHub Pages" +us`, "", ""},
 	} {
 		r := mustSearch(t, s, words.Parse(tt.text, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{Evidence: true})

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor is a clock of the time that this process has had a processor for: what
-// else runs on the machine does not move it.
+// processor returns the processor time of this process, which other programs do not change.
 func processor() time.Time {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

@@ -4,5 +4,5 @@ package search_test
 
 import "time"
 
-// processor is the time of day, where that of a processor is not to be had.
+// processor returns the time of day where there is no processor clock.
 func processor() time.Time { return time.Now() }

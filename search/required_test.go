@@ -28,8 +28,8 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestRequiredIsFoundByMeaning: the nearest of what matches what the words require have their
-// ranks by meaning, however many are nearer that do not match.
+// TestRequiredIsFoundByMeaning: the ranks by meaning are among the chunks that match what the words require, even
+// when many other chunks are nearer.
 func TestRequiredIsFoundByMeaning(t *testing.T) {
 	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
 		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
@@ -69,7 +69,7 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 			t.Errorf("%s: found, with ranks by meaning, %s; want %s", tt.text, got, tt.want)
 		}
 	}
-	// Why something is missing that holds what the query leaves out.
+	// Why a chunk with a forbidden word is missing.
 	for text, want := range map[string]string{
 		`wall -tree`:           `text: the words of the query do not match it; it holds "tree", which the query leaves out`,
 		`cat -tree -stone`:     `vector: it scores 0.1273 and holds "tree", which the query leaves out`,

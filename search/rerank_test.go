@@ -14,7 +14,7 @@ import (
 	"sheaf/search"
 )
 
-// reranked is the rrf profile with a model at its end.
+// reranked is the rrf profile with a reranking model.
 func reranked(t *testing.T, settings string) *profile.Profile {
 	t.Helper()
 	p, err := profile.Parse("reranked.yaml",
@@ -69,8 +69,7 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong with the model, the ranking before it stands and the
-// result says so.
+// TestRerankFailsSoftly: after any failure of the model, the ranking stays and the result has a warning.
 func TestRerankFailsSoftly(t *testing.T) {
 	shelf := animals()
 	s := searcher(shelf)

@@ -80,9 +80,8 @@ func builtins(t *testing.T) []string {
 	return names
 }
 
-// Every profile explains every score, down to the store's own parts, and the
-// parts recombine to it; explaining changes nothing else, and the same query
-// gives the same answer to the last bit.
+// TestEveryProfileExplains: every profile explains every score, down to the store's own parts, and the parts
+// recombine to it. An explanation changes nothing else, and the same query gives an identical answer.
 func TestEveryProfileExplains(t *testing.T) {
 	s := searcher(animals())
 	for _, name := range builtins(t) {
@@ -131,8 +130,7 @@ func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation)
 
 func vectors(req store.Request) bool { return req.Vector != nil }
 
-// What a fusion is told of every hit is what the last step of each branch has, also where a
-// branch counts at least as another.
+// TestStepsLeadToTheFusion: the fusion gets every hit as the last step of its branch left it, also with at_least.
 func TestStepsLeadToTheFusion(t *testing.T) {
 	for _, name := range []string{"sheaf", "rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
 		r := mustSearch(t, searcher(animals()), query("cat dog", 9), load(t, name), search.Options{Trace: true})
@@ -239,8 +237,8 @@ func TestWithoutAModel(t *testing.T) {
 	}
 }
 
-// TestNoteOfWordsOnly: with the weight 0 of meaning, a note says that only words were searched. A query
-// of filters alone has no meaning, so it gets no note.
+// TestNoteOfWordsOnly: with the weight 0 of meaning, a note says that only words were searched. A query of
+// filters alone has no meaning, so it gets no note.
 func TestNoteOfWordsOnly(t *testing.T) {
 	s := searcher(animals())
 	for _, c := range []struct {
@@ -259,7 +257,7 @@ func TestNoteOfWordsOnly(t *testing.T) {
 	}
 }
 
-// A branch of weight 0 does not run, and neither does the model for it.
+// TestWeightZero: a branch of weight 0 does not run, and its model is not called.
 func TestWeightZero(t *testing.T) {
 	shelf := animals()
 	s := searcher(shelf)
@@ -282,7 +280,7 @@ func TestWeightZero(t *testing.T) {
 		search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
 		t.Errorf("legs %v", r.Legs)
 	}
-	// Of several branches of vectors, too; and a first phase lets through what it is to.
+	// Also with several vector branches, and with a first phase.
 	for _, trace := range []bool{false, true} {
 		o := search.Options{Parameters: map[string]string{"title_content_ratio": "0", "rerank_count": "2"}, Trace: trace}
 		r := mustSearch(t, searcher(animals()), query("cat", 5), load(t, "onyx-vespa"), o)
@@ -299,7 +297,7 @@ func TestBranchesRunTogether(t *testing.T) {
 	shelf := animals()
 	var both sync.WaitGroup
 	both.Add(2)
-	shelf.fail = func(store.Request) error { // each waits until the other has come
+	shelf.fail = func(store.Request) error { // each request waits for the other
 		both.Done()
 		both.Wait()
 		return nil
@@ -322,7 +320,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		if !r.Degraded || len(r.Hits) == 0 {
 			t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
 		}
-		// Branches answer, what is looked up for their hits does not: that is said too.
+		// Branches answer, but the later scores of their hits do not: a warning says so.
 		shelf.delay = func(req store.Request) time.Duration {
 			if req.Within != nil {
 				return time.Hour
@@ -350,8 +348,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	})
 }
 
-// Who hangs up has no answer, whatever was asked of the store then: none without what time
-// ran out for, which would be told as if the server were slow.
+// TestCanceledWhenever: a canceled search returns no answer at any point. A partial answer would look like a slow
+// server.
 func TestCanceledWhenever(t *testing.T) {
 	shelf := animals()
 	for at := int64(1); ; at++ {
@@ -366,7 +364,7 @@ func TestCanceledWhenever(t *testing.T) {
 		}
 		r, err := searcher(shelf).Search(ctx, query("cat tree", 3), narrow(t), search.Options{Explain: true})
 		cancel()
-		if asked.Load() < at { // all have been canceled
+		if asked.Load() < at { // all requests were canceled
 			if at < 7 {
 				t.Errorf("the store is asked %d times", at-1)
 			}
@@ -403,7 +401,7 @@ func TestNothingFound(t *testing.T) {
 	if len(r.Hits) != 0 || len(r.Notes) == 0 {
 		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
 	}
-	// What was found, a stage may leave out whole.
+	// A stage may drop every hit.
 	p, err := profile.Parse("p", []byte("name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: "+
 		"{floor: 0, absolute: 1000}}]\n"), nil)
 	if err != nil {
@@ -413,7 +411,7 @@ func TestNothingFound(t *testing.T) {
 		!slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} keeps nothing of what was found") {
 		t.Errorf("%v of %d, notes %v", found(r), r.Total, r.Notes)
 	}
-	// Marks alone have no meaning that could be searched by.
+	// Punctuation alone has no meaning to search by.
 	for _, name := range builtins(t) {
 		if r := mustSearch(t, searcher(animals()), query("!? \"", 3), load(t, name), search.Options{}); len(r.Hits) != 0 {
 			t.Errorf("%s: marks find %v", name, found(r))
@@ -439,8 +437,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestAnswersStay: what a search answers is the same whatever was searched for before, and
-// stays so while others search in the memory that it used.
+// TestAnswersStay: an answer does not depend on earlier searches, and does not change during later ones.
 func TestAnswersStay(t *testing.T) {
 	s := searcher(animals())
 	type asked struct {
@@ -518,7 +515,7 @@ func narrow(t *testing.T) *profile.Profile {
 	return p
 }
 
-// atLeast is a profile with a branch that counts at least as another.
+// atLeast is a profile with a branch that has at_least.
 const atLeast = `
 name: at-least
 branches:
@@ -594,8 +591,8 @@ func TestWhyNot(t *testing.T) {
 			}
 		})
 	}
-	// What one branch scored because another found it is no part of its window: what
-	// lies outside scores less than the last inside.
+	// Scores that a branch gave to other branches' hits are outside its window: they are lower than the last
+	// score inside.
 	outside := regexp.MustCompile(`scores ([-.\d]+) and the last of the (\d+) retrieved has ([-.\d]+)`)
 	compared := 0
 	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md",

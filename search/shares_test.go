@@ -20,7 +20,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// inEngine is a searcher of notes in the engine, which counts words.
+// inEngine returns a searcher of notes in the engine, which counts words.
 func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: language})
@@ -40,7 +40,7 @@ func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	return s
 }
 
-// bounds are the largest values of parts of the default ranking, by how their labels begin.
+// bounds are the largest values of parts of the default ranking, by the beginning of their labels.
 var bounds = map[string]float64{
 	"words / all that was asked for": 1, "similarity": 1.00001, "share of the query in the name": 1,
 	"share of the name in the query": 1, "share of the query's pairs": 1,
@@ -48,11 +48,11 @@ var bounds = map[string]float64{
 	"an alias equals": 0.585, "the file name equals": 0.585, "the heading equals": 0.26,
 }
 
-// checkBounds fails where a part of an explanation is no number, negative or above its bound.
+// checkBounds fails when a part of an explanation is NaN, negative or above its bound.
 func checkBounds(t *testing.T, what string, e *sheaf.Explanation) {
 	t.Helper()
 	for begin, most := range bounds {
-		if strings.HasPrefix(e.Label, begin) && !(e.Value >= -1e-9 && e.Value <= most+1e-9) { // also of NaN
+		if strings.HasPrefix(e.Label, begin) && !(e.Value >= -1e-9 && e.Value <= most+1e-9) { // also for NaN
 			t.Fatalf("%s: %q is %v, at most %v is possible", what, e.Label, e.Value, most)
 		}
 	}
@@ -61,8 +61,8 @@ func checkBounds(t *testing.T, what string, e *sheaf.Explanation) {
 	}
 }
 
-// checkShares searches twice by the default profile: the same answers come, parts recombine to
-// the scores and stay within their bounds.
+// checkShares searches twice with the default profile. The answers are equal, parts recombine to the scores and
+// stay within their bounds.
 func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *search.Result {
 	t.Helper()
 	p := load(t, "sheaf")
@@ -84,7 +84,7 @@ func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *
 	return r
 }
 
-// labeled are the values of the parts of an explanation whose labels begin so.
+// labeled returns the values of the parts of an explanation whose labels begin like this.
 func labeled(e *sheaf.Explanation, begin string) (out []float64) {
 	if strings.HasPrefix(e.Label, begin) {
 		out = append(out, e.Value)
@@ -95,7 +95,7 @@ func labeled(e *sheaf.Explanation, begin string) (out []float64) {
 	return out
 }
 
-// oddQueries are queries that are no usual question.
+// oddQueries are unusual queries.
 func oddQueries() map[string]string {
 	many, rare := make([]string, 1000), make([]string, 1000)
 	for i := range many {
@@ -117,7 +117,7 @@ func oddQueries() map[string]string {
 	}
 }
 
-// TestOddQueries: whatever is asked of whatever documents, no part leaves its bounds.
+// TestOddQueries: for any query and documents, no part leaves its bounds.
 func TestOddQueries(t *testing.T) {
 	titled := func(n int, title func(i int) string) map[string][]string {
 		docs := map[string][]string{}
@@ -172,8 +172,8 @@ func TestOddQueries(t *testing.T) {
 	}
 }
 
-// TestManyEqualHeadings: 10,000 sections of one heading are ranked in bounded time, in the same
-// order each time.
+// TestManyEqualHeadings: 10,000 sections with one heading are ranked in bounded time, in the same order each
+// time.
 func TestManyEqualHeadings(t *testing.T) {
 	docs := map[string][]string{}
 	for i := range 10_000 {
@@ -192,8 +192,7 @@ func TestManyEqualHeadings(t *testing.T) {
 	}
 }
 
-// TestWordsShareOfCompounds: of a query of plain words, some of them joined by marks or capitals,
-// the words part is at most 1.
+// TestWordsShareOfCompounds: for a query of plain words, some of them compounds, the words part is at most 1.
 func TestWordsShareOfCompounds(t *testing.T) {
 	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state",
 		"use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
@@ -219,8 +218,8 @@ func TestWordsShareOfCompounds(t *testing.T) {
 	}
 }
 
-// TestPairsOfOverlappingTerms: terms of a script without spaces overlap. Their pairs count for
-// what the query is worth, and for no hit.
+// TestPairsOfOverlappingTerms: terms of a script without spaces overlap. Their pairs count for the query, and for
+// no hit.
 func TestPairsOfOverlappingTerms(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"A: 東京都庁 tall building", "B: 京都 old town"},
 		"b.md": {"C: building tall"}})
@@ -239,7 +238,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 			t.Errorf("%s: the share of pairs is %v, want %v", text, got, want)
 		}
 	}
-	// Beside them the pair of two words counts in part: they are in the total.
+	// Then the pair of two other words counts only in part, because the total includes the overlapping pairs.
 	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))
 	at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
 	if at < 0 {
@@ -250,7 +249,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 	}
 }
 
-// retriever is a store that counts, and tells no scores but by retrieving.
+// retriever is a store that counts, and gives scores only by Retrieve.
 type retriever struct {
 	store.Backend
 	store.Counter
@@ -259,7 +258,7 @@ type retriever struct {
 
 type explainer = store.Explainer
 
-// TestPairsWithoutScorer: a store that tells no scores of chunks gives the same answers.
+// TestPairsWithoutScorer: a store without scores of given chunks gives the same answers.
 func TestPairsWithoutScorer(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"},
@@ -282,7 +281,7 @@ func TestPairsWithoutScorer(t *testing.T) {
 	}
 }
 
-// slow is a store that counts, or looks for phrases, only when its time is over.
+// slow is a store that counts, or finds phrases, only after its time is over.
 type slow struct {
 	store.Backend
 	store.Counter
@@ -314,8 +313,8 @@ func (s *slow) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestPairsInTime: when the time ends while pairs are looked for, the others count and a warning
-// says so; a caller that hangs up gets no answer.
+// TestPairsInTime: when time runs out while pairs are looked up, the rest counts and a warning says so. A
+// canceled caller gets no answer.
 func TestPairsInTime(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"A: undo a commit"}, "b.md": {"B: commit undo"}})
 	s := inEngine(t, notes, "en")
@@ -343,7 +342,7 @@ func TestPairsInTime(t *testing.T) {
 			t.Errorf("%s: canceled: %v, %v", name, r, err)
 		}
 		cancel()
-		// When it ends while words are counted, a warning says so, too.
+		// When time runs out while words are counted, a warning says so, too.
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true}
 		r, err := there.Search(t.Context(), query("undo a commit", 5), p,
 			search.Options{Timeout: 200 * time.Millisecond, Explain: true})
@@ -361,7 +360,7 @@ func TestPairsInTime(t *testing.T) {
 	}
 }
 
-// TestStagesOfAStoreThatCannotCount: names that equal the query count still; a fault is an error.
+// TestStagesOfAStoreThatCannotCount: names that equal the query still count; a fault is an error.
 func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"},
 		"b.md": {"C: undo a commit, undo a commit, undo a commit"}})

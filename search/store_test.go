@@ -19,21 +19,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a small store that looks at every chunk: words score by the share
-// of a field's words that they are, vectors by cosine. It is its documents'
-// facts too.
+// shelf is a small store that reads every chunk. It scores words by their share of a field's words, and vectors
+// by cosine. It also implements the facts.
 type shelf struct {
 	chunks map[sheaf.ID]*sheaf.Chunk
 	docs   map[sheaf.ID]*sheaf.Document
 	stored []store.Chunk
-	// fail and delay are what a request meets, when set.
+	// fail and delay change a request, if set.
 	fail     func(req store.Request) error
 	delay    func(req store.Request) time.Duration
 	spoil    func(r sheaf.Ranking)
 	requests atomic.Int64
 }
 
-// vector is the text's direction in a space of four words.
+// vector returns the text's direction in a space of four words.
 func vector(text string) []float32 {
 	v := make([]float32, 4)
 	var length float64
@@ -139,8 +138,7 @@ func (s *shelf) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	return out, nil
 }
 
-// wordsOf are the words of a query of plain words, which is all that a shelf
-// knows.
+// wordsOf returns the words of a query of plain words, the only queries of a shelf.
 func wordsOf(q sheaf.TextQuery) string {
 	if b, ok := q.(sheaf.Bool); ok {
 		text := ""
@@ -236,7 +234,7 @@ func query(text string, limit int) sheaf.Query {
 	return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: limit}
 }
 
-// everything is a scanner to which all that a searcher has is a candidate.
+// everything is a scanner with every document as a candidate.
 type everything struct{ *search.Searcher }
 
 func (e everything) Scan(context.Context, search.ScanRequest) (*search.Scanned, error) {

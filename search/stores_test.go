@@ -22,12 +22,11 @@ import (
 	words "sheaf/text/query"
 )
 
-// window cuts as the systems do that know no headings.
+// window cuts like systems without headings.
 var window = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 96, Overlap: 16}}
 
-// origins are the nine systems, each on the store that it comes from. Where that is a
-// library inside a program (Sonar, the heading tree's Tantivy) the server stands for
-// it whose BM25 is Lucene's.
+// origins are the nine systems, each with the store that it was made for. For a library inside a program (Sonar,
+// the heading tree's Tantivy) a server with Lucene's BM25 is used.
 var origins = []struct {
 	system, profile, store string
 	set                    map[string]string
@@ -46,15 +45,13 @@ var origins = []struct {
 	{"sheaf", "sheaf", "PostgreSQL", nil, chunk.Options{}},
 }
 
-// agreement is the mean of the rank-biased overlap with the embedded engine that each
-// store has to reach. The engine counts as the store does, so that what differs is the
-// engine's own rounding of vectors.
+// agreement is the smallest mean rank-biased overlap with the embedded engine for each store. The engine counts
+// as the store does, so only the engine's rounding of vectors differs.
 var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995,
 	"no store": 1 - 1e-9}
 
-// TestSystemsOnTheirStores: each of the nine systems runs on the store that it comes
-// from, over the documentation of this repository, and answers as on the embedded
-// engine. Servers that are not there are skipped by name.
+// TestSystemsOnTheirStores: each of the nine systems answers on its store as on the embedded engine, over the
+// documentation of this repository. It skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", "doc"))
 	if err != nil {
@@ -65,7 +62,7 @@ func TestSystemsOnTheirStores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := map[string]*search.Searcher{} // a store is filled once for all systems that cut alike
+	made := map[string]*search.Searcher{} // one store for all systems that cut the same way
 	fill := func(st string, o chunk.Options,
 		open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 		key := st + o.Chunker
@@ -105,10 +102,10 @@ func TestSystemsOnTheirStores(t *testing.T) {
 	}
 }
 
-// operators are what queries of words alone do not hold: Weaviate knows no phrases.
+// operators are characters that queries here must not have, because Weaviate has no phrases.
 const operators = "`\\\":+-()"
 
-// headings are titles of sections of a folder, as many as asked for, from all over it.
+// headings returns n titles of sections from all over a folder.
 func headings(t *testing.T, root string, n int) []string {
 	t.Helper()
 	var files []string
@@ -143,8 +140,8 @@ func headings(t *testing.T, root string, n int) []string {
 	return picked
 }
 
-// opener opens a new place on a server, which the end of the test removes; the test
-// skips when the server is not there.
+// opener returns a function that opens a new place on a server; the end of the test removes it. The test skips
+// when the server is not running.
 func opener(t *testing.T, st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
 	name := fmt.Sprintf("systems_%d_%d", os.Getpid(), rand.Uint32())
 	address := func(variable, script string) string {

@@ -19,8 +19,8 @@ const scripts = "word λόγος слово բառ სიტყვა מילה �
 	"ᎧᏃᎮᏛ ᐅᖃᐅᓯᖅ ᚱᚢᚾᚪ ᚑᚌᚐᚋ ᜐᜎᜒᜆ ᜰᜯ ᝐᝑ ᝠᝡ ᠦᠭᠡ ᤋᤠᤱ ᥐᥣᥲ ᦅᧄ ᨔᨈ ᬩᬲ ᮊᮨᮎᮕ᮪ ᰛᰦᰝ ᱨᱚᱲ ⲥⲁϫⲓ ⴰⵡⴰⵍ ⰔⰎⰑⰂⰑ ことば カタカナ 言葉 ㄘˊ 낱말 ꆈꌠ ꓡꓳ 𐌰𐌱 " +
 	"𐎠𐎡 𝐰𝐨𝐫𝐝"
 
-// TestStrangeTexts: a folder of texts that writers of programs forget is indexed and searched in bounded time, and the
-// answers are the same twice.
+// TestStrangeTexts: a folder of texts that programs often mishandle is indexed and searched in bounded time,
+// twice with the same answers.
 func TestStrangeTexts(t *testing.T) {
 	root := t.TempDir()
 	texts := map[string]string{

@@ -12,7 +12,7 @@ import (
 	language "sheaf/text/query"
 )
 
-// TestUnmet: who asks for a value that nothing has is told so, and which there are.
+// TestUnmet: for a value that no document has, the result names the existing values.
 func TestUnmet(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"sheaf/search"
 )
 
-// TestWording: what is called exactly what was asked for is told whatever marks of the query
-// language stand around it.
+// TestWording: a name that equals the query counts, whatever marks of the query language surround it.
 func TestWording(t *testing.T) {
 	s, p := searcher(newShelf(map[string][]string{
 		"dogs.md":  {"Food: a dog eats meat", "Walk: the dog runs around a tree"},
@@ -22,7 +21,7 @@ func TestWording(t *testing.T) {
 	}{
 		{"walk", "walk", "Walk"}, {" Walk ", "", "Walk"}, {`"walk"`, "walk", "Walk"}, {"walk -meat path:x/", "walk", "Walk"},
 		{"walk well", "walk well", ""}, {"cat -walk", "cat", ""}, {"walk path:x/", "", ""},
-		// What is typed may be a name with such marks in it.
+		// The typed text may be a name with such marks.
 		{"Walk (long)", "Walk long", "Walk (long)"}, {" walk  (LONG) ", "walk LONG", "Walk (long)"},
 		{"(walk long)", "walk long", ""},
 	} {

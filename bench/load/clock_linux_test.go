@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestStolen: the eighth number of the first line of /proc/stat, where there is one.
+// TestStolen reads the eighth number of the first line of /proc/stat, if there is one.
 func TestStolen(t *testing.T) {
 	for stat, want := range map[string]time.Duration{
 		"cpu  135592 0 23181 276616 791 0 3027 946 0 0\ncpu0 1 2 3 4 5 6 7 8\n": 9460 * time.Millisecond,

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestNothingMeasured: a run that has nothing to report says why. The server finds
-// nothing, as the index that a server searches belongs to another module.
+// TestNothingMeasured: a run without results says why. The server finds nothing, because an index needs another
+// module.
 func TestNothingMeasured(t *testing.T) {
 	answers := http.NewServeMux()
 	answers.HandleFunc("/v1/documents", func(w http.ResponseWriter, _ *http.Request) {
@@ -74,11 +74,11 @@ func TestQueriesOfAFile(t *testing.T) {
 	}
 }
 
-// TestYardstick: as many loops are waited for as a processor has clients, also where
-// they take longer than there is time.
+// TestYardstick: a client waits for one loop per client of a processor, even when the loops take longer than the
+// given time.
 func TestYardstick(t *testing.T) {
 	const work = 100 * time.Microsecond
-	// The least of many loops is one that nobody interrupted.
+	// The fastest of many loops was not interrupted.
 	one, many := yardstick(1, work, 50*time.Millisecond), yardstick(40*runtime.NumCPU(), work, time.Millisecond)
 	if len(one) < runtime.NumCPU() || !slices.IsSorted(one) || !slices.IsSorted(many) {
 		t.Fatalf("one client %v, many %v", one, many)

@@ -63,8 +63,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// printedJSON is what sheaf eval prints of a set, shortened. words and old are the means of
-// these columns; words differs from the default by both tests, old by one.
+// printedJSON is a shortened output of sheaf eval for a set. words and old are the means of these columns; words
+// differs from the default by both tests, old by one.
 const printedJSON = `{"datasets": [{"measures": ["RR@10", "nDCG@10"],
 "columns": [
  {"name": "sheaf", "profile": "sheaf", "scores": [{"mean": 0}, {"mean": 0.7}], "latency_ms": {"p50": 3},

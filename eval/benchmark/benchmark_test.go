@@ -34,8 +34,8 @@ func notes(t *testing.T) string {
 	return dir
 }
 
-// TestCorpus: the same corpus every time, of the size asked for, made of real
-// text first; queries of every class, those of headings with their chunk.
+// TestCorpus: the corpus is always the same, has the requested size, and begins with real text. Queries have
+// every class; those of headings have their chunk.
 func TestCorpus(t *testing.T) {
 	dir := notes(t)
 	c, err := ReadFolders([]string{dir}, 500)
@@ -73,8 +73,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestRun: our own engine and a peer, each in its own process, are measured on
-// every task; the peer is compared with ours, and one that fails is a row.
+// TestRun measures our engine and a peer, each in its own process, on every task. The peer is compared with ours;
+// a failing peer is a row.
 func TestRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the peers of this test are shell scripts")
@@ -164,8 +164,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestNearest: rows that are as near as the last of the nearest are right answers
-// too, and each counts once.
+// TestNearest: rows as near as the last of the nearest are right answers, too, and each counts once.
 func TestNearest(t *testing.T) {
 	rows := [][]float32{{0, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0.5, 0, 0, 0}, {0, 1, 0, 0}}
 	for _, c := range []struct {
@@ -192,7 +191,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestWide: vectors of unit length, half as long again; nothing stays nothing.
+// TestWide: vectors have unit length and half as many dimensions more; nil stays nil.
 func TestWide(t *testing.T) {
 	e := wide{hashed.New(64)}
 	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
@@ -210,7 +209,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was measured before the end is in the report.
+// TestInterrupted: an interrupted run reports what it measured.
 func TestInterrupted(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -229,8 +228,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTooLong: a peer that would not be done within the limit, going by a smaller
-// size, is left out.
+// TestTooLong: a peer that would exceed the limit, by its time for a smaller size, is skipped.
 func TestTooLong(t *testing.T) {
 	r := run{Options: Options{Limit: time.Minute}, report: &Report{Rows: []Row{
 		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{BuildSeconds: 7}},
@@ -250,8 +248,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a peer that finds clearly less than the best one does is named, per kind
-// of task; ones that failed or are close are not.
+// TestVerdicts: a peer that finds clearly less than the best one is named, per kind of task; failed or close ones
+// are not.
 func TestVerdicts(t *testing.T) {
 	nan := math.NaN()
 	row := func(name string, task Task, mrr, recall float64) Row {
@@ -269,7 +267,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestGrowth: times of two sizes beside one another, with their ratio.
+// TestGrowth: the report shows times of two sizes side by side, with their ratio.
 func TestGrowth(t *testing.T) {
 	class := func(micros, together float64) map[string]*Class {
 		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100,
@@ -288,7 +286,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestMain is our own engine when TestRun starts this program as a peer.
+// TestMain runs our own engine when TestRun starts this program as a peer.
 func TestMain(m *testing.M) {
 	if os.Getenv("SHEAF_TEST_ENGINE") != "" && len(os.Args) == 4 && !strings.HasPrefix(os.Args[1], "-") {
 		Main(Own)

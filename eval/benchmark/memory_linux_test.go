@@ -14,13 +14,11 @@ import (
 	"testing"
 )
 
-// BenchmarkBuildMemory lets our own engine index the corpus of [BenchmarkWords] with
-// the memory that each number of SHEAF_TEST_MEMORY allows, in MB (64,128,256,512 when
-// there is none). The corpus is read from disk beside it, so that what is measured is
-// the engine's: anon-MB is the most anonymous memory that was resident, less that
-// before, of which the kernel tells at any time; file-MB is the same of pages of files,
-// which the kernel takes back when somebody needs memory. reading-MB is what the chunks
-// that goroutines have in hand, and their garbage, take of that where nothing is indexed.
+// BenchmarkBuildMemory lets our own engine index the corpus of [BenchmarkWords] with each memory limit of
+// SHEAF_TEST_MEMORY in MB (default 64,128,256,512). The corpus comes from disk, so that only the engine's memory
+// counts. anon-MB is the largest resident anonymous memory minus that at the start. file-MB is the same for pages
+// of files, which the kernel can take back. reading-MB is the memory of the chunks in hand and their garbage,
+// measured without indexing.
 func BenchmarkBuildMemory(b *testing.B) {
 	corpus, _ := keptCorpus(b)
 	list := os.Getenv("SHEAF_TEST_MEMORY")
@@ -95,7 +93,7 @@ func eachBatch(b *testing.B, corpus string, input *int64) func() ([]Document, []
 	}
 }
 
-// segments is how many segments an index has.
+// segments returns the number of segments of an index.
 func segments(b *testing.B, dir string) int {
 	b.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))

@@ -7,7 +7,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestBuildEnds: a build that ends early gives back what it took.
+// TestBuildEnds: a build that ends early releases its memory.
 func TestBuildEnds(t *testing.T) {
 	before := offheap.InUse()
 	e := &own{task: TaskWords}

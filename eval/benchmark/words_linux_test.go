@@ -16,12 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkWords asks our own engine what sheaf bench asks, on an index that is
-// kept between runs: the corpus of SHEAF_TEST_CHUNKS chunks of the folders in
-// SHEAF_TEST_DIR is written to the folder SHEAF_TEST_INDEX, and indexed there, when it
-// is not there yet. One pass over all queries of a class is one iteration; quantiles
-// are those of each query's fastest pass, on the wall and of the processors, which
-// other work on the machine disturbs least. Words/open opens the index and closes it.
+// BenchmarkWords asks our own engine the queries of sheaf bench, on an index that is kept between runs. On the
+// first run it writes a corpus of SHEAF_TEST_CHUNKS chunks from the folders in SHEAF_TEST_DIR to the folder
+// SHEAF_TEST_INDEX, and indexes it. One pass over all queries of a class is one iteration. Quantiles are those of
+// each query's fastest pass, by wall and processor time, because other work disturbs these least. Words/open
+// opens the index and closes it.
 func BenchmarkWords(b *testing.B) {
 	corpus, index := keptCorpus(b)
 	engine := Own(TaskWords, Meta{})
@@ -86,10 +85,9 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild lets our own engine index what sheaf bench lets it index, on the
-// corpus of [BenchmarkWords]: chunks that are cut already, each with an identifier, a title
-// and a body, until the index is durable. MB/cpu-s is what of their titles and bodies is
-// indexed in a second of processor time, the kernel's and the collector's included.
+// BenchmarkBuild lets our own engine index the corpus of [BenchmarkWords] as sheaf bench does: cut chunks, each
+// with an identifier, a title and a body, until the index is durable. MB/cpu-s is the size of titles and bodies
+// indexed per second of processor time, with that of the kernel and the collector.
 func BenchmarkBuild(b *testing.B) {
 	corpus, _ := keptCorpus(b)
 	docs, err := readLines[Document](filepath.Join(corpus, corpusFile))
@@ -122,8 +120,8 @@ func BenchmarkBuild(b *testing.B) {
 	b.ReportMetric(float64(indexed)/float64(size), "index/input")
 }
 
-// keptCorpus is the folder of the corpus that is kept between runs, which is written
-// when it is not there yet, and that of its index.
+// keptCorpus returns the folder of the corpus that is kept between runs, and of its index. It writes a missing
+// corpus.
 func keptCorpus(b *testing.B) (corpus, index string) {
 	b.Helper()
 	dir := os.Getenv("SHEAF_TEST_INDEX")
@@ -137,7 +135,7 @@ func keptCorpus(b *testing.B) (corpus, index string) {
 	return corpus, index
 }
 
-// processTime is the time that this process has run on processors.
+// processTime returns the processor time of this process.
 func processTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

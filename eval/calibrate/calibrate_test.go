@@ -14,8 +14,7 @@ import (
 	"sheaf/eval/calibrate"
 )
 
-// TestEqualsSciPy compares with testdata/fixture.json, which
-// testdata/make_fixture.py wrote with SciPy 1.17.
+// TestEqualsSciPy compares with testdata/fixture.json, which testdata/make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -55,8 +54,8 @@ func TestWorkedByHand(t *testing.T) {
 	}
 }
 
-// TestOddInput: nothing, one sample, one outcome, samples told apart without
-// error, features that never change, numbers that are none.
+// TestOddInput: no sample, one sample, one outcome, separable samples, constant features, and numbers that are
+// not finite.
 func TestOddInput(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -86,8 +85,8 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
-// TestMeanIsKept: the probabilities of the samples sum to how many of
-// them are right, they are no worse than their mean for all, and JSON keeps the fit.
+// TestMeanIsKept: the probabilities of the samples sum to the number of right ones, they are no worse than their
+// mean for all, and JSON keeps the fit.
 func TestMeanIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "n")
@@ -124,8 +123,7 @@ func TestMeanIsKept(t *testing.T) {
 	})
 }
 
-// TestWeights: a sample of weight 2 counts as the sample twice, one of weight 0 as none,
-// and nil is weight 1 for all.
+// TestWeights: a sample of weight 2 counts twice, one of weight 0 not at all, and nil means weight 1 for all.
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -155,7 +153,7 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// TestFolds: every sample once, groups whole, sizes equal, the same each time.
+// TestFolds: every sample is in one fold, groups stay together, sizes are nearly equal, and the result repeats.
 func TestFolds(t *testing.T) {
 	group := make([]string, 103)
 	for i := range group {
@@ -178,8 +176,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestHeldOutErrorIsSmall: scores whose probability of being right is known are
-// calibrated, on folds held out, to an error below 0.05.
+// TestHeldOutErrorIsSmall: scores of known probability are calibrated, on held-out folds, to an error below 0.05.
 func TestHeldOutErrorIsSmall(t *testing.T) {
 	const n = 2000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -63,7 +63,7 @@ func load(t *testing.T, name string) *profile.Profile {
 	return p
 }
 
-// ask asks a folder questions made of its documents.
+// ask asks a folder questions made from its documents.
 func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 	t.Helper()
 	c := openFolder(t, folder)
@@ -98,8 +98,8 @@ func never() *search.Calibration {
 	return c
 }
 
-// TestLearn learns from this repository's documentation: what it learned tells right
-// results that it has not seen from wrong ones, and is better than a bad calibration.
+// TestLearn learns from this repository's documentation. The learned calibration separates unseen right results
+// from wrong ones, and is better than a bad calibration.
 func TestLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks hundreds of questions")
@@ -147,8 +147,7 @@ func TestLearn(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("another run learned something else: %v", err)
 	}
-	// Judged by what was fitted to the same answers, a calibration that was learned is
-	// never better than one shipped that equals this fit.
+	// Judged on its own answers, a learned calibration is never better than a shipped one that equals its fit.
 	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() ||
 		same.Learned.Brier <= same.Shipped.Brier {
 		t.Errorf("better than the fit of the same answers: %v", err)
@@ -263,7 +262,7 @@ func TestLeaveOneOut(t *testing.T) {
 			t.Errorf("data set %d: %+v", i, q)
 		}
 	}
-	// Data sets of the same documents are left out together.
+	// Data sets with the same documents are left out together.
 	same := func(i, j int) bool { return i != j && i+j == 1 }
 	alone, _, err := confidence.LeaveOneOut(all, same)
 	if err != nil {

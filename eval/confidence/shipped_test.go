@@ -14,9 +14,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// usual returns a calibration with numbers like those that judged data sets give. Tests of
-// what the rules of this program guarantee use it; [TestShipped] holds the shipped one to
-// the same.
+// usual returns a calibration with typical numbers of judged data sets. Tests of this program's rules use it;
+// [TestShipped] runs the same checks on the shipped calibration.
 func usual() *search.Calibration {
 	return &search.Calibration{
 		Right:    calibrate.Logistic{Bias: -3.5, Weights: []float64{1.7, -1.1, 1.2, 5.6, -1.9, 0.8, -1.1}},
@@ -25,14 +24,14 @@ func usual() *search.Calibration {
 	}
 }
 
-// expected says what a folder must say of a query.
+// expected is the required result for a query.
 type expected struct {
 	query      string
 	answerable bool
-	high       bool // the first result
+	high       bool // of the first result
 }
 
-// folders are folders with queries for which any shipped calibration must do right.
+// folders are folders with queries that any shipped calibration must get right.
 var folders = []struct {
 	name    string
 	files   func() map[string]string
@@ -172,9 +171,8 @@ func faults(t *testing.T, c *search.Calibration) []string {
 	return out
 }
 
-// TestShipped holds the shipped calibration to what people rely on: an exact title is
-// high, another subject is not answerable, and neither is a number or a name that no
-// document has.
+// TestShipped checks what users rely on: an exact title is high, another subject is not answerable, and neither
+// is a number or name that no document has.
 func TestShipped(t *testing.T) {
 	c := search.ShippedCalibration(load(t, "sheaf"), "sheaf-ml-1")
 	if c == nil || !c.Valid() {
@@ -185,7 +183,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestUsual holds a calibration with usual numbers to the same.
+// TestUsual runs the same checks on a calibration with typical numbers.
 func TestUsual(t *testing.T) {
 	for _, fault := range faults(t, usual()) {
 		t.Error(fault)

@@ -54,8 +54,7 @@ func TestBEIR(t *testing.T) {
 	}
 }
 
-// TestFaults: what is wrong is an error that says where, what can be lived with
-// is a warning.
+// TestFaults: a fault is an error with its position, a minor fault is a warning.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content string

@@ -46,7 +46,7 @@ func TestTREC(t *testing.T) {
 	}
 }
 
-// TestRunFaults: a run file with NaN, with too few words, with a document twice.
+// TestRunFaults: a run file with NaN, with too few words, with a repeated document.
 func TestRunFaults(t *testing.T) {
 	d := &dataset.Dataset{}
 	for content, say := range map[string]string{
@@ -63,8 +63,7 @@ func TestRunFaults(t *testing.T) {
 	}
 }
 
-// TestRunOrder: ranks do not count, scores do, and equal ones are ordered as
-// trec_eval does, by document from the end.
+// TestRunOrder: ranks do not count; equal scores are ordered as by trec_eval, by document from the end.
 func TestRunOrder(t *testing.T) {
 	dir := write(t, map[string]string{"run": "q Q0 a 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 b 3 0.5 x\nq Q0 z 9 7e-1 x\n"})
 	got, name, err := (&dataset.Dataset{}).ReadRun(filepath.Join(dir, "run"))
@@ -80,8 +79,7 @@ func TestRunOrder(t *testing.T) {
 	}
 }
 
-// TestRunsReadBack: whatever the scores and names, a run that is written reads
-// back in the same order.
+// TestRunsReadBack: for any scores and names, a written run reads back in the same order.
 func TestRunsReadBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,7 +121,7 @@ func TestRunsReadBack(t *testing.T) {
 	})
 }
 
-// TestNotesFaults: each says what is wrong and where.
+// TestNotesFaults: each error names the fault and its position.
 func TestNotesFaults(t *testing.T) {
 	const first = "folder: notes\nqueries:\n  - "
 	for content, say := range map[string]string{

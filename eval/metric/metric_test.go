@@ -43,8 +43,8 @@ func TestWorkedByHand(t *testing.T) {
 	}
 }
 
-// TestEqualsReferenceTool compares with what ir_measures printed for random
-// rankings with many ties; testdata/make_fixture.py made them.
+// TestEqualsReferenceTool compares with the output of ir_measures for random rankings with many ties;
+// testdata/make_fixture.py made them.
 func TestEqualsReferenceTool(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -136,7 +136,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// With judged_only, trec_eval takes gains below 0 as not judged (measured: trec_eval -J).
+// TestJudgedOnlyOfNegativeGains: with judged_only, trec_eval treats negative gains as not judged (measured:
+// trec_eval -J).
 func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	qrels := metric.Judgements{"spam": -2, "unknown": -1, "no": 0, "yes": 1}
 	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2,
@@ -151,7 +152,7 @@ func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	}
 }
 
-// Commas stand between measures and within their brackets.
+// TestParseList: commas separate measures, and arguments within parentheses.
 func TestParseList(t *testing.T) {
 	list, err := metric.ParseList("nDCG@10, RBP(p=0.5,rel=2)@10,nDCG(dcg='exp-log2',judged_only=True)@5,RR")
 	if err != nil {
@@ -173,8 +174,7 @@ func TestParseList(t *testing.T) {
 	}
 }
 
-// TestOrderInThirtyTwoBits: trec_eval keeps scores in 32 bits, so that what differs behind
-// them is equal there.
+// TestOrderInThirtyTwoBits: trec_eval keeps scores in 32 bits, so scores that differ only beyond these are equal.
 func TestOrderInThirtyTwoBits(t *testing.T) {
 	got, err := metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300},
 		{"e", 1e200}})
@@ -190,9 +190,8 @@ func TestOrderRefusesNaN(t *testing.T) {
 	}
 }
 
-// TestProperties: values lie in [0,1]; the best ranking gets 1 from nDCG;
-// swapping a better document upwards never lowers nDCG; the ranking given is
-// not changed.
+// TestProperties: values are in [0,1]; the best ranking gets 1 from nDCG; moving a better document up never
+// lowers nDCG; the input does not change.
 func TestProperties(t *testing.T) {
 	ndcg, err := metric.Parse("nDCG@10")
 	if err != nil {

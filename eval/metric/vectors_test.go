@@ -9,7 +9,7 @@ import (
 	"sheaf/internal/worked"
 )
 
-// Worked numbers of Sonar's benchmark, which lie outside the repository. It says
+// TestVectorsSonarMetrics runs worked numbers of Sonar's benchmark, which are outside the repository. It says
 // Recall where ir_measures says R.
 func TestVectorsSonarMetrics(t *testing.T) {
 	type in struct {

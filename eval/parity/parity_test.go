@@ -21,7 +21,7 @@ func ranking(pairs ...any) sheaf.Ranking {
 	return r
 }
 
-// TestRBO has values worked by hand from equation 32.
+// TestRBO has values worked out by hand from equation 32.
 func TestRBO(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -65,8 +65,7 @@ func TestTau(t *testing.T) {
 	}
 }
 
-// TestProperties: the measures are symmetric, within their range, and 1 for a
-// ranking and itself.
+// TestProperties: the measures are symmetric, within their range, and 1 for a ranking and itself.
 func TestProperties(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -91,7 +90,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestReasons: what is read off two rankings.
+// TestReasons checks the reasons for differences of two rankings.
 func TestReasons(t *testing.T) {
 	a := ranking("a", 3.0, "b", 2.0, "c", 1.0)
 	for _, c := range []struct {

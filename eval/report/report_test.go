@@ -94,8 +94,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestHTML: the page has every number and plot, loads nothing, and texts of
-// queries stay texts.
+// TestHTML: the page has every number and plot, loads nothing, and escapes texts of queries.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
 	if err := report.HTML(&b, []*eval.Report{sample("one")}); err != nil {

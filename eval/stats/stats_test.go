@@ -14,7 +14,7 @@ import (
 	"sheaf/eval/stats"
 )
 
-// near compares with what another program found.
+// near compares with the result of another program.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
@@ -22,8 +22,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestEqualsSciPy compares with testdata/fixture.json, which
-// testdata/make_fixture.py wrote with SciPy 1.17.
+// TestEqualsSciPy compares with testdata/fixture.json, which testdata/make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -117,11 +116,11 @@ func TestNothingToTest(t *testing.T) {
 	}
 }
 
-// TestBootstrapWithin: where groups of unequal size count the same, the interval of a mean is one
-// of such means, and of values that are all alike it is that value.
+// TestBootstrapWithin: for groups of unequal size with equal weight, the interval fits means with these weights.
+// For equal values it is that value.
 func TestBootstrapWithin(t *testing.T) {
 	groups := []string{"few", "many", "many", "many", "many"}
-	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, the two groups counting the same
+	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, with equal weights of the two groups
 	if got := stats.BootstrapWithin(weighted, groups, 0.95, 500, 1); got != (stats.Interval{Low: 1, High: 1}) {
 		t.Errorf("%+v, want 1", got)
 	}
@@ -171,9 +170,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestLevels: of many comparisons without a difference, about one in twenty is
-// called significant at 5 %, and intervals of 95 % hold the mean about as often
-// as they should.
+// TestLevels: of many comparisons without a difference, about one in twenty is significant at 5 %, and intervals
+// of 95 % contain the mean about as often as they should.
 func TestLevels(t *testing.T) {
 	const trials, n = 300, 30
 	state := uint64(12345)

@@ -17,8 +17,8 @@ import (
 
 var statistics = eval.Statistics{Confidence: 0.95, Rounds: 1000, Seed: 1}
 
-// hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b =
-// 60; every query adds noise of its own for every setting.
+// hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b = 60; every query adds its own
+// noise to every setting.
 func hill(gain, noise float64) tune.Problem {
 	return tune.Problem{
 		Parameters: []tune.Parameter{
@@ -59,8 +59,8 @@ func TestFindsTheTop(t *testing.T) {
 	}
 }
 
-// TestLuckIsFoundOut: where settings differ by noise only, something always looks
-// better on the queries that it was chosen on, and the held-out queries say no.
+// TestLuckIsFoundOut: when settings differ only by noise, one looks better on the queries that it was chosen on,
+// but not on the held-out queries.
 func TestLuckIsFoundOut(t *testing.T) {
 	r, err := tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLuckIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestDefaultsStay: when nothing gains, nothing is changed.
+// TestDefaultsStay: when no setting gains, nothing changes.
 func TestDefaultsStay(t *testing.T) {
 	p := hill(0, 0)
 	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics})
@@ -85,7 +85,7 @@ func TestDefaultsStay(t *testing.T) {
 	}
 }
 
-// TestWeights: where some queries count more, the means of parts are still means.
+// TestWeights: with weighted queries, the means of parts are still means.
 func TestWeights(t *testing.T) {
 	p := hill(0, 0)
 	values := p.Values

@@ -22,7 +22,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextOfEveryLetter: composed or not, each letter is the same, and stays so.
+// TestTextOfEveryLetter: composed or not, each letter folds to the same text, and folding again changes nothing.
 func TestTextOfEveryLetter(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

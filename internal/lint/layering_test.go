@@ -1,5 +1,5 @@
-// Package lint holds the rules of the code base that no standard tool checks:
-// who may import whom, and that every exported name has a comment.
+// Package lint has the rules of the code base that no standard tool checks: which package may import which, and
+// that every exported name has a comment.
 package lint_test
 
 import (
@@ -13,9 +13,8 @@ import (
 
 const module = "sheaf"
 
-// allowed is the import table of ARCHITECTURE.md: a package (or, ending in
-// "/...", every package below a folder that has no entry of its own) and
-// everything of ours it may import. "root" is the package sheaf.
+// allowed is the import table of ARCHITECTURE.md: a package (or, with "/...", every package below a folder
+// without its own entry) and which of our packages it may import. "root" is the package sheaf.
 var allowed = map[string][]string{
 	"root":                  {},
 	"text/analysis":         {},
@@ -45,7 +44,7 @@ var allowed = map[string][]string{
 	"store/storekit":  {"root", "store", "text/analysis", "internal/edits"},
 	"rank/runfile":    {"root", "rank"},
 	"store/transfer":  {"root", "store"},
-	// which lengths Lucene keeps
+	// the lengths that Lucene keeps
 	"store/opensearch":     {"root", "store", "store/storekit", "text/analysis", "index/engine/bm25"},
 	"store/...":            {"root", "store", "store/storekit", "text/analysis"},
 	"model/...":            {"model"},
@@ -140,8 +139,8 @@ func matches(pattern, pkg string) bool {
 	return pattern == pkg || any && strings.HasPrefix(pkg, prefix)
 }
 
-// imports lists our own imports of every package of the module, without those
-// of tests. The root is called "root".
+// imports returns our own imports of every package of the module, without those of tests. The root is called
+// "root".
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...")

@@ -16,8 +16,7 @@ import (
 
 var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinksOfDocuments follows every relative link of the repository's own
-// Markdown files, to the heading where it names one.
+// TestLinksOfDocuments follows every relative link of the repository's own Markdown files, also to headings.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.md").Output()

@@ -13,7 +13,7 @@ import (
 
 const servers = "../../scripts/servers"
 
-// shell runs a script and returns what it prints, both ways, and whether it ends well.
+// shell runs a script and returns its output of both streams, and whether it succeeds.
 func shell(t *testing.T, dir, script string, env ...string) (out, told string, ok bool) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -42,7 +42,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// listen is a port of loopback that somebody listens at.
+// listen returns a port of loopback that is in use.
 func listen(t *testing.T) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,8 +52,7 @@ func listen(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// TestRunning: a server that runs is found with the key that it was started with, and is
-// never started over.
+// TestRunning: a running server is found with its key, and is never started again.
 func TestRunning(t *testing.T) {
 	dir, own := t.TempDir(), fmt.Sprint(os.Getpid())
 	ask := func(env ...string) (string, string, bool) {
@@ -87,8 +86,7 @@ func TestRunning(t *testing.T) {
 	expect("one that is gone", "begins", "", true)
 }
 
-// TestAwait: the wait for a server goes by the clock, however many tries that makes, and
-// says what ended it.
+// TestAwait: the wait for a server follows the clock, not the number of attempts, and reports what ended it.
 func TestAwait(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/out", "last words\n")
@@ -116,8 +114,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestPostgresRunning: a second start prints the address of the cluster that runs, and
-// leaves the cluster alone.
+// TestPostgresRunning: a second start prints the address of the running cluster and changes nothing.
 func TestPostgresRunning(t *testing.T) {
 	dir, port := t.TempDir(), listen(t)
 	if os.Getuid() == 0 {
@@ -137,7 +134,7 @@ func TestPostgresRunning(t *testing.T) {
 	}
 }
 
-// TestStopsItsOwn: test.sh stops the servers that it started, not those that it found.
+// TestStopsItsOwn: test.sh stops only the servers that it started.
 func TestStopsItsOwn(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "test.sh"))
 	if err != nil {
@@ -156,7 +153,7 @@ func TestStopsItsOwn(t *testing.T) {
 	}{
 		"started":       {"echo address", "address", true},
 		"found":         {"echo 'x: found its server, process 7' >&2; echo address", "address", false},
-		"not to be had": {"echo 'no Java' >&2; exit 1", "", true}, // what a start that ran out of time left
+		"not to be had": {"echo 'no Java' >&2; exit 1", "", true}, // left by a start that ran out of time
 		"of others":     {"echo 'x: found its server, process 7' >&2; exit 1", "", false},
 	} {
 		dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every file of worked numbers, which lie outside the repository, is loaded by
-// some test. Where the folder is not, there is nothing to compare.
+// TestEveryVectorIsTested: some test loads every file of worked numbers. The files are outside the repository;
+// without them the test skips.
 func TestEveryVectorIsTested(t *testing.T) {
 	root := filepath.Join("..", "..")
 	folder := filepath.Join(root, "..", "shared", "vectors")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestManyBlocks: more blocks than a system allows mappings can be taken and given back
-// with others between them that stay.
+// TestManyBlocks: a program can take and free more blocks than a system allows mappings, with others between
+// them.
 func TestManyBlocks(t *testing.T) {
 	if probe := take(cellBytes); !probe.mapped {
 		t.Skip("memory is of the heap here")
@@ -44,7 +44,7 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
-// TestCells: a cell is nobody else's while it is taken, and zeros when it is taken again.
+// TestCells: a cell has one owner at a time, and is zeros when it is taken again.
 func TestCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	var held []block

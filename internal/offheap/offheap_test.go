@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestList: a list holds what was added to it, however it grows, and gives back all it took.
+// TestList: a list keeps its elements while it grows, and releases all its memory.
 func TestList(t *testing.T) {
 	before := InUse()
 	rng := rand.New(rand.NewPCG(7, 1))
@@ -52,7 +52,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTexts: texts of all lengths stay where they are while others come.
+// TestTexts: texts of all lengths stay in place while others are added.
 func TestTexts(t *testing.T) {
 	before := InUse()
 	rng := rand.New(rand.NewPCG(7, 2))
@@ -67,7 +67,7 @@ func TestTexts(t *testing.T) {
 			}
 			b := []byte(text)
 			got, want = append(got, texts.Add(b)), append(want, text)
-			clear(b) // is the caller's
+			clear(b) // the caller may change it
 			size += int64(len(text))
 		}
 		if !slices.Equal(got, want) || texts.Bytes() != size {
@@ -80,8 +80,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestPoison: in programs that look for data races, who still reads what is freed gets
-// nonsense.
+// TestPoison: with the race detector, reading freed memory returns nonsense.
 func TestPoison(t *testing.T) {
 	if !poisoned {
 		t.Skip("freed memory is gone")
@@ -94,7 +93,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestRoomIsCounted: the room of a list counts where it takes memory.
+// TestRoomIsCounted: the unused room of a list counts when it uses memory.
 func TestRoomIsCounted(t *testing.T) {
 	var l List[byte]
 	defer l.Free()

@@ -10,8 +10,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// Texts that made the parser take gigabytes, or panic, are faults: none takes memory out of
-// proportion.
+// TestHostile: texts that made the parser use gigabytes, or panic, are faults. None uses more memory than fits
+// its size.
 func TestHostile(t *testing.T) {
 	const n = 100_000
 	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ",
@@ -33,8 +33,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: the mark at the beginning of a file is no part of its first key, and
-// moves no place.
+// TestByteOrderMark: the mark at the beginning of a file is not a part of its first key, and changes no position.
 func TestByteOrderMark(t *testing.T) {
 	file, err := yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10})
 	if err != nil {
@@ -78,7 +77,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A decoder that panics is a file that cannot be read.
+// TestDecoderPanics: a decoder that panics is a file that cannot be read.
 func TestDecoderPanics(t *testing.T) {
 	file, err := yamlfile.Parse("a: .\nqueries:\n   !:\n", yamlfile.Limits{Bytes: 100, Depth: 10})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// chat is a client of a server that answers by handle.
+// chat returns a client of a server that answers by handle.
 func chat(t *testing.T, handle http.HandlerFunc) *Chat {
 	t.Helper()
 	s := httptest.NewServer(handle)
@@ -53,8 +53,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestChatReasons: a model that reasons first takes no max_tokens and no temperature; it is
-// asked without both, at once from the second time on.
+// TestChatReasons: a reasoning model accepts neither max_tokens nor temperature. The client tries without both,
+// and remembers it.
 func TestChatReasons(t *testing.T) {
 	asked := 0
 	c := chat(t, func(w http.ResponseWriter, r *http.Request) {

@@ -19,8 +19,8 @@ import (
 // hangUp closes the connection of a request without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// TestOneDeadlyText: a server that fails on one text gives the vectors of all others, that of the
-// beginning of the text, and that of the query.
+// TestOneDeadlyText: a server that fails on one text gives the vectors of all others, of the beginning of that
+// text, and of the query.
 func TestOneDeadlyText(t *testing.T) {
 	status := func(code int, say string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { http.Error(w, say, code) }
@@ -78,7 +78,7 @@ func TestOneDeadlyText(t *testing.T) {
 	}
 }
 
-// closing is a transport of which a request fails as the handler says with [hangUp], or hangs.
+// closing is a transport that fails or hangs when the handler calls [hangUp].
 type closing struct{ direct }
 
 func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
@@ -105,8 +105,8 @@ func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}
 }
 
-// TestDeadlyQuery: a query that the server dies of is embedded by its beginning, and makes no other
-// query wait.
+// TestDeadlyQuery: a query that crashes the server is embedded by its beginning, and does not delay other
+// queries.
 func TestDeadlyQuery(t *testing.T) {
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if longest(texts) > 300 {
@@ -127,7 +127,7 @@ func TestDeadlyQuery(t *testing.T) {
 	}
 }
 
-// TestEverySecondConnection: a server that closes every second connection gives all vectors, whole.
+// TestEverySecondConnection: a server that closes every second connection still gives all vectors.
 func TestEverySecondConnection(t *testing.T) {
 	var n atomic.Int64
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
@@ -152,8 +152,7 @@ func TestEverySecondConnection(t *testing.T) {
 	}
 }
 
-// TestAlwaysClosed: a server that closes every connection is named with what it does, and is asked a
-// few times only.
+// TestAlwaysClosed: for a server that closes every connection, the error says so, after a few attempts.
 func TestAlwaysClosed(t *testing.T) {
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
 	o := options(s)

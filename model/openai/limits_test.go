@@ -16,8 +16,8 @@ import (
 	"sheaf/model"
 )
 
-// TestTooMuch: a server that takes fewer texts at once, or shorter ones, gives all
-// their vectors; one that takes none is asked a few times only.
+// TestTooMuch: a server that takes fewer texts at once, or shorter ones, gives all vectors. A server that takes
+// none is asked only a few times.
 func TestTooMuch(t *testing.T) {
 	long := strings.Repeat("ä", 5000)
 	for name, c := range map[string]struct {
@@ -124,8 +124,7 @@ func longest(texts []string) (n int) {
 	return n
 }
 
-// TestOtherAddress: texts and the key go to no other address than the one that was
-// given.
+// TestOtherAddress: texts and the key go only to the configured address.
 func TestOtherAddress(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("another address was asked")
@@ -152,7 +151,7 @@ func TestOtherAddress(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaid: a server's own words stand in an error, but no part of the key.
+// TestWhatIsSaid: an error quotes the server, but no part of the key.
 func TestWhatIsSaid(t *testing.T) {
 	key := "secret-" + strings.Repeat("k", 60)
 	for name, c := range map[string]struct {
@@ -191,8 +190,8 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a server that begins an answer and does not end it is let rest as
-// one that does not begin; who gives up is told so, once.
+// TestSlowBody: a server that begins an answer and does not end it counts as not answering. A canceled caller
+// gets one error.
 func TestSlowBody(t *testing.T) {
 	release := make(chan struct{})
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {

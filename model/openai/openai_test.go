@@ -29,7 +29,7 @@ func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWr
 	return s, count
 }
 
-// counted is what such a server does.
+// counted is the handler of such a server.
 func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
 	r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
 	count := new(atomic.Int64)
@@ -45,7 +45,7 @@ func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseW
 	}, count
 }
 
-// direct is a server in this process, which a fake clock waits for.
+// direct is a server in this process, so that a fake clock waits for it.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -107,8 +107,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestFaults: each kind of wrong answer is an error that says what it was, and
-// the key appears in none.
+// TestFaults: each kind of wrong answer is an error that describes it. No error contains the key.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
@@ -160,8 +159,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestZeros: a text that the model knows nothing of has no vector, and keeps no others from
-// theirs; a model of which nothing else is known than that is none.
+// TestZeros: a text that the model knows nothing of has no vector, and does not affect the others. A model that
+// returns only zeros is refused.
 func TestZeros(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
 	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
@@ -240,8 +239,8 @@ func TestSlowAndGone(t *testing.T) {
 	}
 }
 
-// TestUnknownAuthority: of a server whose certificate the system does not trust it is said what
-// to do, not that it is not running; with the certificate it answers.
+// TestUnknownAuthority: for an untrusted certificate the error says what to do. With the certificate the server
+// answers.
 func TestUnknownAuthority(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`)
@@ -269,9 +268,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestQueries: a person waits for a query, so it is tried once and within its own
-// time, and after it found no server the next ones fail at once, while passages are
-// tried as ever.
+// TestQueries: a query is tried once, within its own time. After a server was not reached, the next queries fail
+// at once; passages are still tried.
 func TestQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mode atomic.Value
@@ -314,6 +312,6 @@ func TestQueries(t *testing.T) {
 		mode.Store("busy")
 		ask(model.Passage, DefaultAttempts, true)
 		ask(model.Query, 1, true)
-		ask(model.Query, 1, true) // it answers, so it is asked
+		ask(model.Query, 1, true) // the server answers, so it is asked
 	})
 }

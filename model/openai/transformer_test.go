@@ -10,8 +10,7 @@ import (
 	"sheaf/model"
 )
 
-// transformer is the address of a real model: scripts/servers/transformer.sh
-// starts one.
+// transformer returns the address of a real model that scripts/servers/transformer.sh starts.
 func transformer(t *testing.T) string {
 	t.Helper()
 	address := os.Getenv("SHEAF_TEST_TRANSFORMER")
@@ -21,7 +20,7 @@ func transformer(t *testing.T) string {
 	return address
 }
 
-// The cosines are those that the model's ONNX form gives under onnxruntime.
+// TestTransformerEmbeds compares with the cosines of the model's ONNX form under onnxruntime.
 func TestTransformerEmbeds(t *testing.T) {
 	e, err := New(t.Context(), Options{URL: transformer(t), Model: "all-MiniLM-L6-v2", Batch: 2})
 	if err != nil {

@@ -60,8 +60,8 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	}
 	e.Close()
 
-	// Cut short in the last record, and damaged in the second: what stands
-	// before the fault is used, the rest is asked for again.
+	// The last record is cut off and the second is damaged: records before the fault are used, the others are
+	// requested again.
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +95,8 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	check("no file", e, []string{"one"}, four, 1)
 }
 
-// TestWhatWasEmbeddedIsKept: a long document whose later passages fail is not begun
-// anew, and every text has a vector of its own.
+// TestWhatWasEmbeddedIsKept: a long document whose later passages fail keeps its earlier vectors, and every text
+// has its own vector.
 func TestWhatWasEmbeddedIsKept(t *testing.T) {
 	inner := &failing{counting{hashed.New(8), 0, "m"}, 100}
 	e := remember.New(inner, filepath.Join(t.TempDir(), "vectors"))
@@ -133,8 +133,8 @@ func (f *failing) Embed(ctx context.Context, p model.Purpose, texts []string) ([
 	return f.counting.Embed(ctx, p, texts)
 }
 
-// TestSeveralProcesses: what one process remembers another one that has the file open finds, and
-// none takes the vector of another text for one of its own, in whatever order they write.
+// TestSeveralProcesses: a process finds what another process stored in the open file, and never takes the vector
+// of another text, in any order of writes.
 func TestSeveralProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vectors")
 	inner := &counting{hashed.New(8), 0, "m"}
@@ -161,7 +161,7 @@ func TestSeveralProcesses(t *testing.T) {
 	check(b, "one", 0)
 	check(b, "three", 0)
 
-	// Another one wrote over what this one knows, or made the file anew.
+	// Another process overwrote known records, or started the file again.
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestAddRowTwins: the kernel and plain Go give the same bits, for every length
-// around the block size and beyond.
+// TestAddRowTwins: the kernel and plain Go give the same bits, for every length around the block size and beyond.
 func TestAddRowTwins(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -69,8 +69,8 @@ func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 	}
 }
 
-// TestEveryFlipIsSeen flips each bit of a small model in turn: opening or
-// verifying must say so, and using it must not panic.
+// TestEveryFlipIsSeen flips each bit of a small model in turn: opening or verifying must fail, and using it must
+// not panic.
 func TestEveryFlipIsSeen(t *testing.T) {
 	data := small(t)
 	for i := range data {

@@ -9,7 +9,7 @@ import (
 	"sheaf/model/static"
 )
 
-// pieces is what Pieces yields, as text between bars; empty ranges show as "".
+// pieces returns the result of Pieces as text between bars; empty ranges show as "".
 func pieces(t *static.Tokenizer, text string) string {
 	var out []string
 	t.Pieces(text, func(start, end int) bool {
@@ -19,8 +19,7 @@ func pieces(t *static.Tokenizer, text string) string {
 	return strings.Join(out, "|")
 }
 
-// TestPieces: ranges are of the text as it is written, whatever is folded,
-// decomposed or dropped on the way to the vocabulary.
+// TestPieces: ranges refer to the original text, whatever is folded, decomposed or dropped.
 func TestPieces(t *testing.T) {
 	tokenizer := static.NewTokenizer(vocabulary(t))
 	for text, want := range map[string]string{
@@ -47,9 +46,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// checkPieces holds Pieces against Encode: as many ranges as numbers, in order,
-// between whole characters, and nothing but what Encode drops outside of them.
-// other is a tokenizer of the same vocabulary.
+// checkPieces compares Pieces with Encode: one range per number, in order, at whole characters, and between them
+// only what Encode drops. other is a tokenizer of the same vocabulary.
 func checkPieces(t *testing.T, tokenizer, other *static.Tokenizer, text string) {
 	t.Helper()
 	last, count := 0, 0
@@ -78,13 +76,13 @@ func checkPieces(t *testing.T, tokenizer, other *static.Tokenizer, text string) 
 	}
 }
 
-// around is what a text has about a place.
+// around returns the text around a position.
 func around(text string, at int) string {
 	return text[max(0, min(at, len(text))-40):min(len(text), at+80)]
 }
 
-// TestPiecesEqualEncode checks the texts that the reference tokenizer was asked
-// for, each by itself and all of them in one, which is read in several blocks.
+// TestPiecesEqualEncode checks the texts of the reference tokenizer, each by itself and all in one, which is read
+// in several blocks.
 func TestPiecesEqualEncode(t *testing.T) {
 	cases := encodings(t)
 	v := vocabulary(t)
@@ -102,7 +100,7 @@ func TestPiecesEqualEncode(t *testing.T) {
 		strings.Repeat("\uac00", 20_000)+"!")
 }
 
-// TestPiecesStop: yield ends it, and the tokenizer goes on.
+// TestPiecesStop: yield ends it, and the tokenizer still works.
 func TestPiecesStop(t *testing.T) {
 	tokenizer := static.NewTokenizer(vocabulary(t))
 	before := tokenizer.Encode(nil, "one two three")
@@ -124,7 +122,7 @@ func FuzzPieces(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkPieces(t, tokenizer, other, text) })
 }
 
-// BenchmarkPieces is BenchmarkEncode with the places of the pieces.
+// BenchmarkPieces is BenchmarkEncode with the positions of the pieces.
 func BenchmarkPieces(b *testing.B) {
 	text := benchmarkText(b)
 	tokenizer := static.NewTokenizer(vocabulary(b))

@@ -27,7 +27,7 @@ func vocabulary(t testing.TB) *static.Vocabulary {
 	return v
 }
 
-// encodings are texts, each with what the reference tokenizer made of it.
+// encodings are texts with the output of the reference tokenizer.
 func encodings(t *testing.T) [][2]any {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/encodings.json")
@@ -44,8 +44,8 @@ func encodings(t *testing.T) [][2]any {
 	return cases
 }
 
-// TestEqualsReference compares with the reference tokenizer on texts in many
-// scripts, words made of pieces, and random characters.
+// TestEqualsReference compares with the reference tokenizer on texts in many scripts, words made of pieces, and
+// random characters.
 func TestEqualsReference(t *testing.T) {
 	cases := encodings(t)
 	tokenizer := static.NewTokenizer(vocabulary(t))
@@ -61,8 +61,8 @@ func TestEqualsReference(t *testing.T) {
 	}
 }
 
-// TestEveryCharacter checks how each code point outside ASCII is treated
-// between two letters: dropped, a space, a word by itself, or a letter.
+// TestEveryCharacter checks how each code point outside ASCII is treated between two letters: dropped, a space, a
+// word by itself, or a letter.
 func TestEveryCharacter(t *testing.T) {
 	f, err := os.Open("testdata/characters.txt")
 	if err != nil {
@@ -135,7 +135,7 @@ func FuzzEncode(f *testing.F) {
 		if !slices.Equal(ids, again.Encode(nil, text)) {
 			t.Fatal("the same text gave other pieces")
 		}
-		// White space between two texts keeps them apart.
+		// White space separates two texts.
 		both := tokenizer.Encode(nil, text+" "+text)
 		if !slices.Equal(both, append(slices.Clone(ids), ids...)) {
 			t.Fatal("two texts with a space between them are not the pieces of both")
@@ -143,8 +143,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// benchmarkText is the Markdown below the folder SHEAF_TEST_DIR, or made up prose
-// when it is not set.
+// benchmarkText returns the Markdown below the folder SHEAF_TEST_DIR, or invented prose.
 func benchmarkText(b *testing.B) string {
 	dir := os.Getenv("SHEAF_TEST_DIR")
 	if dir == "" {

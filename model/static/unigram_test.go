@@ -29,7 +29,7 @@ var sentences = []string{
 	"ﬁle № ½ … e\u0301 \u1100\u1161\u11a8 ｶﾞ Ａ\u0301 \u00a0 a\u2581b ſ",
 }
 
-// words are a small table: pieces of the sentences with scores and rows by chance.
+// smallTable returns a small table: pieces of the sentences with random scores and rows.
 func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 	t.Helper()
 	const seed = 5
@@ -120,7 +120,7 @@ func openSmall(t testing.TB) ([]UnigramPiece, *Unigram) {
 	return pieces, u
 }
 
-// lowered is NFKC and then lower case, character by character.
+// lowered applies NFKC and then lower case, character by character.
 func lowered(text string) string {
 	text = strings.ReplaceAll(norm.NFKC.String(strings.ToValidUTF8(text, "")), "İ", "i\u0307")
 	return strings.Map(unicode.ToLower, text)
@@ -238,7 +238,7 @@ func TestEveryCharacterIsFolded(t *testing.T) {
 	}
 }
 
-// TestLongTexts: time and memory do not depend on where white space stands.
+// TestLongTexts: time and memory do not depend on white space.
 func TestLongTexts(t *testing.T) {
 	_, u := openSmall(t)
 	e, err := NewPairEncoder(smallEnglish(t), u)
@@ -330,7 +330,7 @@ func TestTrie(t *testing.T) {
 	}
 }
 
-// TestEveryFlipOfAUnigramIsSeen flips a bit of each byte in turn: opening or verifying must say so, and using the
+// TestEveryFlipOfAUnigramIsSeen flips a bit of each byte in turn: opening or verifying must fail, and using the
 // table must not panic.
 func TestEveryFlipOfAUnigramIsSeen(t *testing.T) {
 	_, data := smallTable(t)
@@ -384,7 +384,8 @@ func TestWriteUnigramRefuses(t *testing.T) {
 	}
 }
 
-// TestPair: English goes through the English table as if there were no other, and the rest through the other one.
+// TestPair: English goes through the English table as if there were no other, and the rest through the other
+// table.
 func TestPair(t *testing.T) {
 	pieces, u := openSmall(t)
 	m := smallEnglish(t)
@@ -399,7 +400,7 @@ func TestPair(t *testing.T) {
 	}{
 		{sentences[0], true}, {sentences[2], false}, {sentences[3], false}, {sentences[7], false}, {sentences[9], false},
 		{"", true},
-		{"\ue000\ue001", true}, // no piece was seen
+		{"\ue000\ue001", true}, // training saw no piece
 		{"4 ß", false}, {"x 2023-04-05 (y)", true},
 		{"The folder. " + sentences[2] + sentences[2], false}, {"索引 The index remembers the document", true},
 	} {
@@ -442,7 +443,7 @@ func near(a, b []float32) bool {
 	return true
 }
 
-// TestPairWindows: each window has the vector of its text, in whatever language it is.
+// TestPairWindows: each window has the vector of its text, in any language.
 func TestPairWindows(t *testing.T) {
 	_, u := openSmall(t)
 	e, err := NewPairEncoder(smallEnglish(t), u)
@@ -497,7 +498,7 @@ func FuzzSegment(f *testing.F) {
 		if !slices.Equal(ids, again.Encode(nil, text)) {
 			t.Fatal("the same text gave other pieces")
 		}
-		// White space between two texts keeps them apart.
+		// White space separates two texts.
 		if both := s.Encode(nil, text+" "+text); !slices.Equal(both, append(slices.Clone(ids), ids...)) {
 			t.Fatal("two texts with a space between them are not the pieces of both")
 		}

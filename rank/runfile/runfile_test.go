@@ -37,8 +37,8 @@ func written(t *testing.T, r *runfile.Run) string {
 	return b.String()
 }
 
-// Scores order, whatever the ranks say; equal scores by rank, then by ID; of
-// what is there twice the better counts.
+// TestReadTREC: scores order, ranks do not; equal scores are ordered by rank, then by ID. Of repeated hits the
+// better counts.
 func TestReadTREC(t *testing.T) {
 	r := read(t, "# a comment\n\nq2 Q0 x 1 1 name\nq1 Q0 low 1 0.5 name\r\nq1\tQ0\thigh\t2\t1.5e0\tname\nq1 Q0 b 4 0.5 "+
 		"name\nq1 Q0 a 4 0.5 name\nq1 Q0 high 5 0.1 name\n")
@@ -73,7 +73,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// Everything wrong is told with file and line.
+// TestReadRefuses: every error names file and line.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"q Q0 a 1 NaN n\n":                   `file:1: the score of "a" is NaN`,
@@ -129,8 +129,7 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// A run that went through a TREC file, where white space is written as %20, joins the
-// one that it came from.
+// TestFuseOfWords: a run that went through a TREC file, which writes white space as %20, joins its original.
 func TestFuseOfWords(t *testing.T) {
 	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
 	after := read(t, written(t, before))
@@ -149,7 +148,7 @@ func TestFuseOfWords(t *testing.T) {
 	}
 }
 
-// Names that one ranking has both, and names of two others, stay apart.
+// TestFuseOfAmbiguousWords: names that one ranking has in both forms, and names of two others, stay apart.
 func TestFuseOfAmbiguousWords(t *testing.T) {
 	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`,
 		`{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
@@ -160,7 +159,7 @@ func TestFuseOfAmbiguousWords(t *testing.T) {
 	}
 }
 
-// What is compressed is read as what is in it.
+// TestReadCompressed: a compressed file reads like its content.
 func TestReadCompressed(t *testing.T) {
 	zip := func(text string) string {
 		var b strings.Builder
@@ -216,7 +215,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What is written reads as it was, in both forms.
+// TestRoundTrip: a written run reads back unchanged, in both formats.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
@@ -246,7 +245,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// No bytes make it panic, and what it takes has finite scores in order.
+// FuzzRead: no bytes cause a panic, and accepted runs have finite scores in order.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"q Q0 a 1 1 n\n", `{"q":[{"id":"a","score":1}]}`, `{"q":{"a":1}}`,
 		`{"schema":"sheaf.search/1","query":"x","results":[]}`, `{"schema":{}}`, "{", `{"a":{"b":1e308,"c":-1e308}}`} {
@@ -305,7 +304,7 @@ func ExampleFuse() {
 	// q1 Q0 a 3 0.006557377049180328 both
 }
 
-// TestNamesWithSpaces: names of notes have spaces, and a run of them is one that can be read.
+// TestNamesWithSpaces: a run may have names with spaces.
 func TestNamesWithSpaces(t *testing.T) {
 	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": `+
 		`"n:全　角.md", "score": 1}]}`)

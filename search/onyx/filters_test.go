@@ -21,8 +21,7 @@ import (
 
 var drawnNow = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// times are such that windows begin and end at them, beside them, and at the age that is
-// assumed of documents without a time.
+// times draws times at the ends of windows, beside them, and at the assumed age of documents without a time.
 func times(t *rapid.T, name string) time.Time {
 	days := rapid.SampledFrom([]int{-1, 10, 89, 90, 91, 200}).Draw(t, name)
 	if days < 0 {
@@ -86,7 +85,7 @@ func drawnFilters(t *rapid.T) onyx.Filters {
 	return f
 }
 
-// lets says what the specification lets through, group by group.
+// lets reports whether the specification finds the document, group by group.
 func lets(f *onyx.Filters, id sheaf.ID, m *onyx.Metadata) bool {
 	within := func(w onyx.Window, at time.Time) bool {
 		return !at.Before(w.Start) && (w.End.IsZero() || !at.After(w.End))
@@ -129,9 +128,8 @@ func shares[T comparable](a, b []T) bool {
 	return slices.ContainsFunc(a, func(x T) bool { return slices.Contains(b, x) })
 }
 
-// Every group of filters holds, one value of it is enough, and the ends of windows are
-// inside them: what a store finds is what each group lets through when it is looked at by
-// itself.
+// TestFiltersGroupByGroup: every group of filters must match, one value of a group is enough, and the ends of
+// windows are included. A store finds what the groups match when each is checked by itself.
 func TestFiltersGroupByGroup(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -173,8 +171,8 @@ func TestFiltersGroupByGroup(t *testing.T) {
 	}
 }
 
-// What was edited within a period was created before its end, and updated after its start:
-// only the latest update is known.
+// TestActiveIn: a document edited within a period was created before its end and updated after its start. Only
+// the last update is known.
 func TestActiveIn(t *testing.T) {
 	period := onyx.Window{Start: drawnNow.AddDate(0, -2, 0), End: drawnNow.AddDate(0, -1, 0)}
 	created, updated := onyx.ActiveIn(period)
@@ -201,7 +199,7 @@ func TestFilterBounds(t *testing.T) {
 	}
 }
 
-// A query's own filter narrows, and opens nothing.
+// TestFiltersOfQueriesNarrow: a query's own filter only narrows.
 func TestFiltersOfQueriesNarrow(t *testing.T) {
 	p, err := profile.Load("onyx-elastic", profile.Builtin)
 	if err != nil {

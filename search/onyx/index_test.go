@@ -27,7 +27,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// stores are those of local, and one on each server that Onyx runs on and that is there.
+// stores are those of local, and one on each available server that Onyx runs on.
 func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	out := local(t, now)
@@ -57,8 +57,7 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	return out
 }
 
-// local are empty indexes over every store that needs nothing but this machine, with
-// both kinds of contents.
+// local are empty indexes over every store that needs no server, with both kinds of contents.
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -131,7 +130,7 @@ func TestCreateOrVerify(t *testing.T) {
 	}
 }
 
-// A document that shrinks leaves no chunks behind; deleting says how many went.
+// TestWriteAndDelete: a document that shrinks leaves no chunks behind. Delete returns how many chunks it removed.
 func TestWriteAndDelete(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
@@ -163,8 +162,8 @@ func TestWriteAndDelete(t *testing.T) {
 	}
 }
 
-// Metadata change as a whole, at once, and nothing is embedded again: the vectors
-// that were given are still found by.
+// TestUpdateMetadata: metadata change at once and as a whole, without embedding again. The old vectors still find
+// the document.
 func TestUpdateMetadata(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Title: "Cats",
@@ -191,7 +190,7 @@ func TestUpdateMetadata(t *testing.T) {
 		if a, b := sees(ann), sees(bob); len(a) != 0 || !slices.Equal(b, []sheaf.ID{"t:a#0"}) {
 			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
 		}
-		// What was not named stays: the set; administrators see what is hidden.
+		// The set was not named, so it stays. Administrators see hidden documents.
 		if got := sees(onyx.Filters{Access: []string{"bob"}, Sets: []string{"x"}}); len(got) != 1 {
 			t.Errorf("%s: the set is gone: %v", name, got)
 		}
@@ -206,8 +205,8 @@ func TestUpdateMetadata(t *testing.T) {
 	}
 }
 
-// Groups of filters are all to be met, of a group's values one; documents without a
-// date are within windows that began long ago and have not ended.
+// TestGroupsAndWindows: all groups must match, with one value each. Documents without a date match windows that
+// began long ago and have no end.
 func TestGroupsAndWindows(t *testing.T) {
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
@@ -228,7 +227,7 @@ func TestGroupsAndWindows(t *testing.T) {
 			{onyx.Filters{Sources: []string{"web"}, Tags: []string{"k===w"}}, "[]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(30)}}, "[t:a#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(120)}}, "[t:a#0 t:b#0 t:c#0]"},
-			// What has no time counts as 90 days old, and a window that begins there leaves it out.
+			// A document without a time counts as 90 days old. A window that begins there excludes it.
 			{onyx.Filters{Updated: onyx.Window{Start: days(90)}}, "[t:a#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(90).Add(-time.Second)}}, "[t:a#0 t:c#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(100), End: days(100)}}, "[t:b#0]"},
@@ -245,7 +244,7 @@ func TestGroupsAndWindows(t *testing.T) {
 	}
 }
 
-// Words of later versions: match and phrase of title and content.
+// TestKeywordQuery: words of later versions match title and content as words and as phrases.
 func TestKeywordQuery(t *testing.T) {
 	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
 	if !ok || len(q.Must)+len(q.MustNot) > 0 {
@@ -262,8 +261,8 @@ func TestKeywordQuery(t *testing.T) {
 	}
 }
 
-// A document that turns private is gone for strangers at once, and back when it
-// turns public again; nobody has to know of a list beside the flag.
+// TestPublicToPrivate: a document that turns private disappears for others at once, and returns when it turns
+// public. Callers need no list beside the flag.
 func TestPublicToPrivate(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
@@ -282,8 +281,8 @@ func TestPublicToPrivate(t *testing.T) {
 	}
 }
 
-// Documents are called what they are called: no character is rewritten or dropped,
-// so none takes another's place and each can be asked for.
+// TestOddNames: no character of a document's name is rewritten or dropped, so names stay distinct and each can be
+// found.
 func TestOddNames(t *testing.T) {
 	names := []sheaf.ID{"t:it's.md", "t:it_s.md", "t:its.md", `t:say "x".md`, "t:a#b.md", "t:größe.md", "t:gro\u0308ße.md"}
 	for name, x := range stores(t, nil) {
@@ -301,8 +300,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// Sections come in the order of the document, both ends of a range included, and
-// the filters guard every one of them.
+// TestSections: sections come in document order, both ends of a range included. The filters apply to each.
 func TestSections(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		var chunks []onyx.Chunk
@@ -369,8 +367,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// A project alone bounds what is found, and with other scopes of knowledge widens
-// it; other filters narrow all of them.
+// TestProjects: a project alone narrows the search, and widens it beside other scopes of knowledge. Other filters
+// narrow all of them.
 func TestProjects(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"},
@@ -421,8 +419,8 @@ func TestKnowledgeGraph(t *testing.T) {
 	}
 }
 
-// The profiles of both systems run on it, and filters never empty a branch: they
-// are applied before the branch is cut.
+// TestProfiles: the profiles of both systems run on the index. Filters apply before a branch is cut, so they
+// never empty it.
 func TestProfiles(t *testing.T) {
 	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 	for name, x := range stores(t, now) {
@@ -454,8 +452,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// Nobody sees a private document by calling themselves "public", and no filter
-// that narrows lets more through.
+// TestAccessIsCareful: a caller with the name "public" does not see private documents, and no narrowing filter
+// finds more.
 func TestAccessIsCareful(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
@@ -496,7 +494,7 @@ func TestAccessIsCareful(t *testing.T) {
 	})
 }
 
-// A damaged file is told, and what was saved is there after a crash.
+// TestFolder: a damaged file is an error, and saved documents exist after a crash.
 func TestFolder(t *testing.T) {
 	disk := vfs.NewMem()
 	f := &onyx.Folder{FS: disk, Dir: "/c"}
@@ -534,7 +532,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// columnsOnly is a store that takes columns alone, and notes them.
+// columnsOnly is a store that accepts only columns, and records them.
 type columnsOnly struct {
 	store.Backend
 	changes []store.ColumnChange
@@ -545,8 +543,8 @@ func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChan
 	return nil
 }
 
-// Lists are the caller's again after a call, and those of an answer are too: neither
-// changes who may see what.
+// TestListsAreTheCallers: a caller may change lists after a call, and lists of an answer, without changing who
+// sees what.
 func TestListsAreTheCallers(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		access := []string{"user:ann"}
@@ -604,7 +602,7 @@ func TestListsAreTheCallers(t *testing.T) {
 	}
 }
 
-// TestUpdateColumns: a store that can change columns alone is not sent the rest again.
+// TestUpdateColumns: a store that can change columns gets nothing else.
 func TestUpdateColumns(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -613,7 +611,7 @@ func TestUpdateColumns(t *testing.T) {
 	st := &columnsOnly{Backend: memory.New(a)}
 	x := onyx.New(st, &onyx.Memory{}, nil)
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
-	st.Backend = nil // what is not a change of columns panics
+	st.Backend = nil // any other write panics
 	boost := 2.0
 	if missing, err := x.Update(t.Context(),
 		[]onyx.Update{{Documents: []sheaf.ID{"t:a", "t:b"}, Boost: &boost}}); err != nil || len(missing) != 1 {

@@ -68,7 +68,7 @@ func TestVectorsUndated(t *testing.T) {
 	})
 }
 
-// The score of words is the sum of four clauses, each times its weight.
+// TestVectorsKeywordScore: the score of words is the sum of four clauses, each times its weight.
 func TestVectorsKeywordScore(t *testing.T) {
 	clauses := []string{"title_match", "title_phrase", "content_match", "content_phrase"}
 	worked.Each(t, "onyx_opensearch_keyword_score.json", func(t *testing.T, in struct {
@@ -95,7 +95,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 			t.Errorf("score %v, want %v", score, want.Score)
 		}
 	})
-	// What a store makes of it is that sum.
+	// The score of a store is that sum.
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Title: "Several words",
 			Chunks:   []onyx.Chunk{{Text: "There are several words here, and several other words."}},
@@ -111,7 +111,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 	}
 }
 
-// score is that of the only document, by fields of weight 1.
+// score returns the score of the only document, with fields of weight 1.
 func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 	t.Helper()
 	r, err := x.Plain(context.Background(), q, onyx.Filters{}, 1)
@@ -121,8 +121,7 @@ func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 	return r[0].Score
 }
 
-// The vectors hold objects, whose members have an order that Go's maps lose: it
-// is read from the text.
+// TestVectorsMetadataSuffix reads the objects from the text, because Go's maps lose the order of their members.
 func TestVectorsMetadataSuffix(t *testing.T) {
 	worked.Each(t, "onyx_metadata_suffix.json", func(t *testing.T, in json.RawMessage, want struct {
 		Semantic, Keyword string

@@ -21,7 +21,7 @@ import (
 	"sheaf/text/query"
 )
 
-// word is the nth word of a language that nobody speaks.
+// word returns the nth word of an invented language.
 func word(n uint64) string {
 	const syllables = "bacedifoguhajekilomunapeqirosutavewixoyuza"
 	text := []byte{'m'}
@@ -31,9 +31,8 @@ func word(n uint64) string {
 	return string(text)
 }
 
-// vault is a folder of n notes of about 6.8 kB, in folders of 25, with headings
-// and links; words are as unevenly spread as in real text. SHEAF_TEST_DIR names a
-// real folder to use instead.
+// vault returns a folder of n notes of about 6.8 kB, in folders of 25, with headings and links. Word frequencies
+// are as uneven as in real text. SHEAF_TEST_DIR names a real folder to use instead.
 func vault(b *testing.B, n int) string {
 	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
 		return dir
@@ -56,11 +55,10 @@ func vault(b *testing.B, n int) string {
 	return folder(b, files)
 }
 
-// The targets: a folder of 1,000 files scanned in 50 ms, 500 candidates cut in
-// 50 ms, the index of 1,000 chunks made in 100 ms, the whole query in 150 ms at
-// the 95th percentile. "rg" is how long ripgrep takes to count the same words in
-// the same files, in the same run, where it is installed; "cpu" and "rg-cpu" are the
-// times of all processors, which other work beside does not change.
+// BenchmarkTiered measures the targets: scan 1,000 files in 50 ms, cut 500 candidates in 50 ms, index 1,000
+// chunks in 100 ms, answer in 150 ms at the 95th percentile. "rg" is the time of ripgrep to count the same words
+// in the same files and run, if installed. "cpu" and "rg-cpu" are processor times, which other work does not
+// change.
 func BenchmarkTiered(b *testing.B) {
 	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), "how is " + word(9) +
 		" made of " + word(512), word(8191), "note heading"}
@@ -79,7 +77,7 @@ func BenchmarkTiered(b *testing.B) {
 	}
 }
 
-// processor is the time that all processors spent on this process.
+// processor returns the processor time of this process.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -123,7 +121,7 @@ func benchmarkQueries(b *testing.B, root string, queries []string, remembered bo
 			}
 			start := time.Now()
 			cmd := exec.Command(rg, append(args, filepath.Clean(root))...)
-			_ = cmd.Run() // nothing found is status 1
+			_ = cmd.Run() // status 1 means that nothing was found
 			steps["rg"] = append(steps["rg"], time.Since(start))
 			steps["rg-cpu"] = append(steps["rg-cpu"], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}

@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// picky is a model that refuses texts of stone.
+// picky is a model that refuses texts with stones.
 type picky struct{ hashed.Embedder }
 
 func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
@@ -25,7 +25,7 @@ func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string)
 	return p.Embedder.Embed(ctx, purpose, texts)
 }
 
-// TestOneFileWithoutVectors: a file that the model refuses keeps no other from its vectors.
+// TestOneFileWithoutVectors: a file that the model refuses does not keep others from their vectors.
 func TestOneFileWithoutVectors(t *testing.T) {
 	s, err := scan.New(scan.Options{Root: folder(t,
 		map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault",

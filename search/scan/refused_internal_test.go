@@ -19,9 +19,9 @@ import (
 	"sheaf/text/query"
 )
 
-// TestCandidatesAgainstTheSlowWay: the candidates of a query that leaves words out are
-// those of looking at every file: the best that match, in order, without those that a
-// store of everything finds for what is wanted alone and not for the query.
+// TestCandidatesAgainstTheSlowWay compares candidates of queries with forbidden words with those of a slow search
+// in every file: the best matches in order, without files that a store of everything finds only for the wanted
+// words alone.
 func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
 	if err != nil {
@@ -114,7 +114,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		for _, d := range cut {
 			id := string(d.doc.ID)
 			taken := now[id]
-			if !now[id] && !before[id] { // its letters match and no word: it may be either
+			if !now[id] && !before[id] { // its letters match but no word: either result is right
 				taken = g.at[d.path]
 			}
 			if taken && len(want) < req.MaxFiles {

@@ -14,8 +14,8 @@ import (
 	"sheaf/text/query"
 )
 
-// TestWhatIsRefusedTakesNoPlace: files that hold more of what is wanted, and what is
-// left out, are no candidates, however many there are, whatever the words look like.
+// TestWhatIsRefusedTakesNoPlace: files with a forbidden word are not candidates, however many there are and
+// however well they match.
 func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	files := map[string]string{"last/one.md": "a zebra\n"}
 	for i := range 200 {
@@ -41,7 +41,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 			}
 		}
 	}
-	// As many as are wanted are found behind them, and no more.
+	// Exactly as many as are wanted are found behind them.
 	for i := range 30 {
 		files[fmt.Sprintf("z/%02d.md", i)] = "a zebra\n"
 	}
@@ -53,8 +53,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	}
 }
 
-// TestWhatMayAnswerIsKept: a file whose words refuse it for one branch is a candidate
-// when another may find it.
+// TestWhatMayAnswerIsKept: a file that one branch refuses is a candidate when another branch may find it.
 func TestWhatMayAnswerIsKept(t *testing.T) {
 	root := folder(t, map[string]string{
 		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30),
@@ -86,10 +85,10 @@ fuse: {method: rrf, k: 60}
 	}{
 		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100"}, 0},
 		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100", "semantic": "1"}, 1}, // by the section beside it
-		// meaning is bound by nothing
+		// meaning has no required words
 		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1"}, 3},
 		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1", "semantic_weight": "0"}, 2},
-		{"zebra -stone", two, nil, 1}, // by the branch that does not see the title
+		{"zebra -stone", two, nil, 1}, // by the branch that does not search the title
 	} {
 		s := searcher(t, root)
 		s.Embed = embed

@@ -26,7 +26,7 @@ import (
 	"sheaf/text/query"
 )
 
-// folder is a folder of files.
+// folder makes a folder of files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "vault")
@@ -51,7 +51,7 @@ func english(t testing.TB) *analysis.Analyzer {
 	return a
 }
 
-// searcher searches a folder by scanning it.
+// searcher returns a searcher that scans a folder.
 func searcher(t testing.TB, root string) *search.Searcher {
 	t.Helper()
 	s, err := scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)})
@@ -70,7 +70,7 @@ func tiered(t testing.TB) *profile.Profile {
 	return p
 }
 
-// ask runs a query, as a person types it, through the profile tiered.
+// ask runs a query, as a user types it, with the profile tiered.
 func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
 	t.Helper()
 	r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt)
@@ -88,7 +88,7 @@ func ids(r *search.Result) []string {
 	return out
 }
 
-// sections is a note of n sections that are long enough to be cut apart.
+// sections returns a note of n sections that are long enough to be cut apart.
 func sections(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -97,8 +97,8 @@ func sections(n int, text string) string {
 	return b.String()
 }
 
-// The specification's example: properties of a note are found through every
-// chunk of it, lists up to ten values, keys and nested values not.
+// TestPropertiesAreReplicated runs the specification's example: every chunk of a note has the note's properties,
+// up to ten values of a list, without keys and nested values.
 func TestPropertiesAreReplicated(t *testing.T) {
 	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, " +
 		"v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: " +
@@ -122,8 +122,8 @@ func TestPropertiesAreReplicated(t *testing.T) {
 	}
 }
 
-// TestFrontmatterDepth: values in lists and maps within properties are found down to the depth
-// that the profile says, never their keys, nor what says who may see the note.
+// TestFrontmatterDepth: values in lists and maps within properties are found down to the profile's depth. Keys,
+// and access lists, are never found.
 func TestFrontmatterDepth(t *testing.T) {
 	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, " +
 		"plainvalue]\n" +
@@ -143,9 +143,8 @@ func TestFrontmatterDepth(t *testing.T) {
 	}
 }
 
-// Every file that holds a word is a candidate, not only the first ones listed;
-// what the path holds counts twice; and when there are more than wanted, the
-// rarest words decide.
+// TestCandidates: every file with a word is a candidate, not only the first ones listed. A word in the path
+// counts twice. When there are too many, the rarest words decide.
 func TestCandidates(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {
@@ -180,7 +179,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// What the path holds counts more than what only the text holds.
+// TestPathsComeFirst: a word in the path counts more than a word in the text.
 func TestPathsComeFirst(t *testing.T) {
 	files := map[string]string{"z/zebra.md": "stripes\n"}
 	for i := range 20 {
@@ -193,9 +192,8 @@ func TestPathsComeFirst(t *testing.T) {
 	}
 }
 
-// What a person may ask is found in the files although it is not spelt there:
-// inflections, accents, scripts without spaces, single characters, beginnings,
-// misspellings, phrases.
+// TestRecall: a scan also finds other forms of the query's words: inflections, accents, scripts without spaces,
+// single characters, beginnings, misspellings, phrases.
 func TestRecall(t *testing.T) {
 	files := map[string]string{
 		"verbs.md":   "It was configured by hand.\n",
@@ -222,8 +220,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A filter is applied before candidates are counted, and what holds a word that is
-// left out is looked at after what answers alike without: neither takes the place of what is wanted.
+// TestFilterComesBeforeTheLimit: filters apply before candidates are counted, and files with a forbidden word
+// come after equal files without it. Neither takes the place of a wanted file.
 func TestFilterComesBeforeTheLimit(t *testing.T) {
 	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
 	for i := range 30 {
@@ -237,11 +235,11 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 			t.Errorf("%s: got %v", query, got)
 		}
 	}
-	// It is no candidate for the sake of what is left out alone.
+	// A forbidden word alone does not make a file a candidate.
 	if r := ask(t, s, "missing -stone", search.Options{}); r.Scanned.Matched != 0 {
 		t.Errorf("%d files match", r.Scanned.Matched)
 	}
-	// A section that lacks the word is found in a file that has it elsewhere.
+	// A section without the forbidden word is found in a file that has the word elsewhere.
 	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" +
 		strings.Repeat("filler ", 30)}))
 	if got := ids(ask(t, s, "word -stone",
@@ -250,7 +248,7 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 	}
 }
 
-// Folders count every file, links are those between candidates.
+// TestFacts: folders count every file; links are those between candidates.
 func TestFacts(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: " +
@@ -287,8 +285,9 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A link to a file that is no candidate is none to a candidate that is called like it. Of files
-// that no candidate is called like nothing is kept: there may be as many as the folder has.
+// TestLinksToOtherFiles: a link to a file that is not a candidate does not lead to a candidate with a similar
+// name. Names of other files are kept only if a candidate has a similar name, because a folder may have many
+// files.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"a.md":      "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n",
@@ -308,8 +307,8 @@ func TestLinksToOtherFiles(t *testing.T) {
 	}
 }
 
-// A file that changed is cut again although it was remembered, one that went is
-// gone, and the same query gives the same answer from the memory as without it.
+// TestChangesAreSeen: a changed file is cut again although it was cached, a deleted file disappears, and a query
+// gives the same answer with and without the cache.
 func TestChangesAreSeen(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
 	s := searcher(t, root)
@@ -329,8 +328,7 @@ func TestChangesAreSeen(t *testing.T) {
 	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
 		t.Errorf("old text is found: %v", got)
 	}
-	// The file is a candidate either way, and its sections are those of now; also of a
-	// change that leaves the size as it was.
+	// The file is a candidate either way. Its sections are the current ones, even if the change kept the size.
 	now := func(found, not string) {
 		t.Helper()
 		if got := ids(ask(t, s, "+word +"+found, search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
@@ -349,7 +347,7 @@ func TestChangesAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	now("fourth", "second")
-	// And of one that leaves the time as it was.
+	// And if the change kept the time.
 	was, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
@@ -363,7 +361,7 @@ func TestChangesAreSeen(t *testing.T) {
 	now("fifth", "fourth")
 }
 
-// With meaning, the vectors are those of the same candidates, and only they.
+// TestMeaningIsBoundToTheCandidates: a search by meaning uses only the vectors of the candidates.
 func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n",
 		"c.md": "alpha gamma\n"}))
@@ -399,8 +397,8 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 	}
 }
 
-// Every line of the specification's configuration, and what the profile has beside it:
-// the default, both ends of the range, and beyond them an error, never a clamp.
+// TestBounds covers every line of the specification's configuration and the profile's own numbers: the default,
+// both ends of the range, and an error beyond them.
 func TestBounds(t *testing.T) {
 	s, p := searcher(t, folder(t, map[string]string{"a.md": "word\n"})), tiered(t)
 	table := map[string]struct{ standard, least, most float64 }{
@@ -467,17 +465,17 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// heap is what is in use on the heap.
+// heap returns the bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what the first one's finalizers release
+	runtime.GC() // release what the first run's finalizers free
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// When the memory is full, what ranks last is left out, and the result says so.
-// The bound is of memory in fact, whether there are many sections or much text.
+// TestMemoryIsBounded: when the memory is full, the last-ranked files are left out, and the result says so. The
+// bound holds for many sections and for much text.
 func TestMemoryIsBounded(t *testing.T) {
 	var manySections, longText strings.Builder
 	for i := range 500 {
@@ -492,7 +490,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		root := folder(t, files)
 		for _, megabytes := range []int64{10, 20, 100} {
 			words := english(t)
-			words.QueryTokens("word") // what it remembers of words is the program's, whatever is scanned
+			words.QueryTokens("word") // fill the program's cache of words first
 			s, err := scan.New(scan.Options{Root: root, Analyzer: words})
 			if err != nil {
 				t.Fatal(err)
@@ -525,7 +523,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// The best file is a candidate whatever it takes; the next one is not, and that is told.
+// TestFirstFileIsAlwaysTaken: the best file is a candidate at any size. The next one is not, and the result says
+// so.
 func TestFirstFileIsAlwaysTaken(t *testing.T) {
 	var long strings.Builder
 	for i := range 2000 {
@@ -567,7 +566,7 @@ func TestRequestsAreChecked(t *testing.T) {
 	}
 }
 
-// Files that are no text, cannot be read or are in UTF-16 do no harm.
+// TestOddFiles: files that are no text, unreadable or in UTF-16 do no harm.
 func TestOddFiles(t *testing.T) {
 	root := folder(t, map[string]string{
 		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00",
@@ -589,7 +588,7 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// Queries at the same time, while files change, answer each for itself.
+// TestQueriesAtOnce: concurrent queries, while files change, do not affect each other.
 func TestQueriesAtOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 50 {
@@ -631,7 +630,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// A section is found by its title, its own heading and its path, each with its weight.
+// TestFieldsOfSections: a section is found by its title, its own heading and its path, each with its weight.
 func TestFieldsOfSections(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long +
@@ -652,7 +651,7 @@ func TestFieldsOfSections(t *testing.T) {
 			t.Errorf("%s: %d of %d sections match %+v", query, matched, r.Scanned.Chunks, want)
 		}
 	}
-	// Where a note has no heading, its title is none.
+	// Without a heading in the note, its title is not one.
 	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats",
 		search.Options{Explain: true})
 	if len(r.Hits) != 1 {
@@ -665,8 +664,8 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
-// Nothing but what a note says is searched: no word of ours stands in every text,
-// keys of frontmatter neither, and a tag that begins like another one damages it not.
+// TestOnlyWhatNotesSayIsSearched: no text of ours and no keys of frontmatter are searched, and a tag that begins
+// like another one does not match it.
 func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
@@ -683,9 +682,8 @@ func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	}
 }
 
-// The explanation in the specification's names: the field is the field and the
-// query the word, every signal that took part is there, and the score before
-// normalization is told.
+// TestSignals: the explanation has the specification's names. The field is the field and the query the word,
+// every signal is there, and so is the score before normalization.
 func TestSignals(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n",
@@ -750,8 +748,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestOnlyTheFirstHaveVectors: as many sections have vectors as are allowed, whole files
-// of them, and it is told.
+// TestOnlyTheFirstHaveVectors: the allowed number of sections has vectors, in whole files, and the result says
+// so.
 func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
 	s, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)})
@@ -775,7 +773,7 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			t.Errorf("at most %d: notes %q", most, r.Notes)
 		}
 	}
-	// Of a file that has more sections than may have vectors none has.
+	// A file with more sections than may have vectors gets none.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
 	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
 		Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {

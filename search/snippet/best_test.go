@@ -10,7 +10,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestSnippetOfPartGoesOn: a snippet of a part that ends within a paragraph says so.
+// TestSnippetOfPartGoesOn: a snippet of a part that ends within a paragraph ends with "…".
 func TestSnippetOfPartGoesOn(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -35,8 +35,8 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 	}
 }
 
-// TestSnippetShowsPhrase: the part with the words of a phrase is shown rather than an earlier one
-// with some of them; of none with all of them, the earliest with a match, with its own ranges.
+// TestSnippetShowsPhrase: a part with all words of a phrase wins over an earlier part with some of them. Without
+// such a part, the earliest part with a match wins, with its own ranges.
 func TestSnippetShowsPhrase(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -87,8 +87,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}
 }
 
-// TestSnippetOfOwnText: text under sub-headings is shown when the hit's own text has no word
-// of the query, and not otherwise, whatever more it has.
+// TestSnippetOfOwnText: text under sub-headings is shown only when the hit's own text has no word of the query.
 func TestSnippetOfOwnText(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -105,7 +104,7 @@ func TestSnippetOfOwnText(t *testing.T) {
 	}
 }
 
-// TestHeadingRowOfTable: a row of a table is shown under the row that names its columns.
+// TestHeadingRowOfTable: a row of a table is shown under its heading row.
 func TestHeadingRowOfTable(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {

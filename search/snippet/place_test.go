@@ -9,8 +9,8 @@ import (
 	"sheaf/search/snippet"
 )
 
-// TestPlaceOfTheWordAskedFor names the kind of fault: the place or the snippet shown
-// is that of a common word, or of a part of a name, and not of the rarest word.
+// TestPlaceOfTheWordAskedFor names the kind of fault: the place or snippet shows a common word, or a part of a
+// name, instead of the rarest word.
 func TestPlaceOfTheWordAskedFor(t *testing.T) {
 	lines := func(format string, n int) string {
 		var b strings.Builder

@@ -255,8 +255,8 @@ func TestSnippetHolds(t *testing.T) {
 	})
 }
 
-// TestSnippetsStay: a snippet stays what it is while others are cut, of texts with more different words than a
-// highlighter remembers.
+// TestSnippetsStay: a snippet does not change while others are cut, from texts with more words than a highlighter
+// remembers.
 func TestSnippetsStay(t *testing.T) {
 	q := sheaf.Match{Text: "red fox"}
 	var texts []string

@@ -89,7 +89,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestGibberish: a query of no language has no vector. As a passage, the same text has one.
+// TestGibberish: a query in no language has no vector, but the same text has one as a passage.
 func TestGibberish(t *testing.T) {
 	e := open(t)
 	for _, text := range []string{"zzzzqqq", "xqzt", "kjhgf", "\ue000\ue001\ue002", "?!", ""} {
@@ -140,7 +140,7 @@ func TestEnglishIsAsBefore(t *testing.T) {
 	}
 }
 
-// TestMixedText: the language of most of a text decides, names and code in it do not.
+// TestMixedText: the language of most of a text decides; names and code do not.
 func TestMixedText(t *testing.T) {
 	e := open(t)
 	alone, err := english.New()
@@ -160,8 +160,8 @@ func TestMixedText(t *testing.T) {
 	}
 }
 
-// TestSegments compares with what the reference tokenizer makes of sentences in many languages:
-// testdata/make_segments.py writes them.
+// TestSegments compares with the reference tokenizer on sentences in many languages; testdata/make_segments.py
+// writes them.
 func TestSegments(t *testing.T) {
 	raw, err := os.ReadFile("testdata/segments.json")
 	if err != nil {
@@ -188,7 +188,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// strange are texts that are in no language.
+// strange are texts in no language.
 var strange = []string{
 	"", " ", "\x00", "\xed\xa0\x80", "\u200f\u200e", "\u0301\u0301\u0323", "\ue000\uf8ff", "🎉👩‍💻🇩🇪", "字", "aжαअกあ索ا한גაՀ",
 	strings.Repeat("ж", 1<<20), strings.Repeat("\u0301", 1<<18), strings.Repeat("ж索a", 10<<20/6),
@@ -210,8 +210,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestSameVectors: texts in many languages, and texts of no language, have the same vectors on every machine, bit for
-// bit. When the table changes, write the sum that the test prints.
+// TestSameVectors: texts in many languages and in none have the same vectors on every machine, bit for bit. When
+// the table changes, write the sum that the test prints.
 func TestSameVectors(t *testing.T) {
 	const want uint32 = 0xe00c52f3
 	raw, err := os.ReadFile("testdata/sentences.txt")

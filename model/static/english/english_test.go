@@ -8,8 +8,7 @@ import (
 	"sheaf/model/static/english"
 )
 
-// TestMeaning: passages that answer a question are nearer to it than others that
-// share no fewer words with it.
+// TestMeaning: passages that answer a question are nearer to it than others with at least as many common words.
 func TestMeaning(t *testing.T) {
 	e, err := english.New()
 	if err != nil {

@@ -278,6 +278,7 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 	}
 	best, first := &r.Columns[r.Best], &r.Columns[0]
 	r.Better = r.Best > 0 && best.P < significance
+	worse := func(c ColumnReport) bool { return c.Difference < 0 && c.P < significance }
 	switch {
 	case r.Better:
 		r.Verdict = fmt.Sprintf("%s serves these documents better than %s: %+.3f %s (%s)", best.Name, first.Name,
@@ -285,6 +286,8 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 	case r.Best > 0:
 		r.Verdict = fmt.Sprintf("no significant difference: keep %s (%s is %+.3f, %s)", first.Name, best.Name,
 			best.Difference, span(best.DifferenceRange))
+	case len(r.Columns) > 1 && !slices.ContainsFunc(r.Columns[1:], worse):
+		r.Verdict = fmt.Sprintf("no significant difference: keep %s", first.Name)
 	default:
 		r.Verdict = fmt.Sprintf("%s serves these documents best of those compared", first.Name)
 	}

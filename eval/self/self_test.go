@@ -220,6 +220,12 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 
+	same := o
+	same.Columns = []eval.Column{cols[0], cols[0]}
+	if r, err = self.Evaluate(ctx, c, same); err != nil || !strings.Contains(r.Verdict, "no significant difference") {
+		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
+	}
+
 	// A better ranking than the first is said to be one.
 	cols[0], cols[3] = cols[3], cols[0]
 	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 ||

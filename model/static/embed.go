@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Encoder turns texts into vectors with a model. With a second table it also reads other languages than English.
@@ -97,40 +98,55 @@ func normalize(v []float32) bool {
 }
 
 // Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
-// English table also reads texts in unknown languages, so it must know more than half of the pieces: Latin words
-// or parts of at least two letters. Numbers beside words, such as 5 in "chapter 5", do not count. For unknown
-// texts the nearest passages are arbitrary.
+// English table also reads texts in unknown languages, so more of the pieces must be Latin words or parts of at least
+// two letters than not. Marks, numbers and single letters, as in "chapter 5", do not count. A name with digits, such
+// as ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
 func (e *Encoder) Knows(text string) bool {
-	if words := withLetters(text); words != "" {
-		text = words
+	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
+	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {
+		text = strings.Join(words, " ")
 	}
 	e.one.reset(text)
 	if e.table(&e.one) == othersTable {
 		return true
 	}
-	pieces, known := e.part(&e.one, englishTable).pieces, 0
-	for _, id := range pieces {
-		if e.model.vocab.isWord(id) {
-			known++
+	known, unknown := 0, 0
+	for word := range strings.FieldsFuncSeq(text, betweenWords) {
+		switch {
+		case utf8.RuneCountInString(word) < 2 || noLetter(word):
+			continue
+		case strings.ContainsFunc(word, unicode.IsDigit):
+			unknown++
+			continue
+		}
+		e.one.reset(word)
+		for _, id := range e.part(&e.one, englishTable).pieces {
+			if piece := e.model.vocab.letters(id); isWord(piece) {
+				known++
+			} else if string(piece) != "_" {
+				unknown++
+			}
 		}
 	}
-	return 2*known > len(pieces)
+	return known > unknown
 }
 
-// withLetters returns the words of text that have a letter.
-func withLetters(text string) string {
-	words := strings.Fields(text)
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
-		return !strings.ContainsFunc(word, unicode.IsLetter)
-	}), " ")
+// betweenWords reports whether a character is none of a word. A name such as ERR_4096 is one word.
+func betweenWords(c rune) bool {
+	return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
 }
 
-// isWord reports whether a piece is ASCII, longer than one character, and not special.
-func (v *Vocabulary) isWord(id int32) bool {
+// letters returns a piece without the sign that it continues a word.
+func (v *Vocabulary) letters(id int32) []byte {
 	piece := v.piece(id)
 	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {
 		piece = piece[len(continuation):]
 	}
+	return piece
+}
+
+// isWord reports whether a piece is ASCII, longer than one character, and not special.
+func isWord(piece []byte) bool {
 	if len(piece) < 2 || piece[0] == '[' {
 		return false
 	}

@@ -265,3 +265,20 @@ func BenchmarkEmbed(b *testing.B) {
 		run(language, text, len([]rune(text))/characters)
 	}
 }
+
+// TestKnownQueries: signs, numbers and single letters beside English words take no meaning from a query; codes, numbers
+// alone and texts that the tables cannot read have none.
+func TestKnownQueries(t *testing.T) {
+	e := open(t)
+	same := func(string) float64 { return 1 }
+	for text, want := range map[string]bool{
+		`"Writing a Loader"`: true, "writer's guide": true, "Upgrade to v1": true, "chapter 5": true, "cargo-tree(1)": true,
+		"html-webpack-plugin": true, "Node.js API": true, "getUrl() hook": true, `--mode="production"`: true,
+		"ERR_X9_TIMEOUT": false, "ERR_CERT_4096": false, "X9": false, "COVID-19 vaccine": true,
+		"4711": false, "x": false, "?!": false, "": false,
+	} {
+		if got := e.EmbedWeighted(text, same) != nil; got != want {
+			t.Errorf("%q is known: %t, want %t", text, got, want)
+		}
+	}
+}

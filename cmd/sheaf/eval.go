@@ -59,7 +59,7 @@ type evalOptions struct {
 
 const evalHelp = `Indexes each data set as a folder is indexed, runs its queries through the
 profiles, and says how good the answers are, how fast they came, and which
-differences are more than chance (doc/eval.md).
+differences are more than chance (doc/judging-and-tuning.md).
 
 A data set is one of
   a folder in BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv, each also

@@ -29,7 +29,7 @@ func (a *app) evalSelfCommand() *cobra.Command {
 asks for its section, the words of a link for the page that it leads to, an alias
 for its note, a rare phrase for its chunk, a sentence with words left out for its
 chunk. Runs them through the rankings and says which serves these documents, and
-whether the difference is more than chance (doc/eval.md).
+whether the difference is more than chance (doc/judging-and-tuning.md).
 
 The first column is the profile in use. Without --profile and --param some others
 are compared with it.`,

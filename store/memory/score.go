@@ -224,7 +224,7 @@ func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, boo
 	return nil, false
 }
 
-// pieces scores the parts of a prefix or fuzzy query, all of which must match.
+// pieces scores the parts of a prefix or fuzzy query, which must all match.
 func (s *scorer) pieces(pieces []analysis.Piece, field string, factor float64, c *chunk,
 	weight func(folded string) func(term string) float64) (*parts, bool) {
 	out := s.parts()

@@ -1,34 +1,30 @@
-// Package analysis answers the question "which terms does a text have?". The
-// same code runs at indexing and at query time, so that what is indexed can be
-// found. Its main type is [Analyzer].
+// Package analysis answers the question "which terms does a text have?". The same code runs at
+// indexing and at query time, so that queries find what was indexed. Its main type is [Analyzer].
 //
-// Text is cut into raw words ([Analyzer.Words]), and each raw word gives one or
-// more terms ([Analyzer.Terms]):
+// Text is cut into raw words ([Analyzer.Words]), and each raw word has one or more terms
+// ([Analyzer.Terms]):
 //
-//   - words follow Unicode's word boundaries (UAX #29); words of one language are
-//     stemmed (Snowball), everything is folded: NFKC, lower case, diacritics of
-//     the Latin, Greek and Cyrillic scripts and vowel marks of the Arabic and
-//     Hebrew ones removed; where a stemmer needs the diacritics, words that have
-//     some are found without them as well;
-//   - identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3,
-//     node.js, Get-Item, user@host, #tag, C++; the whole is the same term in any case,
-//     and takes the same positions, so that words and phrases are found in any case;
-//   - a word that a hyphen cuts at the end of a line is found joined and in its parts;
-//   - an emoji is a word: a joined one is found whole and by each of its parts;
-//   - scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao,
-//     Khmer, Burmese) give overlapping pairs of characters, and the first and the
-//     last character of each run by themselves, so that any single character is
-//     found as the beginning of a term.
+//   - Words follow Unicode's word boundaries (UAX #29). Words of one language are stemmed
+//     (Snowball). Everything is folded: NFKC, lower case, without diacritics of the Latin, Greek and
+//     Cyrillic scripts and vowel marks of Arabic and Hebrew. Where a stemmer needs diacritics, a
+//     query without them still finds the word.
+//   - Identifiers are kept whole and in parts: getUserName, IPv6, snake_case, v1.2.3, node.js,
+//     Get-Item, user@host, #tag, C++. The whole is the same term in any case, with the same
+//     positions, so that words and phrases match in any case.
+//   - A word with a hyphen at a line end is found joined and in its parts.
+//   - An emoji is a word; a joined emoji is found whole and by each of its parts.
+//   - Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese)
+//     give overlapping pairs of characters. The first and the last character of each run are also
+//     terms, so that any single character is found as the beginning of a term.
 //
-// A query is analyzed by the same code: [Analyzer.PhraseTokens] for phrases,
-// [Analyzer.MatchTokens] for words of which any may be found, and
-// [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] for queries that run over the
-// dictionary, where folded words stand beside their stems as forms.
+// The same code analyzes a query: [Analyzer.PhraseTokens] for phrases, [Analyzer.MatchTokens] for
+// words when any of them may match, [Analyzer.PrefixPieces] and [Analyzer.FuzzyPieces] for queries
+// over the dictionary, which has folded words as forms beside their stems.
 //
-// Markup is text like any other: link addresses, HTML tags and the names of
-// properties give their words, and punctuation gives nothing.
+// Markup is text: link addresses, HTML tags and the names of properties have words, and punctuation
+// has none.
 //
-// The package stands alone: it knows nothing of fields, documents or scores.
+// The package is independent: it knows nothing of fields, documents or scores.
 package analysis
 
 import (
@@ -38,37 +34,35 @@ import (
 	"strings"
 )
 
-// ErrUnknown says that an analyzer's name is not one this program can make.
+// ErrUnknown means this program has no analyzer of that name.
 var ErrUnknown = errors.New("unknown analyzer")
 
-// version changes whenever the same text may give other terms.
+// version changes whenever a text may have other terms.
 const version = "sheaf-4"
 
 // Options choose an analyzer.
 type Options struct {
-	// Language is the language whose words are stemmed, as an ISO 639-1
-	// code; languages without a stemmer, and "", leave words as they are.
+	// Language is the language of the stemmer, as an ISO 639-1 code. Languages without a stemmer,
+	// and "", leave words unstemmed.
 	Language string
-	// StopWords leaves out the most frequent function words of Language;
-	// their positions stay.
+	// StopWords leaves out the most frequent function words of Language, but keeps their positions.
 	StopWords bool
 }
 
-// Analyzer turns text into terms. It is safe for concurrent use; what it
-// returns for a text never changes.
+// Analyzer turns text into terms. It is safe for concurrent use, and the same text always has the
+// same terms.
 type Analyzer struct {
 	o        Options
-	stem     stemmer         // nil: no stemming
+	stem     stemmer         // nil means no stemming
 	function map[string]bool // function words of the language
 	elide    bool            // French and Italian: l'homme is l and homme
 	folded   bool            // words are folded before they are stemmed
-	initial  bool            // stems begin as their words do
+	initial  bool            // a stem begins as its word does
 	known    remembered
-	words    *wordMemo // nil for one that is safe for concurrent use
+	words    *wordMemo // nil in an analyzer that is safe for concurrent use
 }
 
-// New returns an analyzer. The error, when Language is not two lower-case
-// letters, wraps ErrUnknown.
+// New returns an analyzer. It fails with ErrUnknown unless Language is two lower-case letters.
 func New(o Options) (*Analyzer, error) {
 	if o.Language != "" && (len(o.Language) != 2 || strings.Trim(o.Language, "abcdefghijklmnopqrstuvwxyz") != "") {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown,
@@ -79,7 +73,7 @@ func New(o Options) (*Analyzer, error) {
 		initial: keepsInitial[o.Language] || stemmers[o.Language] == nil, function: functionSet(o.Language)}, nil
 }
 
-// Languages are the languages that are stemmed, sorted.
+// Languages returns the languages with a stemmer, sorted.
 func Languages() []string {
 	names := make([]string, 0, len(stemmers))
 	for name := range stemmers {
@@ -89,8 +83,8 @@ func Languages() []string {
 	return names
 }
 
-// Name names the analyzer with its version and options; [Parse] makes it again.
-// An index records it, because other terms would not be found.
+// Name returns a name with the analyzer's version and options; [Parse] turns it back. An index
+// records the name, because another analyzer makes other terms.
 func (a *Analyzer) Name() string {
 	name := version
 	if a.o.Language != "" {
@@ -102,10 +96,10 @@ func (a *Analyzer) Name() string {
 	return name
 }
 
-// Language is the language of [Options].
+// Language returns the language of [Options].
 func (a *Analyzer) Language() string { return a.o.Language }
 
-// Parse returns the analyzer of this name. The error wraps ErrUnknown.
+// Parse returns the analyzer with this name. It fails with ErrUnknown.
 func Parse(name string) (*Analyzer, error) {
 	parts := strings.Fields(name)
 	if len(parts) == 0 || parts[0] != version {
@@ -128,46 +122,43 @@ func Parse(name string) (*Analyzer, error) {
 
 // Term is one term of a raw word.
 type Term struct {
-	// Text is the term. Terms are never empty and hold no byte below 0x20.
+	// Text is never empty and has no byte below 0x20.
 	Text string
-	// Offset is the term's position counted from the raw word's first.
+	// Offset is the term's position, counted from the first position of the raw word.
 	Offset int
-	// Start and End are the part of the raw word that it stands for.
+	// Start and End are the term's part of the raw word.
 	Start, End int
-	// Form marks the folded word before stemming, where that differs from
-	// the stem at the same position. Forms are what prefix and fuzzy queries
-	// look at besides ordinary terms; they have no positions of their own
-	// and do not count in a field's length.
+	// Form marks the folded word before stemming, if it differs from the stem at the same position.
+	// Prefix and fuzzy queries examine forms and ordinary terms. Forms have no positions of their
+	// own and do not count in a field's length.
 	Form bool
-	// Bare marks the stem of the word without its diacritics, where that is
-	// plain ASCII and differs from the folded stem at the same position: it
-	// is there for queries that leave them out, and no query that has them
-	// asks for it.
+	// Bare marks the stem of the word without its diacritics, if it is plain ASCII and differs from
+	// the folded stem at the same position. Only queries without diacritics use it.
 	Bare bool
-	// Part marks a term that no phrase asks for: the whole says it all, or the term
-	// depends on how the word is written. Such are the parts of a name, the whole of a
-	// name with hyphens, what a hyphen cuts at the end of a line, the parts of an emoji.
+	// Part marks a term that phrases leave out: the whole says the same, or the term depends on
+	// spelling. Examples are the parts of a name, the whole of a name with hyphens, the pieces
+	// around a hyphen at a line end, and the parts of an emoji.
 	Part bool
-	// Over marks a part of a name that stands over the words behind the name, and so
-	// takes no position of its own.
+	// Over marks a part of a name that shares its position with a word after the name, and so has
+	// no position of its own.
 	Over bool
 }
 
 // Token is a term in a text.
 type Token struct {
 	Term string
-	// Position counts from 0; a phrase has terms at adjacent positions.
+	// Position counts from 0; the terms of a phrase have adjacent positions.
 	Position int
-	// Start and End are the part of the text that it stands for.
+	// Start and End are the token's part of the text.
 	Start, End int
 	// Form is that of [Term].
 	Form bool
-	// Prefix, in tokens of a query, says that every term which begins with
-	// Term is meant: a single character of a script without spaces.
+	// Prefix, in tokens of a query, stands for every term that begins with Term. It is set for a
+	// single character of a script without spaces.
 	Prefix bool
 }
 
-// Tokens are all tokens of text as it is indexed, ordered by position.
+// Tokens returns all tokens of text as they are indexed, ordered by position.
 func (a *Analyzer) Tokens(text string) []Token {
 	var tokens []Token
 	var terms []Term
@@ -185,8 +176,8 @@ func (a *Analyzer) Tokens(text string) []Token {
 	return tokens
 }
 
-// Positions is how many positions a raw word with these terms takes: at least
-// one, so that stop words and [ValueEnd] leave a gap.
+// Positions returns how many positions a raw word with these terms has: at least one, so that stop
+// words and [ValueEnd] leave a gap.
 func (a *Analyzer) Positions(terms []Term) int {
 	n := 1
 	for _, t := range terms {

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// runeClass tells what a character does to the word around it.
+// runeClass says what a character does to the word around it.
 type runeClass uint8
 
 const (
 	classOther runeClass = iota // separates words
 	classWord                   // letters, digits, underscore
 	classDense                  // letters of scripts without spaces
-	classMark                   // belongs to the character before it
+	classMark                   // belongs to the previous character
 	classEmoji                  // begins an emoji
 )
 
-// ascii is the class of each byte below 0x80.
+// ascii has the class of each byte below 0x80.
 var ascii = func() (set [256]runeClass) {
 	for c := range 128 {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' {
@@ -27,11 +27,11 @@ var ascii = func() (set [256]runeClass) {
 	return set
 }()
 
-// pages hold the classes of 256 characters each, filled when the first of them
-// is met: texts use few pages, and the tables of package unicode are slow.
+// pages have the classes of 256 characters each. They are filled on first use: texts use few pages,
+// and the tables of package unicode are slow.
 var pages [utf8.MaxRune>>8 + 1]atomic.Pointer[[256]runeClass]
 
-// classOf is the class of a character.
+// classOf returns the class of a character.
 func classOf(r rune) runeClass {
 	page := pages[r>>8].Load()
 	if page == nil {
@@ -44,8 +44,8 @@ func classOf(r rune) runeClass {
 	return page[r&0xFF]
 }
 
-// dense are the scripts that put no spaces between words; Hangul does, but its
-// words carry particles that no stemmer here knows.
+// dense are the scripts without spaces between words. Hangul has spaces, but its words carry
+// particles that no stemmer here knows.
 var dense = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Han,
 	unicode.Hiragana,
 	unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi, unicode.Tai_Tham, unicode.New_Tai_Lue, unicode.Tai_Le,
@@ -56,8 +56,8 @@ func lookUpClass(r rune) runeClass {
 	case r < utf8.RuneSelf:
 		return ascii[r]
 	case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), r >= 0xFF9E && r <= 0xFF9F:
-		return classMark // the last are the voice marks of half-width Katakana
-	case r == 'ー' || r == 'ｰ': // lengthen the vowel before them
+		return classMark // the last two are the voice marks of half-width Katakana
+	case r == 'ー' || r == 'ｰ': // marks that lengthen the vowel before them
 		return classDense
 	case unicode.Is(unicode.Nd, r), unicode.Is(unicode.No, r):
 		return classWord
@@ -81,7 +81,7 @@ func isDense(raw string) bool {
 	return classOf(r) == classDense
 }
 
-// inWord reports whether a character can stand within a word.
+// inWord reports whether a character can be part of a word.
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ascii[r] == classWord

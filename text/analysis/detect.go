@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// functionWords are the words by which a language is told, which
-// Options.StopWords leaves out of an index and MatchTokens out of questions.
+// functionWords identify a language. Options.StopWords leaves them out of an index and MatchTokens
+// out of questions.
 var functionWords = map[string]string{
 	"en": "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
 		"this to was will with " +
@@ -50,8 +50,8 @@ var functionWords = map[string]string{
 	"cs": "a se v na je že o s z do to i ve by za pro jako ale po od nebo tak byl jsou při které být mezi také",
 }
 
-// questionStarts are function words that begin questions, which are told by the
-// function word after them: "how do" and "is it", but not "how to" nor "how servers".
+// questionStarts are function words that begin a question when a function word follows: "how do"
+// and "is it", but not "how to" or "how servers".
 var questionStarts = map[string]string{
 	"en": "what how which who whom when where why do does did can am is are was have has",
 	"de": "was wer wen wem wo wann warum wie welche welcher welches welchen kann ist sind",
@@ -67,17 +67,16 @@ var questionStarts = map[string]string{
 	"ru": "что кто как где когда почему сколько какой какая какие",
 }
 
-// Limits of detection: how much of the sample is looked at, and how sure the
-// best language must be.
+// Limits of detection: how much of the sample is read, and how certain the best language must be.
 const (
 	detectBytes = 1 << 16
 	detectLead  = 1.25
 	detectShare = 0.04
 )
 
-// Detect returns the language that a sample is written in as an ISO 639-1 code,
-// or "" when it is not sure. It looks at the scripts, and for the Latin and
-// Cyrillic ones at function words; the answer depends on the sample alone.
+// Detect returns the language of a sample as an ISO 639-1 code, or "" when it is not certain. It
+// examines the scripts, and for Latin and Cyrillic the function words; the answer depends only on
+// the sample.
 func Detect(sample string) string {
 	if len(sample) > detectBytes {
 		sample = sample[:detectBytes]
@@ -113,8 +112,7 @@ func Detect(sample string) string {
 		}
 	}
 	n := float64(counts[best])
-	// One word again and again, or single letters, may be anything: names in
-	// a formula, keys of a list.
+	// One repeated word, or single letters, may be anything: names in a formula, keys of a list.
 	if distinct[best] < 2 || longer[best] == 0 {
 		return ""
 	}
@@ -124,8 +122,8 @@ func Detect(sample string) string {
 	return best
 }
 
-// byScript tells languages that have a script of their own; sure is false when
-// the script is shared.
+// byScript detects languages with a script of their own; sure is false when languages share the
+// script.
 func byScript(sample string) (language string, sure bool) {
 	counts := map[string]int{}
 	letters := 0
@@ -156,8 +154,8 @@ func byScript(sample string) (language string, sure bool) {
 			best = s.language
 		}
 	}
-	// A third suffices: a character of these scripts says more than a Latin
-	// letter, and technical text is full of those.
+	// A third is enough: a character of these scripts says more than a Latin letter, and technical
+	// text has many Latin letters.
 	if 3*counts[best] < letters || counts[best] == 0 {
 		return "", false
 	}
@@ -186,7 +184,7 @@ var functionWordLanguages = sync.OnceValue(func() map[string][]string {
 	return index
 })
 
-// functionSet are the function words of a language, shared by all analyzers.
+// functionSet returns the function words of a language; all analyzers share it.
 func functionSet(language string) map[string]bool {
 	functionSets.Lock()
 	defer functionSets.Unlock()

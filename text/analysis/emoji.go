@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// emoji are the characters that are emoji by themselves. Other signs, such as © and →, are
-// emoji when the selector of pictures follows.
+// emoji are the characters that are always emoji. Other signs, such as © and →, are emoji when a
+// picture selector follows.
 var emoji = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x231A, 0x231B, 1}, {0x2328, 0x2328, 1}, {0x23CF, 0x23CF, 1}, {0x23E9, 0x23FA, 1}, {0x25B6, 0x25B6, 1},
@@ -21,16 +21,16 @@ var emoji = &unicode.RangeTable{
 
 const (
 	picture   = '\uFE0F' // selects the picture of a sign
-	plainSign = '\uFE0E' // selects the sign
-	keycap    = '\u20E3' // puts a key around a digit
+	plainSign = '\uFE0E' // selects the plain sign
+	keycap    = '\u20E3' // draws a key around a digit
 	zeroWidth = '\u200D' // joins emoji
 )
 
 func isRegional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF } // letters of flags
 func isSkinTone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
-func isTag(r rune) bool      { return r >= 0xE0020 && r <= 0xE007F } // behind flags of regions
+func isTag(r rune) bool      { return r >= 0xE0020 && r <= 0xE007F } // tags after flags of regions
 
-// emojiEnd is where the emoji ends whose first character r ends at byte i, at most at limit.
+// emojiEnd returns the end of an emoji, at most limit. Its first character r ends at byte i.
 func emojiEnd(text string, i, limit int, r rune) int {
 	next, size := utf8.DecodeRuneInString(text[i:])
 	if isRegional(r) {
@@ -57,7 +57,8 @@ func emojiEnd(text string, i, limit int, r rune) int {
 	return i
 }
 
-// keycapEnd is the number of bytes behind a digit, # or * that make a key of it; 0 when none do.
+// keycapEnd returns the number of bytes that turn a digit, # or * into a key; 0 when there are
+// none.
 func keycapEnd(text string) int {
 	for _, behind := range [...]string{"\uFE0F\u20E3", "\u20E3"} {
 		if strings.HasPrefix(text, behind) {
@@ -77,9 +78,9 @@ func isEmoji(raw string) bool {
 	return c == classEmoji || c == classOther && strings.HasPrefix(raw[size:], string(picture))
 }
 
-// emojiTerms appends the whole of an emoji, without the selectors of its picture, then the same
-// without colors of skin, then each emoji that it joins, or the digit on a key. All stand for
-// the whole, so that no mark cuts it.
+// emojiTerms appends an emoji without its picture selectors, then the same without skin colors,
+// then each joined emoji, or the digit on a key. Every term covers the whole emoji, so that
+// highlighting never cuts it.
 func emojiTerms(dst []Term, raw string) []Term {
 	n := len(dst)
 	add := func(term string) {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lower is s in NFKC and lower case, diacritics kept, as stemmers want it.
+// lower returns s in NFKC and lower case, with diacritics, as stemmers need it.
 func lower(s string) string {
 	if isASCII(s) {
-		return strings.ToLower(s) // s itself when nothing changes
+		return strings.ToLower(s) // returns s itself when nothing changes
 	}
 	s = strings.ToLower(norm.NFKC.String(s))
 	if !strings.Contains(s, punctuation) {
@@ -20,10 +20,11 @@ func lower(s string) string {
 	return marks.Replace(s)
 }
 
-// marks are apostrophes and hyphens, which are written in several ways; NFKC makes one of some.
+// marks unifies apostrophes and hyphens, which have several spellings. NFKC unifies only some of
+// them.
 var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
 
-// punctuation is how all of marks begin.
+// punctuation is the beginning of all of marks.
 const punctuation = "\xe2\x80"
 
 func isASCII(s string) bool {
@@ -35,22 +36,21 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Fold is the form of text that terms have, unstemmed: NFKC, lower case, without
-// the diacritics of Latin, Greek and Cyrillic letters (but й, which is a letter
-// of its own, stays), without the vowel marks of Arabic and Hebrew, without
-// invisible characters such as soft hyphens, digits of any script as 0 to 9; ß is
-// ss, variants of alef, yeh, kaf and teh marbuta are one. Marks of other scripts, where
-// they are letters, stay.
+// Fold returns text in the form of unstemmed terms: NFKC and lower case. It removes the diacritics
+// of Latin, Greek and Cyrillic letters (but keeps й, a letter of its own), the vowel marks of
+// Arabic and Hebrew, and invisible characters such as soft hyphens. It writes digits of any script
+// as 0 to 9 and ß as ss, and unifies variants of alef, yeh, kaf and teh marbuta. Marks of other
+// scripts, where they are letters, stay.
 func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
-// strip removes what Fold removes from text in lower case.
+// strip removes what Fold removes, from text in lower case.
 func strip(s string) string {
 	if isASCII(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	var base rune // the last character that is no mark
+	var base rune // the last character that is not a mark
 	for _, r := range norm.NFD.String(s) {
 		if unicode.Is(unicode.Mn, r) && !isIgnorable(r) {
 			if r == 0x306 && (base == 'и' || base == 'И') { // й
@@ -77,8 +77,8 @@ func strip(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isIgnorable reports whether a character is invisible and changes no word: soft hyphens,
-// spaces and joiners of no width, marks of direction, selectors of variants.
+// isIgnorable reports whether a character is invisible and changes no word: soft hyphens, spaces
+// and joiners without width, marks of direction, variant selectors.
 func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
@@ -118,8 +118,8 @@ func writeFolded(b *strings.Builder, r rune) {
 	}
 }
 
-// digitValue is what a decimal digit of any script stands for. Unicode assigns
-// them in runs of ten, zero first.
+// digitValue returns the value of a decimal digit of any script. Unicode assigns digits in runs of
+// ten, zero first.
 func digitValue(r rune) rune {
 	for _, x := range unicode.Nd.R16 {
 		if r <= rune(x.Hi) {

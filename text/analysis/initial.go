@@ -2,16 +2,16 @@ package analysis
 
 import "unicode/utf8"
 
-// keepsInitial are the languages whose stemmer takes a plain ASCII word's endings
-// only, and never makes it longer.
+// keepsInitial are the languages whose stemmer only removes endings from a plain ASCII word, and
+// never makes it longer.
 var keepsInitial = map[string]bool{"da": true, "de": true, "en": true, "es": true, "fi": true, "fr": true, "hu": true,
 	"it": true,
 	"nl": true, "no": true, "pt": true, "ro": true, "ru": true, "sv": true}
 
-// Initial tells quickly which terms a raw word cannot have: each of its terms, and
-// of their forms, begins with this byte and is no longer than the word. It is 0 when
-// only [Analyzer.Terms] can tell, as of a word with capitals inside, digits, marks
-// or letters other than a to z.
+// Initial returns the byte that begins each term and form of a raw word; none of them is longer
+// than the word. It is a quick test for terms that the word cannot have. It is 0 when only
+// [Analyzer.Terms] knows, for example for a word with inner capitals, digits, marks or letters
+// other than a to z.
 func (a *Analyzer) Initial(raw string) byte {
 	if raw == "" || !a.initial || raw[0] >= utf8.RuneSelf || !isLetter(raw[0]) {
 		return 0

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// PhraseTokens are the tokens of text as a phrase looks for them: those of
-// [Analyzer.QueryTokens] that the text has in any case, parts left out ([Term.Part]).
+// PhraseTokens returns the tokens that a phrase needs: those of [Analyzer.QueryTokens] without
+// parts ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token {
 	return a.AppendPhraseTokens(nil, text, new(TermBuffer))
 }
@@ -16,10 +16,9 @@ func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string, buffer *TermB
 	return a.appendTokens(tokens, text, true, buffer)
 }
 
-// QueryTokens are the tokens of text as a query looks for them: those of
-// [Analyzer.Tokens] without forms and bare stems, and without the single characters of a run in
-// a script without spaces, unless one is all there is; then Prefix is set. They are in the
-// order of the words.
+// QueryTokens returns the tokens of a query text: those of [Analyzer.Tokens] without forms and bare
+// stems. It drops single characters of a run in a script without spaces, unless the run is one
+// character; then Prefix is set. Tokens are in the order of the words.
 func (a *Analyzer) QueryTokens(text string) []Token {
 	return a.AppendQueryTokens(nil, text, new(TermBuffer))
 }
@@ -34,11 +33,11 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
 		var terms []Term
-		characters := 0 // of a run in a script without spaces
+		characters := 0 // in a run of a script without spaces
 		if isDense(raw) {
 			terms, characters = runTerms(buffer.terms[:0], raw, true)
 		} else {
-			terms = a.Known(raw, buffer) // a query's words are asked for by all who work on it
+			terms = a.Known(raw, buffer) // several steps of a query ask for the same words
 		}
 		for _, t := range terms {
 			if !t.Form && !t.Bare && !(phrase && t.Part) {
@@ -47,15 +46,15 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer
 					Prefix: characters == 1})
 			}
 		}
-		// The last character of a run stands by itself too, which a query leaves out.
+		// The last character of a run is also a term of its own, which a query leaves out.
 		position += max(characters, a.Positions(terms))
 		return true
 	})
 	return tokens
 }
 
-// ownText is the text of a term, which lies in memory that other terms come to: that of
-// the raw word itself where it says the same.
+// ownText returns the text of a term outside the reused buffer: a part of the raw word if it is
+// equal.
 func ownText(t Term, raw string) string {
 	if part := raw[t.Start:t.End]; part == t.Text {
 		return part
@@ -63,7 +62,7 @@ func ownText(t Term, raw string) string {
 	return strings.Clone(t.Text)
 }
 
-// Stops reports whether a raw word has no term where function words are left out.
+// Stops reports whether a raw word has no term because function words are left out.
 func (a *Analyzer) Stops(raw string) bool {
 	if raw != "" && isASCII(raw) && isPlain(raw) {
 		return a.function[lower(raw)]
@@ -73,10 +72,10 @@ func (a *Analyzer) Stops(raw string) bool {
 	return len(without.Terms(nil, raw)) == 0
 }
 
-// FunctionWord reports whether a word, as it stands in a text, is a function word of the
-// analyzer's language, such as "the".
+// FunctionWord reports whether a word of a text is a function word of the analyzer's language, such
+// as "the".
 func (a *Analyzer) FunctionWord(word string) bool {
-	var small [16]byte // names of hits have many words with a capital
+	var small [16]byte // titles of hits have many capitalized words
 	if len(word) > len(small) || !isASCII(word) {
 		return a.function[lower(word)]
 	}
@@ -89,19 +88,19 @@ func (a *Analyzer) FunctionWord(word string) bool {
 	return a.function[string(small[:len(word)])]
 }
 
-// questionWords is from how many words on a text is taken for a sentence.
+// questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8
 
-// MatchTokens are those of [Analyzer.QueryTokens] that are worth looking for when
-// any of them may be found. Of a question (a text that ends with a question mark,
-// begins as one, as "how do" does, or has at least eight words) the function words
-// of the analyzer's language are left out, unless there is nothing else: there they
-// only raise long texts. In other queries they stay; "how to" may be a title.
+// MatchTokens returns those of [Analyzer.QueryTokens] that are worth searching when any of them may
+// match. In a question it drops the function words of the analyzer's language, unless there is
+// nothing else: there they only favor long texts. A question ends with a question mark, begins like
+// one ("how do"), or has at least eight words. Other queries keep function words; "how to" may be a
+// title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling are the MatchTokens of a text whose QueryTokens are known.
+// Telling returns the MatchTokens of a text whose QueryTokens are known.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens
@@ -150,17 +149,16 @@ func (a *Analyzer) beginsQuestion(word string) bool {
 
 // Piece is a part of the text of a prefix or fuzzy query.
 type Piece struct {
-	// Text is to be compared with terms and forms of the dictionary, or, when
-	// Exact is set, to be looked for as a phrase.
+	// Text is compared with terms and forms of the dictionary, or, with Exact, searched as a
+	// phrase.
 	Text  string
 	Exact bool
 }
 
-// PrefixPieces are the parts of the text of a prefix query, all of which a chunk
-// must hold: the words before the last one as phrases, and the last one folded,
-// with which a term or form must begin. A run of more than two characters in a
-// script without spaces is a phrase: pairs are all that the dictionary holds. So
-// every chunk is found that has a raw word which begins with text.
+// PrefixPieces returns the parts of a prefix query; a chunk must have them all. The words
+// before the last are phrases; the last is folded, and a term or form must begin with it. A run of
+// more than two characters in a script without spaces is a phrase, because the dictionary only has
+// pairs. So the query finds every chunk with a raw word that begins with text.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
 	pieces := a.pieces(text)
 	for i := range pieces {
@@ -176,9 +174,8 @@ func (a *Analyzer) PrefixPieces(text string) []Piece {
 	return pieces
 }
 
-// FuzzyPieces are the parts of the text of a fuzzy query, all of which a chunk
-// must hold: each word folded, which a term or form must resemble, and runs in
-// scripts without spaces as phrases.
+// FuzzyPieces returns the parts of a fuzzy query; a chunk must have them all: each word folded,
+// which a term or form must resemble, and runs in scripts without spaces as phrases.
 func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	pieces := a.pieces(text)
 	for i := range pieces {
@@ -190,7 +187,7 @@ func (a *Analyzer) FuzzyPieces(text string) []Piece {
 	return pieces
 }
 
-// pieces are the raw words of text, cut at hyphens: only names keep those.
+// pieces returns the raw words of text, cut at hyphens, because only names keep their hyphens.
 func (a *Analyzer) pieces(text string) []Piece {
 	var out []Piece
 	a.Words(text, func(start, end int) bool {

@@ -8,38 +8,37 @@ import (
 	"unsafe"
 )
 
-// remembered keeps the terms of words that were met lately: the words of texts are
-// few, and come again and again. It forgets at random, takes no lock and never
-// grows. All lies in one piece of memory without pointers, so that whoever looks for
-// garbage does not look at words one by one.
+// remembered is a cache of the terms of recent words, because texts repeat few words. It evicts at
+// random, takes no lock and never grows. It is one block of memory without pointers, so that the
+// garbage collector does not scan it word by word.
 type remembered struct {
 	once  sync.Once
 	seed  maphash.Seed
 	slots []rememberedWord
 }
 
-// rememberedWord is a word with its terms, as numbers that are read and written one by
-// one: whoever reads sees that somebody wrote meanwhile, and that version differs then.
+// rememberedWord is a word with its terms, stored as numbers that are read and written one by one.
+// A reader notices a concurrent write, because version then changes.
 type rememberedWord struct {
-	version atomic.Uint64 // odd while somebody writes
-	// lengths are that of the raw word, 0 for none, and how many terms follow, a byte each.
+	version atomic.Uint64 // odd during a write
+	// lengths has the length of the raw word, 0 for none, and the number of terms, one byte each.
 	lengths atomic.Uint64
-	// terms are the length of each term's text, its place in the raw word, and its marks,
-	// a byte each.
+	// terms has the length of each term's text, its range in the raw word, and its marks, one byte
+	// each.
 	terms [rememberedTerms]atomic.Uint64
-	text  [rememberedBytes / 8]atomic.Uint64 // the raw word and the texts, one after another
+	text  [rememberedBytes / 8]atomic.Uint64 // the raw word, then the texts of the terms
 }
 
 const (
-	// rememberedSlots is more words than most texts have.
+	// rememberedSlots is more than the number of words in most texts.
 	rememberedSlots = 16 << 10
-	// rememberedBytes are the longest word with its terms that is worth it, and
-	// rememberedTerms the most of these: few words have more.
+	// rememberedBytes limits a word with its terms, and rememberedTerms the number of terms: few
+	// words have more.
 	rememberedBytes = 64
 	rememberedTerms = 4
 )
 
-// Bits of the marks of a term.
+// Bits for the marks of a term.
 const (
 	rememberedForm = 1 << iota
 	rememberedBare
@@ -53,12 +52,12 @@ type TermBuffer struct {
 	text  [rememberedBytes / 8]uint64
 }
 
-// bytes is the text of a buffer.
+// bytes returns the text memory of a buffer.
 func (r *TermBuffer) bytes() *[rememberedBytes]byte {
 	return (*[rememberedBytes]byte)(unsafe.Pointer(&r.text))
 }
 
-// read is the terms of raw that w holds, in memory of buffer; false when it holds none.
+// read returns the terms of raw from w, in the memory of buffer; false when w has another word.
 func (w *rememberedWord) read(raw string, buffer *TermBuffer) ([]Term, bool) {
 	version, lengths := w.version.Load(), w.lengths.Load()
 	n := int(lengths >> 8)
@@ -72,7 +71,7 @@ func (w *rememberedWord) read(raw string, buffer *TermBuffer) ([]Term, bool) {
 			Form: t>>32&rememberedForm != 0, Bare: t>>32&rememberedBare != 0, Part: t>>32&rememberedPart != 0,
 			Over: t>>32&rememberedOver != 0}
 		length := int(t & 0xff)
-		if end+length > rememberedBytes { // somebody writes
+		if end+length > rememberedBytes { // a concurrent write
 			return nil, false
 		}
 		text := unsafe.String(&buffer.bytes()[0], rememberedBytes)
@@ -88,7 +87,7 @@ func (w *rememberedWord) read(raw string, buffer *TermBuffer) ([]Term, bool) {
 	return buffer.terms[:n], true
 }
 
-// write makes w hold a word with its terms, if there is room and nobody else writes.
+// write stores a word with its terms in w, if there is room and no other write runs.
 func (w *rememberedWord) write(raw string, terms []Term) {
 	var buffer TermBuffer
 	if len(terms) > rememberedTerms {
@@ -130,8 +129,8 @@ func (w *rememberedWord) write(raw string, terms []Term) {
 	w.version.Store(version + 2)
 }
 
-// wordMemo keeps the terms of single words that were met lately, as the parts of
-// identifiers are again and again. Not safe for concurrent use.
+// wordMemo caches the terms of recent single words, because parts of identifiers repeat. It is not
+// safe for concurrent use.
 type wordMemo struct {
 	seed  maphash.Seed
 	slots [1 << 12]struct {
@@ -140,9 +139,9 @@ type wordMemo struct {
 	}
 }
 
-// Remembering returns an analyzer that makes the same terms, faster when different
-// words have the same parts, and is not safe for concurrent use. It is for those who analyze many
-// words, each of them once, and takes some 300 kB.
+// Remembering returns an analyzer that makes the same terms, faster when different words share
+// parts, but not safe for concurrent use. It suits callers that analyze many different words, and
+// takes some 300 kB.
 func (a *Analyzer) Remembering() *Analyzer {
 	return &Analyzer{o: a.o, stem: a.stem, function: a.function, elide: a.elide, folded: a.folded, initial: a.initial,
 		words: &wordMemo{seed: maphash.MakeSeed()}}
@@ -154,16 +153,15 @@ func (m *wordMemo) terms(a *Analyzer, word string) wordTerms {
 	}
 	slot := &m.slots[maphash.String(m.seed, word)%uint64(len(m.slots))]
 	if slot.word != word {
-		slot.word = strings.Clone(word) // it may be a part of something large, and so may its terms
+		slot.word = strings.Clone(word) // word and its terms may be parts of a large text
 		slot.wordTerms = a.wordTerms(slot.word)
 	}
 	return slot.wordTerms
 }
 
-// Known is what [Analyzer.Terms] appends to nothing for a raw word, remembered
-// from the last time that the word came. The terms lie in buffer and are valid until it
-// is used again. It serves those who look at a few texts a query; an index is made with
-// Terms.
+// Known returns the terms of a raw word, as [Analyzer.Terms] makes them, from a cache if possible.
+// The terms are in buffer and valid until its next use. Known suits code that reads a few texts for
+// a query; indexing uses Terms.
 func (a *Analyzer) Known(raw string, buffer *TermBuffer) []Term {
 	if len(raw) > rememberedBytes || raw == "" {
 		return a.Terms(buffer.terms[:0], raw)

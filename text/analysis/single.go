@@ -5,35 +5,32 @@ import (
 	"unicode/utf8"
 )
 
-// Sieve tells of most raw words, without analyzing them, that they are one term
-// in one position and none of some terms: for whoever looks for a few terms in
-// much text and only counts the others. Make one with [Analyzer.Sieve]; it does
-// not change, and is safe for concurrent use.
+// Sieve recognizes most raw words that have one term in one position and none of some wanted terms,
+// without analyzing them. It serves code that searches a few terms in much text and only counts the
+// other words. Make a Sieve with [Analyzer.Sieve]; it never changes and is safe for concurrent use.
 //
-// It relies on the English stemmer, which leaves the first three letters of a word
-// as they are, but for a y that becomes an i (dying is die, cry is cri), or leaves one letter
-// or two only, with an e in the third place where it puts one (using is use), or a y (skies
-// is sky). Of a longer stem it changes the last letter only. With the stemmers of other
-// languages it tells nothing.
+// It relies on the English stemmer, which mostly keeps the first three letters of a word. The
+// exceptions: a y becomes an i (dying is die, cry is cri), and a stem of one or two letters may get
+// an e (using is use) or a y (skies is sky) as its third. Of a longer stem the stemmer changes only
+// the last letter. For other stemmers a Sieve recognizes no word.
 type Sieve struct {
 	analyzer *Analyzer
 	silent   bool
-	// starts are, by first letter, the second letters of the terms as bits.
+	// starts has, by first letter, the second letters of the terms as bits.
 	starts [26]uint32
-	// thirds are, by first letter, likewise the third letters of words that may be terms.
+	// thirds has, by first letter, the third letters of words that may be terms, as bits.
 	thirds [26]uint32
-	// stops are, by first letter, the lengths of function words as bits.
+	// stops has, by first letter, the lengths of function words as bits.
 	stops [26]uint32
-	// first are the first bytes of the terms, numbered the letters, as bits, that a digit
-	// follows in one.
+	// first has the first bytes of the terms; numbered has, as bits, the letters that a digit
+	// follows in some term.
 	first    [256]bool
 	numbered uint32
-	// beginnings are how words begin, in small letters, that may be one of the terms.
+	// beginnings are the beginnings, in small letters, of words that may be one of the terms.
 	beginnings []string
 }
 
-// Sieve returns the sieve of terms, which are as [Analyzer.Terms] makes them and
-// no forms.
+// Sieve returns a sieve for terms as [Analyzer.Terms] makes them, without forms.
 func (a *Analyzer) Sieve(terms []string) *Sieve {
 	s := &Sieve{analyzer: a, silent: a.stem != nil && a.o.Language != "en"}
 	for _, t := range terms {
@@ -41,7 +38,7 @@ func (a *Analyzer) Sieve(terms []string) *Sieve {
 			s.first[t[0]] = true
 		}
 		if t == "" || !isSmall(t[0]) {
-			continue // no word of plain letters becomes it
+			continue // no word of plain letters becomes this term
 		}
 		begin := t[:1]
 		if len(t) > 3 {
@@ -73,10 +70,10 @@ func (a *Analyzer) Sieve(terms []string) *Sieve {
 	return s
 }
 
-// every is all letters, as bits.
+// every has all letters, as bits.
 const every = 1<<26 - 1
 
-// mayBe are, as bits, the letters of a word that may be the letter c of its term.
+// mayBe returns, as bits, the letters of a word that may become the letter c of its term.
 func mayBe(c byte) uint32 {
 	if c == 'i' {
 		return 1<<('i'-'a') | 1<<('y'-'a')
@@ -86,10 +83,9 @@ func mayBe(c byte) uint32 {
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// Others reports whether raw is surely one term in one position that is none of
-// the sieve's. What it does not report may be so too; ask [Analyzer.Terms]. Words
-// of other than small ASCII letters, the first perhaps a capital, are never
-// reported.
+// Others reports whether raw surely has one term in one position, which the sieve does not want.
+// When Others is false this may still hold; then ask [Analyzer.Terms]. It is always false unless
+// the word has only small ASCII letters, perhaps with a first capital.
 func (s *Sieve) Others(raw string) bool {
 	if len(raw) < 2 || s.silent {
 		return false
@@ -110,16 +106,16 @@ func (s *Sieve) Others(raw string) bool {
 	return s.stops[first-'a']>>min(len(raw), 31)&1 == 0 || !s.analyzer.function[lower(raw)]
 }
 
-// Lacks reports whether raw surely has none of the sieve's terms, forms aside. What it does
-// not report may have none too; ask [Analyzer.Terms]. It looks at how a word, and every
-// part of it that may be a word of its own, begins.
+// Lacks reports whether raw surely has none of the sieve's terms, ignoring forms. When Lacks is
+// false this may still hold; then ask [Analyzer.Terms]. It examines the beginning of the word, and
+// of every part that may be a separate word.
 func (s *Sieve) Lacks(raw string) bool {
 	if s.silent || raw == "" || raw[0] == '#' || s.mayBegin(raw, 0) {
 		return false
 	}
 	for i := 1; i < len(raw); i++ {
 		c := raw[i]
-		if isSmall(c) && isSmall(raw[i-1]) { // as most are
+		if isSmall(c) && isSmall(raw[i-1]) { // the usual case
 			continue
 		}
 		before := raw[i-1]
@@ -130,7 +126,7 @@ func (s *Sieve) Lacks(raw string) bool {
 		case isSmall(c), isDigit(rune(c)) && isDigit(rune(before)), !isLetter(c) && !isDigit(rune(c)):
 			continue
 		case isCapital(c) && isCapital(before) && (i+1 == len(raw) || raw[i+1] < utf8.RuneSelf && !isSmall(raw[i+1])):
-			continue // as in DNA
+			continue // for example DNA
 		}
 		if s.mayBegin(raw, i) {
 			return false
@@ -139,8 +135,8 @@ func (s *Sieve) Lacks(raw string) bool {
 	return true
 }
 
-// Words yields those raw words of text, as [Analyzer.Words] does, that are not told to lack
-// the terms.
+// Words yields the raw words of text, as [Analyzer.Words] does, except those that surely lack the
+// terms.
 func (s *Sieve) Words(text string, yield func(start, end int) bool) {
 	for i := 0; ; {
 		i = s.pass(text, i)
@@ -158,7 +154,7 @@ func (s *Sieve) Words(text string, yield func(start, end int) bool) {
 // middle, that are as most: small letters, the first perhaps a capital, between ASCII marks that
 // join no words. They lack the terms.
 func (s *Sieve) pass(text string, i int) int {
-	const ahead = 10 // bytes that are looked at together
+	const ahead = 10 // bytes that are examined together
 	for !s.silent {
 		for i < len(text) && text[i] < utf8.RuneSelf && ascii[text[i]] == classOther {
 			i++
@@ -182,20 +178,19 @@ func (s *Sieve) pass(text string, i int) int {
 	return i
 }
 
-// smallPrefix is how many of the first 8 bytes of s, which has as many, are small letters
-// before the first that is none.
+// smallPrefix returns how many of the first 8 bytes of s are small letters before another byte; s
+// has at least 8 bytes.
 func smallPrefix(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
 		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	low := x &^ tops
-	small := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'z'-1)) // the top bit of each that is one
+	small := (low + ones*(0x80-'a')) &^ (low + ones*(0x80-'z'-1)) // the top bit of each byte that is a small letter
 	return bits.TrailingZeros64((^small|x)&tops) / 8
 }
 
-// mayBegin reports whether a term may begin at byte i of raw, where a part begins if one
-// does.
+// mayBegin reports whether a term may begin at byte i of raw, if a part begins there.
 func (s *Sieve) mayBegin(raw string, i int) bool {
 	c := raw[i]
 	if c >= utf8.RuneSelf {
@@ -205,11 +200,11 @@ func (s *Sieve) mayBegin(raw string, i int) bool {
 		return s.first[c]
 	}
 	c |= 0x20
-	if i+1 == len(raw) { // it is a letter by itself
+	if i+1 == len(raw) { // a single letter
 		return s.starts[c-'a'] == every
 	}
 	second := raw[i+1]
-	if isDigit(rune(second)) { // no part ends before it: see shortestSplit
+	if isDigit(rune(second)) { // no part ends before a digit here: see shortestSplit
 		return s.numbered>>(c-'a')&1 == 1
 	}
 	if !isLetter(second) {
@@ -224,8 +219,8 @@ func (s *Sieve) mayBegin(raw string, i int) bool {
 	return s.goesOn(raw[i:])
 }
 
-// goesOn reports whether raw goes on as one of the beginnings does, up to the end of that or
-// to what is no ASCII letter.
+// goesOn reports whether raw begins like one of the beginnings, up to its end or to a byte that is
+// not an ASCII letter.
 func (s *Sieve) goesOn(raw string) bool {
 	for _, begin := range s.beginnings {
 		n := 0

@@ -34,13 +34,13 @@ func snowball(stem func(*snowballstem.Env) bool) stemmer {
 		env.SetCurrent(word)
 		stem(env)
 		stemmed := env.Current()
-		env.SetCurrent("") // keep no text
+		env.SetCurrent("") // drops the text
 		stemEnvs.Put(env)
 		return stemmed
 	}
 }
 
-// stemEnvs are what stemmers work in, one word after another.
+// stemEnvs are the reused environments of stemmers.
 var stemEnvs = sync.Pool{New: func() any { return new(snowballstem.Env) }}
 
 // stemmers are Porter's Snowball stemmers (https://snowballstem.org), by
@@ -60,7 +60,7 @@ var stemmers = map[string]stemmer{
 	"no": snowball(norwegian.Stem),
 	"pt": snowball(portuguese.Stem),
 	"ro": snowball(romanian.Stem),
-	"ru": func(word string) string { // the stemmer takes ё for no vowel
+	"ru": func(word string) string { // the stemmer does not treat ё as a vowel
 		return snowball(russian.Stem)(strings.ReplaceAll(word, "ё", "е"))
 	},
 	"sv": snowball(swedish.Stem),
@@ -68,8 +68,8 @@ var stemmers = map[string]stemmer{
 	"tr": snowball(turkish.Stem),
 }
 
-// stemsFolded are the languages whose words are folded before they are stemmed.
-// Their stemmers take letters with diacritics for vowels like others, so that a
-// word has the same term with and without. Elsewhere endings are told by their
-// diacritics (French mangée, Spanish comía), and words are stemmed as written.
+// stemsFolded are the languages whose words are folded before stemming. Their stemmers treat
+// letters with diacritics as other vowels, so a word has the same term with and without them. Other
+// languages mark endings by diacritics (French mangée, Spanish comía), and words are stemmed as
+// written.
 var stemsFolded = map[string]bool{"da": true, "de": true, "en": true, "nl": true, "no": true, "sv": true}

@@ -9,23 +9,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Terms appends the terms of one raw word, in the order of their offsets, to
-// dst. It is a pure function of raw, so that callers can keep its result for
-// the next time the word comes.
+// Terms appends the terms of one raw word to dst, in the order of their offsets. The result only
+// depends on raw, so callers may cache it.
 //
-// A plain word is one term, and a form when the stem differs from the folded
-// word; in some languages a word with diacritics is a second term ([Term.Bare]).
+// A plain word is one term, and also a form when the stem differs from the folded word; in some
+// languages a word with diacritics has a second term ([Term.Bare]).
 //
-// An identifier is its whole and its parts. Marks cut it in any case, and each part
-// between them takes a position: v1.2.3 is v1, 2 and 3, and the whole stands with the
-// first. Capitals and digits cut it further: GitHub is git and hub, one after another, but
-// the name takes one position, as github does ([Term.Extra]). So "git hub" is found in
-// GitHub, and "github pages" in GitHub Pages.
+// An identifier is its whole and its parts. Marks always cut it, and each part between them has a
+// position: v1.2.3 is v1, 2 and 3, and the whole has the position of the first. Capitals and digits
+// cut further: GitHub is git and hub, one after another, but the name has one position, like github
+// ([Term.Over]). So "git hub" matches GitHub, and "github pages" matches GitHub Pages.
 //
-// A word with hyphens is the words between them; its whole is kept as well when it looks
-// like a name: when it has a digit or two words with capitals (Get-Item, utf-8). What a
-// hyphen at the end of a line cuts is found joined too, at the places of its first and its
-// last part: the hyphen of infor-mation does not belong to the word, that of long-term does.
+// A word with hyphens is the words between them. Its whole is also a term when it looks like a name:
+// when it has a digit or two capitalized words (Get-Item, utf-8). If a hyphen ends a line, the
+// joined word is also a term, at the positions of its first and its last part: the hyphen of
+// infor-mation does not belong to the word, that of long-term does.
 func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	switch {
 	case raw == "" || raw == ValueEnd:
@@ -53,7 +51,7 @@ func (a *Analyzer) Terms(dst []Term, raw string) []Term {
 	return a.identifier(dst, raw)
 }
 
-// hasHyphen reports whether a raw word has hyphens within.
+// hasHyphen reports whether a raw word has inner hyphens.
 func hasHyphen(raw string) bool {
 	if strings.IndexByte(raw, '-') >= 0 {
 		return true
@@ -62,8 +60,7 @@ func hasHyphen(raw string) bool {
 		strings.IndexByte(raw, '\r') >= 0)
 }
 
-// shifted appends the terms of raw[from:to], placed within raw and offset
-// positions later.
+// shifted appends the terms of raw[from:to], with their ranges in raw and offset positions later.
 func (a *Analyzer) shifted(dst []Term, raw string, from, to, offset int) []Term {
 	n := len(dst)
 	dst = a.Terms(dst, raw[from:to])
@@ -75,12 +72,12 @@ func (a *Analyzer) shifted(dst []Term, raw string, from, to, offset int) []Term 
 	return dst
 }
 
-// hasSymbol reports whether a raw word is C++, C# or the like.
+// hasSymbol reports whether a raw word is like C++ or C#.
 func hasSymbol(raw string) bool {
 	return len(raw) > 1 && (raw[1] == '+' || raw[1] == '#') && isLetter(raw[0])
 }
 
-// symbolTerms are c++ for C++, and c++17, c++ and 17 for C++17.
+// symbolTerms appends c++ for C++, and c++17, c++ and 17 for C++17.
 func symbolTerms(dst []Term, raw string) []Term {
 	low := strings.ToLower(raw)
 	dst = append(dst, Term{Text: low, End: len(raw)})
@@ -122,8 +119,7 @@ func (a *Analyzer) compound(dst []Term, raw string) []Term {
 	return dst
 }
 
-// brokenWord is a word that hyphens at the ends of lines cut: where it begins, and its parts
-// together.
+// brokenWord is a word that hyphens split at line ends: its start, and its joined parts.
 type brokenWord struct {
 	start, offset int
 	text          []byte
@@ -145,8 +141,8 @@ func (a *Analyzer) joined(dst []Term, w brokenWord, end, last int) []Term {
 	return dst
 }
 
-// hyphenIn is where the part of a word from byte from on ends, and where the next one begins:
-// both are the end when there is no next part. cut reports whether a line ends between them.
+// hyphenIn returns the end of the part that begins at byte from, and the begin of the next part;
+// both are the end of raw when there is no next part. cut reports whether a line ends between them.
 func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	soft := strings.ContainsAny(raw[from:], "\r\n")
 	for i, r := range raw[from:] {
@@ -163,7 +159,7 @@ func hyphenIn(raw string, from int) (to, next int, cut bool) {
 	return len(raw), len(raw), false
 }
 
-// isName reports whether a word with hyphens is more than a compound of prose.
+// isName reports whether a word with hyphens is a name, not a compound of prose.
 func isName(raw string) bool {
 	capitals, first := 0, true
 	for _, r := range raw {
@@ -183,8 +179,8 @@ func isName(raw string) bool {
 	return capitals > 1
 }
 
-// isPlain reports whether a raw word is nothing but letters without inner
-// capitals, or nothing but digits: no identifier.
+// isPlain reports whether a raw word consists of letters without inner capitals, or of digits, and
+// so is not an identifier.
 func isPlain(raw string) bool {
 	digits, letters, inner := false, false, false
 	upper := 0
@@ -210,8 +206,7 @@ func isPlain(raw string) bool {
 	return !inner || upper == utf8.RuneCountInString(raw)
 }
 
-// word appends a single word: its stem, the stem that it has without diacritics
-// and its form, when these differ from it.
+// word appends the terms of a single word: its stem, and its bare stem and form if they differ.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
 	var t wordTerms
 	if a.words != nil {
@@ -232,8 +227,8 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 	return dst
 }
 
-// wordTerms are the terms of a single word: its stem, the one without diacritics, if
-// it may differ, and its form. term is empty when it has none.
+// wordTerms are the terms of a single word: its stem, its bare stem and its form. term is empty
+// when it has none.
 type wordTerms struct{ term, bare, form string }
 
 func (a *Analyzer) wordTerms(word string) (t wordTerms) {
@@ -260,8 +255,7 @@ func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 	return t
 }
 
-// stemmable reports whether a word has no ASCII character but letters and
-// apostrophes.
+// stemmable reports whether the ASCII characters of a word are all letters and apostrophes.
 func stemmable(word string) bool {
 	for _, r := range word {
 		if r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' {
@@ -271,14 +265,14 @@ func stemmable(word string) bool {
 	return true
 }
 
-// identifier appends the whole of a raw word that has parts, at the offset of
-// the first, and then its parts.
+// identifier appends the whole of a raw word that has parts, at the offset of the first part, and
+// then the parts.
 func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	var buf [16]part
 	parts := split(buf[:0], raw, a.elide)
 	switch len(parts) {
 	case 0:
-		return dst // underscores only
+		return dst // only underscores
 	case 1:
 		if p := parts[0]; p.end-p.start == len(raw) {
 			return a.word(dst, raw, 0, 0, len(raw))
@@ -309,7 +303,7 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 			end++
 		}
 		offset++
-		// What is between two marks: IPv6 of IPv6_x is ipv6 too.
+		// The run between two marks is also a term: ipv6 for the IPv6 of IPv6_x.
 		if from, to := parts[i].start, parts[end-1].end; end-i > 1 && to-from < len(raw) && !isLetters(raw[from:to]) {
 			dst = append(dst, Term{Text: strip(lower(raw[from:to])), Offset: offset, Start: from, End: to, Part: true})
 		}
@@ -321,11 +315,11 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 	return dst
 }
 
-// farthestPart is how many positions behind its name a part stands at most.
+// farthestPart is how many positions after its name a part may be.
 const farthestPart = 15
 
-// whole appends the whole of a name, which is the same in any case: a name of letters
-// is a word.
+// whole appends the whole of a name, which is the same in any case. A name of only letters counts
+// as a word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	if isLetters(raw) {
 		return a.word(dst, raw, 0, 0, len(raw))
@@ -333,8 +327,8 @@ func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	return append(dst, Term{Text: strip(lower(raw)), End: len(raw)})
 }
 
-// isLetters reports whether a raw word has letters and their marks only, so that
-// capitals alone tell the words of a name apart.
+// isLetters reports whether a raw word has only letters and their marks, so that only capitals
+// separate the words of a name.
 func isLetters(raw string) bool {
 	for _, r := range raw {
 		if r < utf8.RuneSelf && !isLetter(byte(r)) || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsMark(r) {
@@ -344,8 +338,7 @@ func isLetters(raw string) bool {
 	return true
 }
 
-// withoutMarks is 1000000 for 1,000,000 and usa for u.s.a; ok is false for
-// anything else.
+// withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a; ok is false for anything else.
 func withoutMarks(s string) (string, bool) {
 	if strings.ContainsAny(s, ",'") && strings.Trim(s, "0123456789,'") == "" {
 		digits := digitMarks.Replace(s)
@@ -362,23 +355,23 @@ func withoutMarks(s string) (string, bool) {
 	return strings.ReplaceAll(s, ".", ""), true
 }
 
-// digitMarks are what digits are grouped by.
+// digitMarks removes the marks that group digits.
 var digitMarks = strings.NewReplacer(",", "", "'", "")
 
-// part is a part of an identifier; mark says that a mark is before it, or nothing.
+// part is a part of an identifier; mark says that it begins the identifier or follows a mark.
 type part struct {
 	start, end int
 	mark       bool
 }
 
-// shortestSplit is how many letters must stand before a digit for a part to end
-// there: utf8 is utf and 8, but v2 and k8s stay.
+// shortestSplit is the number of letters before a digit from which a part ends there: utf8 becomes
+// utf and 8, but v2 and k8s stay whole.
 const shortestSplit = 3
 
-// split finds the parts of an identifier: between marks, where a capital follows
-// a small letter, before the last capital of a run that a small letter follows, and
-// where digits follow at least three letters, or that many with a capital follow digits;
-// 3d, 64bit, 4K and E2E stay whole.
+// split finds the parts of an identifier. It cuts at marks, where a capital follows a small letter,
+// before the last capital of a run if a small letter follows, where digits follow at least three
+// letters, and where at least three letters, one of them a capital, follow digits. 3d, 64bit, 4K
+// and E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune
@@ -422,15 +415,15 @@ func split(parts []part, raw string, elide bool) []part {
 	return parts
 }
 
-// wordAt reports whether s goes on with what a capital began: with a small letter. The v of
-// IPv6 goes on with nothing.
+// wordAt reports whether s begins with a small letter, which continues a word that began with a
+// capital. The v of IPv6 has no such continuation.
 func wordAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[size:])
 	return unicode.IsLower(r) && !unicode.IsDigit(next)
 }
 
-// lettersAt is how many letters s begins with, shortestSplit at most.
+// lettersAt returns the number of letters at the start of s, at most shortestSplit.
 func lettersAt(s string) (n int) {
 	for _, r := range s {
 		if !unicode.IsLetter(r) || n == shortestSplit {
@@ -441,12 +434,11 @@ func lettersAt(s string) (n int) {
 	return n
 }
 
-// runTerms appends the terms of a run in a script without spaces, and counts its
-// characters: the overlapping pairs of them, each at the place of its first. The
-// first and the last character are terms by themselves as well: so every character
-// begins a term, and a phrase that ends or begins with a single character
-// ("2024年") finds it beside other words. A query leaves these out, unless the run
-// is one character. A character includes its marks.
+// runTerms appends the terms of a run in a script without spaces, and counts its characters. The
+// terms are the overlapping pairs, each at the position of its first character. The first and the
+// last character are also terms, so that every character begins a term and a phrase can begin or
+// end with a single character ("2024年") beside other words. A query leaves these two out, unless
+// the run is one character. A character includes its marks.
 func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int) {
 	text := raw
 	if strings.ContainsFunc(raw, mayChange) {
@@ -487,7 +479,7 @@ func runTerms(dst []Term, raw string, query bool) (terms []Term, characters int)
 	return dst, n
 }
 
-// withoutIgnorable is a run without characters that are not seen.
+// withoutIgnorable returns a run without invisible characters.
 func withoutIgnorable(run string) string {
 	if !strings.ContainsFunc(run, isIgnorable) {
 		return run
@@ -500,8 +492,8 @@ func withoutIgnorable(run string) string {
 	}, run)
 }
 
-// composed tells where the pieces of a text that NFKC composes by themselves begin in the
-// composed text and in the text as it is written, and where both end.
+// composed maps byte positions of a text after NFKC to the original text. It has the starts of the
+// pieces that NFKC composes separately, in both texts, and the ends of both.
 type composed []struct{ text, raw int }
 
 func composedOf(raw string) composed {
@@ -523,18 +515,18 @@ func composedOf(raw string) composed {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start is where the piece that holds byte i of the composed text begins as it is written.
+// start returns the original start of the piece with byte i of the composed text.
 func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }
 
-// end is where the last piece before byte i of the composed text ends as it is written.
+// end returns the original end of the last piece before byte i of the composed text.
 func (c composed) end(i int) int {
 	return c[sort.Search(len(c)-1, func(k int) bool { return c[k].text >= i })].raw
 }
 
-// mayChange reports whether NFKC may change text with r: not with ideographs,
-// syllables and kana that stand by themselves.
+// mayChange reports whether NFKC may change text with r. Ideographs, syllables and single kana
+// stay.
 func mayChange(r rune) bool {
 	return !(r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 || r >= 0x3041 && r < 0x3097 ||
 		r >= 0x30A1 && r < 0x30FB || r == 0x30FC)

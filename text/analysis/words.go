@@ -7,34 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// maxWordBytes bounds a raw word; a longer run of letters is cut, and a run in
-// a script without spaces, which gives terms of its own, at maxDenseBytes.
+// maxWordBytes limits a raw word; a longer run of letters is cut. A run in a script without spaces,
+// which makes its own terms, is cut at maxDenseBytes.
 const (
 	maxWordBytes  = 255
 	maxDenseBytes = 4096
 )
 
-// ValueEnd is a word without terms. It takes a position, as each word does: several of them
-// between the values of a list keep phrases from going over the end of one (see
-// store.JoinValues).
+// ValueEnd is a word without terms. It has a position, as each word does: several of them between
+// the values of a list keep phrases from crossing the end of a value (see store.JoinValues).
 const ValueEnd = "\x1f"
 
-// Words yields the raw words of text, in order, as half-open byte ranges, until
-// yield returns false. It allocates nothing.
+// Words yields the raw words of text, in order, as half-open byte ranges, until yield returns false.
+// It allocates nothing.
 //
-// Raw words are the words of UAX #29 (https://unicode.org/reports/tr29/, the
-// default rules) with these differences, all for the sake of identifiers:
+// Raw words are the words of UAX #29 (https://unicode.org/reports/tr29/, the default rules) with
+// these differences, which keep identifiers together:
 //
-//   - a full stop, hyphen or at sign between any two characters of words joins
-//     them: file1.txt, Get-Item, user@host; so does a hyphen or soft hyphen that ends a line,
-//     when a small letter begins the next one behind indentation and signs of quotes;
-//   - a colon or semicolon never does: key:value is two words;
-//   - "++" or '#' after a single letter belongs to it, with the digits behind
-//     (C++, C#, C++17), and a '#' before a letter when white space precedes it;
-//   - a run in scripts without spaces between words is one raw word, which gives
-//     terms for pairs of characters;
-//   - numbers such as ² and ½ are part of words, and so are characters of no width;
-//   - an emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
+//   - A full stop, hyphen or at sign between any two characters of words joins them: file1.txt,
+//     Get-Item, user@host. So does a hyphen or soft hyphen at a line end, when a small letter begins
+//     the next line after indentation and quote signs.
+//   - A colon or semicolon never joins: key:value is two words.
+//   - "++" or '#' after a single letter belongs to it, with following digits (C++, C#, C++17), and so
+//     does a '#' before a letter when white space precedes it.
+//   - A run in scripts without spaces between words is one raw word, with terms for pairs of
+//     characters.
+//   - Numbers such as ² and ½ are part of words, and so are characters of no width.
+//   - An emoji is a word, with all that it joins; so is [ValueEnd], which has no terms.
 //
 // Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
@@ -47,8 +46,8 @@ func (a *Analyzer) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// nextWord is where the first raw word of text at byte i, at which none is in the middle, or
-// behind it lies; it is empty when there is none.
+// nextWord returns the first raw word of text from byte i on, where no word is in progress; the
+// range is empty when there is none.
 func nextWord(text string, i int) (start, end int) {
 	for i < len(text) {
 		c := text[i]
@@ -97,7 +96,8 @@ func nextWord(text string, i int) (start, end int) {
 	return i, i
 }
 
-// wordEnd is where the word from byte start on that goes on at byte i ends, at most at limit.
+// wordEnd returns the end, at most limit, of the word that begins at byte start and goes on at byte
+// i.
 func wordEnd(text string, i, start, limit int) int {
 	for i < len(text) && i < limit {
 		if rest := text[i:]; len(rest) >= 8 && i+8 <= limit {
@@ -160,16 +160,16 @@ func wordEnd(text string, i, start, limit int) int {
 	return i
 }
 
-// plainPrefix is how many of the first 8 bytes of s, which has as many, are ASCII
-// characters of words before the first that is none. It looks at all of them at once: where a word
-// ends cannot be predicted.
+// plainPrefix returns how many of the first 8 bytes of s are ASCII characters of words before
+// another byte; s has at least 8 bytes. It examines all at once, because the end of a word is
+// unpredictable for the processor.
 func plainPrefix(s string) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
 		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	low := x &^ tops
-	// above has the top bit of each byte that is at least first; no sum exceeds a byte.
+	// above sets the top bit of each byte that is at least first; no sum overflows its byte.
 	above := func(bytes uint64, first byte) uint64 { return bytes + ones*uint64(0x80-first) }
 	small := low | ones*0x20
 	letters := above(small, 'a') &^ above(small, 'z'+1)
@@ -179,11 +179,10 @@ func plainPrefix(s string) int {
 	return bits.TrailingZeros64(others&tops) / 8
 }
 
-// isJoiner are the ASCII marks that can stand within a word.
+// isJoiner has the ASCII marks that can be inside a word.
 var isJoiner = [256]bool{'.': true, '-': true, '@': true, '\'': true, ',': true, '"': true}
 
-// joins reports whether the mark r of size bytes at byte i stands between two
-// characters of one word.
+// joins reports whether the mark r of size bytes at byte i is between two characters of one word.
 func joins(text string, i int, r rune, size int) bool {
 	if i+size >= len(text) {
 		return false
@@ -208,15 +207,15 @@ func joins(text string, i int, r rune, size int) bool {
 	return false
 }
 
-// isHyphen reports whether a character is a hyphen that may stand within words.
+// isHyphen reports whether a character is a hyphen that may be inside a word.
 func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r == '－' }
 
-// longestBreak is how many bytes may stand between the two parts of a word that a hyphen cuts.
+// longestBreak is how many bytes may be between the two parts of a word that a hyphen splits.
 const longestBreak = 64
 
-// lineBreak is the length of the hyphen of size bytes at byte i and of the end of the line behind
-// it, with the white space and the signs of quotes around that, when a letter is before it and
-// one that goes on with the word is behind; 0 otherwise.
+// lineBreak returns the length of a hyphen at byte i, of size bytes, with the line end after it and
+// the white space and quote signs around that. It is 0 unless a letter comes before and a letter
+// that continues the word comes after.
 func lineBreak(text string, i, size int) int {
 	rest := text[i+size : min(len(text), i+size+longestBreak)]
 	line := strings.TrimLeft(rest, " \t")
@@ -255,8 +254,8 @@ func denseEnd(text string, i, limit int) int {
 	return i
 }
 
-// isTagStart reports whether the '#' before byte start begins a tag: nothing or
-// white space stands before it, a letter after it.
+// isTagStart reports whether the '#' before byte start begins a tag: nothing or white space comes
+// before it, a letter after it.
 func isTagStart(text string, start int) bool {
 	if after, _ := utf8.DecodeRuneInString(text[start:]); !unicode.IsLetter(after) {
 		return false
@@ -265,8 +264,8 @@ func isTagStart(text string, start int) bool {
 	return start == 1 || unicode.IsSpace(before)
 }
 
-// symbolSuffix is the length of the "++" or '#' that follows a single letter, with
-// the digits behind it, as in C++, C# and C++17; 0 when a letter follows.
+// symbolSuffix returns the length of the "++" or '#' after a single letter, with following digits,
+// as in C++, C# and C++17; 0 when a letter follows.
 func symbolSuffix(rest string) int {
 	n := 0
 	switch {

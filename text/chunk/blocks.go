@@ -2,26 +2,23 @@ package chunk
 
 import "strings"
 
-// The scanner follows the block structure of CommonMark 0.31 with GFM tables,
-// as far as it is needed to tell which lines are headings that are direct
-// children of the document, which are text, and which are code. It keeps the
-// open containers (block quotes and list items) and the one open leaf, looks at
-// each line once, and builds no tree. What stands in containers deeper than
-// maxDepth is taken as text.
+// The scanner follows the block structure of CommonMark 0.31 with GFM tables, as far as it must
+// know three kinds of lines: headings directly in the document, text, and code. It keeps the open
+// containers (block quotes and list items) and the one open leaf, reads each line once, and builds
+// no tree. Lines in containers deeper than maxDepth count as text.
 
-// maxDepth bounds how deep containers are followed, and with it the work a line
-// can cost.
+// maxDepth limits how deep containers are followed, and so the work for a line.
 const maxDepth = 100
 
-// rawHeading is a heading as it stands in the file.
+// rawHeading is a heading of the file.
 type rawHeading struct {
 	level int
-	// start and end are the whole physical lines with their endings.
+	// start and end cover the whole physical lines with their endings.
 	start, end int
 	// setext says that it is underlined.
 	setext bool
-	// text holds the title, without marks, indentation and spaces at the
-	// ends; when that is several lines, they are lines.
+	// text is the title without marks, indentation and spaces at its ends; the lines of a title
+	// with several lines are in lines.
 	text  span
 	lines []span
 }
@@ -30,9 +27,8 @@ type span struct{ start, end int }
 
 type container struct {
 	item bool // a list item; a block quote otherwise
-	// width is how many columns a line must be indented to belong to the
-	// item. empty says that the item began with a blank line and has
-	// nothing in it yet.
+	// width is how many columns a line must be indented to belong to the item. empty says that the
+	// item began with a blank line and has no content yet.
 	width int
 	empty bool
 }
@@ -54,9 +50,8 @@ type scanner struct {
 	stack []container
 	leaf  leafKind
 
-	// paragraph holds the stripped lines of the open paragraph, and
-	// paragraphAt the start of the first one's physical line; text of it
-	// that is lazy cannot become a heading's.
+	// paragraph has the stripped lines of the open paragraph, and paragraphAt the start of the
+	// first physical line. Lazy lines cannot become a heading.
 	paragraph   []span
 	physical    []int
 	fenceChar   byte
@@ -65,25 +60,25 @@ type scanner struct {
 	noMath      bool
 
 	headings []rawHeading
-	// text are runs of bytes that may hold links and tags: lines of
-	// paragraphs, tables and headings, in order.
+	// text has the runs of bytes that may contain links and tags: lines of paragraphs, tables and
+	// headings, in order.
 	text []textRun
-	// attributes are the lists that were taken off titles, each to the end of a run of text.
+	// attributes are the attribute lists that were removed from titles, each at the end of a run of
+	// text.
 	attributes []span
-	// anchors are those of blocks of HTML.
+	// anchors are those of HTML blocks.
 	anchors []found
-	// definitions are the targets of link reference definitions by label, the first of each.
+	// definitions has the targets of link reference definitions by label, the first of each.
 	definitions map[string]string
 }
 
-// textRun is a line of text; more says that it goes on the paragraph of the
-// run before.
+// textRun is a line of text; more says that it continues the paragraph of the run before.
 type textRun struct {
 	span
 	more bool
 }
 
-// scan reads src from byte begin, which is where the frontmatter ends.
+// scan reads src from byte begin, the end of the frontmatter.
 func (s *scanner) scan(src string, begin int) {
 	s.src = src
 	all := linesFrom(src, begin)
@@ -100,7 +95,7 @@ func (s *scanner) line(l line) {
 	if all && s.continueLeaf(&c, l) {
 		return
 	}
-	// A paragraph can go on in a line that does not repeat its containers.
+	// A paragraph can continue in a line that does not repeat its containers.
 	inParagraph := s.leaf == leafParagraph
 	for {
 		indent, next := c.indent()
@@ -163,7 +158,7 @@ func (s *scanner) line(l line) {
 	s.textLine(&c, l, matched, all)
 }
 
-// startsBlock are the bytes that a block other than a paragraph can begin with.
+// startsBlock has the bytes that can begin a block other than a paragraph.
 var startsBlock = func() (set [256]bool) {
 	for _, ch := range []byte(">#`~<-_*+$0123456789") {
 		set[ch] = true
@@ -171,8 +166,8 @@ var startsBlock = func() (set [256]bool) {
 	return set
 }()
 
-// mayUnderline are the bytes that a line which changes the paragraph above can
-// begin with: setext underlines and delimiter rows of tables.
+// mayUnderline has the bytes that can begin a line that changes the paragraph above: a setext
+// underline or the delimiter row of a table.
 var mayUnderline = func() (set [256]bool) {
 	for _, ch := range []byte("=-|:") {
 		set[ch] = true
@@ -180,8 +175,8 @@ var mayUnderline = func() (set [256]bool) {
 	return set
 }()
 
-// matchContainers consumes the marks of the open containers and returns how
-// many of them the line belongs to.
+// matchContainers consumes the marks of the open containers and returns how many of them contain
+// the line.
 func (s *scanner) matchContainers(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
@@ -212,8 +207,8 @@ func (s *scanner) matchContainers(c *cursor) int {
 	return len(s.stack)
 }
 
-// continueLeaf gives the line to the open leaf when that takes whole lines, and
-// reports whether it did.
+// continueLeaf adds the line to the open leaf if the leaf takes whole lines, and reports whether it
+// did.
 func (s *scanner) continueLeaf(c *cursor, l line) bool {
 	switch s.leaf {
 	case leafFence:
@@ -260,8 +255,8 @@ func (s *scanner) push(k container) {
 	s.stack = append(s.stack, k)
 }
 
-// closeFrom closes the containers from the n-th on, with the leaf in them. When
-// all containers stay, an open leaf ends: a new block begins.
+// closeFrom closes the containers from the n-th on, with the leaf in them. If all containers stay,
+// it closes the open leaf, because a new block begins.
 func (s *scanner) closeFrom(n int) {
 	s.closeLeaf()
 	s.stack = s.stack[:n]
@@ -270,7 +265,7 @@ func (s *scanner) closeFrom(n int) {
 	}
 }
 
-// closeLeaf ends the open leaf. A paragraph gives up its definitions.
+// closeLeaf ends the open leaf. It removes the definitions from a paragraph.
 func (s *scanner) closeLeaf() {
 	if s.leaf == leafParagraph && len(s.paragraph) > 0 && s.src[s.paragraph[0].start] == '[' {
 		s.takeDefinitions()
@@ -289,8 +284,8 @@ func (s *scanner) blankLine(matched int, all bool) {
 	}
 }
 
-// textLine takes a line that begins no block: it goes on a paragraph or a
-// table, or begins a paragraph.
+// textLine handles a line that begins no block: it continues a paragraph or a table, or begins a
+// paragraph.
 func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	_, next := c.indent()
 	end := len(c.s)
@@ -312,8 +307,8 @@ func (s *scanner) textLine(c *cursor, l line, matched int, all bool) {
 	s.physical = append(s.physical, l.start)
 }
 
-// startLeaf tries the leaves that a line can begin, in the order of the
-// specification, and reports whether the line is used up.
+// startLeaf tries the leaves that a line can begin, in the order of the specification, and reports
+// whether it consumed the line.
 func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParagraph bool) bool {
 	switch ch := rest[0]; ch {
 	case '#':
@@ -343,7 +338,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 		}
 		s.closeFrom(matched)
 		tags := rest
-		if kind < 6 { // behind it stands what is no HTML
+		if kind < 6 { // text that is not HTML follows
 			tags = rest[:strings.IndexByte(rest, '>')+1]
 		}
 		s.anchorsIn(tags, l.start+next)
@@ -371,7 +366,7 @@ func (s *scanner) startLeaf(rest string, l line, next, matched int, all, inParag
 	return false
 }
 
-// setext makes a heading of the open paragraph when rest underlines it.
+// setext turns the open paragraph into a heading when rest underlines it.
 func (s *scanner) setext(rest string, l line) bool {
 	level := setextLevel(rest)
 	if level == 0 {
@@ -381,7 +376,7 @@ func (s *scanner) setext(rest string, l line) bool {
 		s.takeDefinitions()
 	}
 	if len(s.paragraph) == 0 {
-		// Only definitions stood there, so the line is text itself.
+		// The paragraph had only definitions, so the line is text.
 		s.leaf = leafNone
 		return false
 	}
@@ -397,8 +392,8 @@ func (s *scanner) setext(rest string, l line) bool {
 	return true
 }
 
-// opensMath reports whether a line that begins with $$ opens a block of
-// formulas: no second $$ on it, and a later line that has one.
+// opensMath reports whether a line that begins with $$ opens a block of formulas: it has no second
+// $$, and a later line has one.
 func (s *scanner) opensMath(rest string, l line) bool {
 	if s.noMath || !strings.HasPrefix(rest, "$$") || strings.Contains(rest[2:], "$$") {
 		return false
@@ -410,8 +405,8 @@ func (s *scanner) opensMath(rest string, l line) bool {
 	return true
 }
 
-// atxHeading reads "## Title ##": the level and where its text stands in s,
-// without closing hashes and spaces at the ends.
+// atxHeading reads "## Title ##": it returns the level and the range of the text in s, without
+// closing hashes and spaces at its ends.
 func atxHeading(s string) (level, from, to int, ok bool) {
 	for level < len(s) && s[level] == '#' {
 		level++
@@ -424,8 +419,8 @@ func atxHeading(s string) (level, from, to int, ok bool) {
 	return level, from, to, true
 }
 
-// withoutClosingHashes is the end of s[from:to] without a run of hashes at its
-// end that a space or tab precedes, or that is all there is.
+// withoutClosingHashes returns the end of s[from:to] without a run of hashes at its end, if a space
+// or tab comes before the run or there is nothing else.
 func withoutClosingHashes(s string, from, to int) int {
 	end := to
 	for end > from && s[end-1] == '#' {
@@ -438,7 +433,7 @@ func withoutClosingHashes(s string, from, to int) int {
 	return end
 }
 
-// trimSpan is s[from:to] without spaces and tabs at its ends.
+// trimSpan returns s[from:to] without spaces and tabs at its ends.
 func trimSpan(s string, from, to int) (int, int) {
 	for from < to && (s[from] == ' ' || s[from] == '\t') {
 		from++
@@ -449,7 +444,7 @@ func trimSpan(s string, from, to int) (int, int) {
 	return from, to
 }
 
-// opensFence reports whether s opens fenced code, and with how many marks.
+// opensFence reports whether s opens fenced code, and returns the number of marks.
 func opensFence(s string) (length int, ok bool) {
 	ch := s[0]
 	n := 0
@@ -471,7 +466,7 @@ func closesFence(s string, ch byte, n int) bool {
 	return i >= n && blank(s[i:])
 }
 
-// setextLevel is 1 for a line of '=', 2 for one of '-', else 0.
+// setextLevel returns 1 for a line of '=', 2 for a line of '-', else 0.
 func setextLevel(s string) int {
 	ch := s[0]
 	if ch != '=' && ch != '-' {
@@ -509,9 +504,9 @@ func thematicBreak(s string) bool {
 	return n >= 3
 }
 
-// listItem reads the marker of a list item at byte next of c, which is indented
-// by indent columns: how many bytes it has, and how many columns of white space
-// belong to it. inParagraph says that the item would interrupt a paragraph.
+// listItem reads the marker of a list item at byte next of c, which is indented by indent columns.
+// It returns the bytes of the marker, and the columns of white space that belong to it. inParagraph
+// says that the item would interrupt a paragraph.
 func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int, ok bool) {
 	s := c.s[next:]
 	switch {
@@ -545,8 +540,8 @@ func listItem(c *cursor, indent, next int, inParagraph bool) (marker, spaces int
 	return marker, spaces, true
 }
 
-// startsHTML is the kind (1..7) of the HTML block that s begins, or 0. Kind 7
-// cannot interrupt a paragraph.
+// startsHTML returns the kind (1..7) of the HTML block that s begins, or 0. Kind 7 cannot interrupt
+// a paragraph.
 func startsHTML(s string, inParagraph bool) int {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -619,15 +614,15 @@ func endsHTML(s string, kind int) bool {
 	return false
 }
 
-// rawEnd reports whether s begins with the name of an element whose content is
-// not Markdown and '>'.
+// rawEnd reports whether s begins with '>' after the name of an element whose content is not
+// Markdown.
 func rawEnd(s string) bool {
 	end := strings.IndexByte(s[:min(len(s), longestHTMLName+1)], '>')
 	return end >= 0 && rawHTMLNames[strings.ToLower(s[:end])]
 }
 
-// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the
-// byte after its '>', or, when it is no tag, where that became clear.
+// htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after its
+// '>', or, when this is not a tag, the byte that shows it.
 func htmlTag(s string, i int, closing bool) (end int, ok bool) {
 	i, spaced := skipTagSpace(s, i)
 	if closing {
@@ -666,7 +661,7 @@ func skipTagSpace(s string, i int) (next int, skipped bool) {
 	return next, next > i
 }
 
-// attributeValue is the byte after the value that begins at byte i.
+// attributeValue returns the byte after the value that begins at byte i.
 func attributeValue(s string, i int) (end int, ok bool) {
 	if i == len(s) {
 		return i, false
@@ -699,9 +694,8 @@ var blockHTMLNames = func() map[string]bool {
 	return names
 }()
 
-// tableStart makes a table of the open paragraph's last line when s is a
-// delimiter row with as many cells. A line of hyphens alone never is one: it
-// underlines a heading.
+// tableStart turns the open paragraph's last line into a table when s is a delimiter row with as
+// many cells. A line of only hyphens is never a delimiter row: it underlines a heading.
 func (s *scanner) tableStart(rest string) bool {
 	cells := delimiterRow(rest)
 	if cells == 0 {
@@ -716,11 +710,11 @@ func (s *scanner) tableStart(rest string) bool {
 	return true
 }
 
-// DelimiterRow reports whether a line stands between the heading row of a table and the
-// others, as in "| --- | :-: |".
+// DelimiterRow reports whether a line separates the heading row of a table from the others, as in
+// "| --- | :-: |".
 func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
 
-// delimiterRow is the number of cells of a row such as "| :--- | ---: |", or 0.
+// delimiterRow returns the number of cells of a row such as "| :--- | ---: |", or 0.
 func delimiterRow(s string) int {
 	cells, marked := 0, false
 	s = strings.Trim(s, " \t")
@@ -763,7 +757,7 @@ func delimiterRow(s string) int {
 	return cells
 }
 
-// tableCells is the number of cells of a table's row.
+// tableCells returns the number of cells of a table's row.
 func tableCells(s string) int {
 	s = strings.Trim(s, " \t")
 	s = strings.TrimPrefix(s, "|")

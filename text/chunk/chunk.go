@@ -1,10 +1,10 @@
-// Package chunk answers the question "what parts does a document have?". It
-// cuts Markdown into the tree of its headings, or into sections or windows, and
-// plain text and source code into pieces; it finds titles, slugs, breadcrumbs,
-// links, tags and properties. Positions are bytes in the original file.
+// Package chunk answers the question "what parts does a document have?". It cuts Markdown into the
+// tree of its headings, or into sections or windows, and plain text and source code into pieces. It
+// finds titles, slugs, breadcrumbs, links, tags and properties. Positions are bytes in the original
+// file.
 //
-// The main type is [Chunker]; [For] chooses one for a file by its name. Nothing
-// here reads files, resolves links between documents, or analyzes words.
+// The main type is [Chunker]; [For] chooses a chunker by the name of a file. This package reads no
+// files, resolves no links between documents, and analyzes no words.
 package chunk
 
 import (
@@ -19,13 +19,12 @@ import (
 
 // Chunker cuts one document into chunks. Chunkers are safe for concurrent use.
 type Chunker interface {
-	// Name is the chunker's name with its options, as an index records it.
+	// Name returns the chunker's name with its options, as an index records it.
 	Name() string
-	// Chunk cuts content, whose document is called path (slashes between
-	// its parts) in the named tree. Any bytes are allowed; faults of the
-	// file are warnings of the document. Strings of the result share memory
-	// with content, which must not change while they are in use. A document
-	// of white space only has no chunks.
+	// Chunk cuts content. The document is called path (with slashes) in the named tree. Any bytes
+	// are allowed; faults of the file become warnings of the document. Strings of the result share
+	// memory with content, which must not change while they are in use. A document of only white
+	// space has no chunks.
 	Chunk(tree, path string, content []byte) sheaf.Document
 }
 
@@ -33,8 +32,8 @@ type Chunker interface {
 type Options struct {
 	// Chunker is "tree" (the default), "sections" or "window".
 	Chunker string
-	// GitHubSlugs ignores ids that authors gave their headings: "{#id}" and other
-	// lists of attributes stay part of the title.
+	// GitHubSlugs ignores ids that authors gave their headings: "{#id}" and other attribute lists
+	// stay part of the title.
 	GitHubSlugs bool
 	Sections    SectionOptions
 	Window      WindowOptions
@@ -50,9 +49,9 @@ const (
 	KindCode
 )
 
-// KindOf tells how the file of this name is read: files with one of
-// [wikilink.MarkdownEndings], in any case, are Markdown, files of well-known programming
-// languages are code, and everything else is plain text.
+// KindOf returns the kind of a file by its name. Files with one of [wikilink.MarkdownEndings], in
+// any case, are Markdown, files of well-known programming languages are code, and everything else
+// is plain text.
 func KindOf(name string) Kind {
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case slices.Contains(wikilink.MarkdownEndings[:], ext):
@@ -76,7 +75,7 @@ var codeExtensions = func() map[string]bool {
 	return set
 }()
 
-// New returns the chunker that the options name. Errors wrap sheaf.ErrInvalid.
+// New returns the chunker of the options. Its errors wrap sheaf.ErrInvalid.
 func New(o Options) (Chunker, error) {
 	switch o.Chunker {
 	case "", "tree":
@@ -89,7 +88,7 @@ func New(o Options) (Chunker, error) {
 	return nil, sheaf.Invalidf("chunker %q: must be tree, sections or window", o.Chunker)
 }
 
-// slugsName is what the choice of slugs adds to a chunker's name.
+// slugsName returns what the choice of slugs adds to a chunker's name.
 func slugsName(github bool) string {
 	if github {
 		return " github-slugs"
@@ -97,8 +96,8 @@ func slugsName(github bool) string {
 	return ""
 }
 
-// For returns the chunker for a file of this name: that of the options, but
-// code is cut by lines when the options say tree.
+// For returns the chunker for a file by its name: that of the options, except that code is cut by
+// lines when the options say tree.
 func For(name string, o Options) (Chunker, error) {
 	if KindOf(name) == KindCode && (o.Chunker == "" || o.Chunker == "tree") {
 		return code{}, nil
@@ -106,8 +105,8 @@ func For(name string, o Options) (Chunker, error) {
 	return New(o)
 }
 
-// fileTitle is the name of a file without folders and extension. A name whose
-// only dot comes first stays whole.
+// fileTitle returns the name of a file without folders and extension. A name whose only dot is its
+// first character stays whole.
 func fileTitle(name string) string {
 	name = path.Base(name)
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
@@ -118,19 +117,19 @@ func fileTitle(name string) string {
 
 const byteOrderMark = "\ufeff"
 
-// source is a file that is being cut.
+// source is the file that is being cut.
 type source struct {
 	doc   sheaf.Document
 	src   string
 	start int // after the byte order mark
 	front frontmatter
 	scan  scanner
-	// all are the titles and explicit ids of the headings in scan.
+	// titles and ids are those of the headings in scan, explicit ids only.
 	titles []string
 	ids    []string
 }
 
-// read finds everything that all chunkers need: frontmatter, headings, title.
+// read finds what all chunkers need: frontmatter, headings, title.
 func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	s := &source{src: unsafe.String(unsafe.SliceData(content), len(content))}
 	s.doc = sheaf.Document{ID: sheaf.DocumentID(treeName, name), Tree: treeName, Path: name, Title: fileTitle(name)}
@@ -171,8 +170,8 @@ func read(treeName, name string, content []byte, githubSlugs bool) *source {
 	return s
 }
 
-// title is the document's title: the frontmatter's, that of the first heading
-// of level 1 that has one, or the file's name.
+// title returns the document's title: that of the frontmatter, else that of the first heading of
+// level 1 with a title, else the file's name.
 func (s *source) title() string {
 	if s.front.title != "" {
 		return s.front.title
@@ -185,12 +184,11 @@ func (s *source) title() string {
 	return s.doc.Title
 }
 
-// maxCrumb is how many bytes of a title are shown above the chunks below it. A
-// title can be as long as a file, and there can be as many chunks.
+// maxCrumb is how many bytes of a title appear above the chunks below it. A title can be as long as
+// a file, and there can be many chunks.
 const maxCrumb = 1000
 
-// shortened is a title of at most maxCrumb bytes, with an ellipsis when it was
-// longer.
+// shortened returns a title of at most maxCrumb bytes, with an ellipsis when it was longer.
 func shortened(title string) string {
 	if len(title) <= maxCrumb {
 		return title
@@ -198,5 +196,5 @@ func shortened(title string) string {
 	return firstBytes(title, maxCrumb) + "…"
 }
 
-// empty reports whether the file holds white space only.
+// empty reports whether the file has only white space.
 func (s *source) empty() bool { return blankText(s.src[s.start:]) }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// WithoutComments is content with blanks in place of its comments, which readers of the
-// page do not see: <!-- … --> of HTML and %% … %% of Obsidian. Every other byte keeps its
-// place, and lines stay lines. Comments are those of Markdown outside code, formulas and
-// frontmatter; a file of another kind has none. Content without comments is returned as it is.
+// WithoutComments returns content with blanks in place of its comments, which readers of the page
+// do not see: <!-- … --> of HTML and %% … %% of Obsidian. Every other byte keeps its position, and
+// lines stay lines. It finds comments of Markdown outside code, formulas and frontmatter; other
+// kinds of files have none. Content without comments is returned unchanged.
 func WithoutComments(name string, content []byte) []byte {
 	if KindOf(name) != KindMarkdown || !bytes.Contains(content, []byte("<!--")) && !bytes.Contains(content, []byte("%%")) {
 		return content
@@ -32,8 +32,8 @@ func WithoutComments(name string, content []byte) []byte {
 	return out
 }
 
-// keepIndent keeps the text behind a comment from becoming code, as four spaces at the begin
-// of a line or of an item would make it: a blank that indents nothing comes first.
+// keepIndent begins the blanks with a character that does not indent. Otherwise four spaces at the
+// beginning of a line or an item would turn the text after the comment into code.
 func keepIndent(out []byte, comment span) {
 	const blank = "\u00a0"
 	begin := comment.end
@@ -49,17 +49,17 @@ func keepIndent(out []byte, comment span) {
 	}
 }
 
-// commenter finds the comments of a text, a line at a time.
+// commenter finds the comments of a text, line by line.
 type commenter struct {
 	scanner
-	// block is where a comment of Obsidian begins that has not ended; -1 for none.
+	// block is the start of an open comment of Obsidian; -1 for none.
 	block int
-	// until is where the comment or code span ends that began in a line before.
+	// until is the end of a comment or code span that began in an earlier line.
 	until int
 	found []span
 }
 
-// commentsOf are the comments of text from byte begin on, in order.
+// commentsOf returns the comments of text from byte begin on, in order.
 func commentsOf(text string, begin int) []span {
 	c := commenter{block: -1}
 	c.src = text
@@ -79,7 +79,7 @@ func (c *commenter) line(l line) {
 		return
 	}
 	if c.block >= 0 {
-		// Signs that come in pairs within the comment end nothing.
+		// Pairs of signs within the comment do not end it.
 		if strings.Count(row, "%%")%2 == 0 {
 			return
 		}
@@ -101,7 +101,7 @@ func (c *commenter) line(l line) {
 	case leafFence, leafIndented, leafMath:
 		return
 	case leafNone:
-		if (before == leafFence || before == leafMath) && len(c.stack) == depth { // its last line
+		if (before == leafFence || before == leafMath) && len(c.stack) == depth { // the last line of the block
 			return
 		}
 	case leafHTML:
@@ -125,7 +125,7 @@ func (c *commenter) extend(end int) {
 	}
 }
 
-// isBlockSign reports whether a line holds %% alone, apart from the marks of quotes and lists.
+// isBlockSign reports whether a line has only %%, after marks of quotes and lists.
 func isBlockSign(row string) bool {
 	return strings.TrimLeft(strings.TrimSpace(row), "> \t-*+") == "%%"
 }
@@ -149,8 +149,8 @@ func (c *commenter) within(l line) {
 	}
 }
 
-// paragraph is the text from byte i to the end of its paragraph: to a line that is blank,
-// or begins a heading or code.
+// paragraph returns the text from byte i to the end of its paragraph: to a blank line, a heading or
+// code.
 func (c *commenter) paragraph(i int) string {
 	rest := c.src[i:]
 	all := linesFrom(rest, 0)
@@ -164,7 +164,7 @@ func (c *commenter) paragraph(i int) string {
 	return rest
 }
 
-// codeEnd is the end of the code span at byte i, or of the backticks when none begins.
+// codeEnd returns the end of the code span at byte i, or of the backticks when none begins there.
 func (c *commenter) codeEnd(i int) int {
 	paragraph := c.paragraph(i)
 	ticks := len(paragraph) - len(strings.TrimLeft(paragraph, "`"))
@@ -182,8 +182,8 @@ func (c *commenter) codeEnd(i int) int {
 	return i + ticks
 }
 
-// html takes the comment of HTML at byte i of a line. One that begins a block goes on as far
-// as that block, another as far as its paragraph.
+// html reads the comment of HTML at byte i of a line. If it begins a block, it extends to the end
+// of the block, else to the end of its paragraph.
 func (c *commenter) html(i int, l line) int {
 	const sign = "<!--"
 	rest := c.src[i+len(sign) : l.end]
@@ -193,7 +193,7 @@ func (c *commenter) html(i int, l line) int {
 			return i + len(sign) + len(empty)
 		}
 	}
-	if c.leaf == leafHTML && c.htmlEnd == 2 { // which ends in a later line
+	if c.leaf == leafHTML && c.htmlEnd == 2 { // the block ends in a later line
 		c.found = append(c.found, span{i, l.end})
 		return l.end
 	}
@@ -206,8 +206,8 @@ func (c *commenter) html(i int, l line) int {
 	return end
 }
 
-// signs takes the comment of Obsidian at byte i of a line. It ends in its paragraph, unless
-// it begins its line and the next sign ends one.
+// signs reads the comment of Obsidian at byte i of a line. It ends in its paragraph, unless it
+// begins its line and the next sign ends a line.
 func (c *commenter) signs(i int, l line) int {
 	const sign = "%%"
 	from := i + len(sign)
@@ -229,8 +229,8 @@ func (c *commenter) signs(i int, l line) int {
 	return end
 }
 
-// Squeezed is text with one space in place of each long run of blanks in a line, such as
-// [WithoutComments] leaves behind.
+// Squeezed returns text with one space in place of each long run of blanks in a line, such as
+// [WithoutComments] leaves.
 func Squeezed(text string) string {
 	const long = "                                        " // 40
 	if !strings.Contains(text, long) {

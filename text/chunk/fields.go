@@ -11,11 +11,11 @@ import (
 
 // Properties of a section that its tasks fill.
 const (
-	// PropertyTask says how far the tasks of a section are: TaskOpen, TaskStarted and so on.
-	// A task that was started is open too.
+	// PropertyTask has the state of a section's tasks: TaskOpen, TaskStarted and so on. A started
+	// task is also open.
 	PropertyTask = "task"
-	// PropertyDue is when they are due. The property of a state, such as task.open, is when
-	// the tasks of that state are: PropertyTask, a dot and the state.
+	// PropertyDue has the due days of tasks. A property such as task.open (PropertyTask, a dot and
+	// a state) has the due days of the tasks in that state.
 	PropertyDue = "due"
 
 	TaskOpen      = "open"
@@ -31,15 +31,15 @@ const (
 	maxFields     = 10_000 // of a document
 )
 
-// field is a property that stands in the text.
+// field is a property in the text.
 type field struct {
 	span
 	name  string
 	value sheaf.Value
 }
 
-// fields are the properties that stand in the text, in order: "name:: value" as a line, in a
-// list too, "[name:: value]" and "(name:: value)" anywhere, and what tasks say.
+// fields returns the properties in the text, in order: "name:: value" on a line of its own, also in
+// a list, "[name:: value]" and "(name:: value)" anywhere, and the properties of tasks.
 func (s *scanner) fields() []field {
 	r := fieldReader{src: s.src}
 	for _, run := range s.text {
@@ -54,7 +54,7 @@ func (s *scanner) fields() []field {
 type fieldReader struct {
 	src string
 	out []field
-	// states are those of the task whose line is read; none for another line.
+	// states are those of the task on the current line; none for another line.
 	states []string
 }
 
@@ -124,7 +124,7 @@ func (r *fieldReader) line(run textRun) {
 	}
 }
 
-// closing is where the bracket ends whose content text begins with; -1 when it does not.
+// closing returns the end of the bracket whose content begins text; -1 when it is not closed.
 func closing(text string, opening byte) int {
 	shut, depth := byte(')'), 1
 	if opening == '[' {
@@ -143,8 +143,8 @@ func closing(text string, opening byte) int {
 	return -1
 }
 
-// cutField reads "name:: value". As a line of its own it has a space behind the colons, as
-// names of programs do not, and its name may be bold.
+// cutField reads "name:: value". On a line of its own a space must follow the colons, which
+// separates it from names of programs, and its name may be bold.
 func cutField(text string, line bool) (name, value string, ok bool) {
 	at := strings.Index(text[:min(len(text), maxFieldName+len("**::"))], "::")
 	if at < 1 {
@@ -171,7 +171,7 @@ func cutField(text string, line bool) (name, value string, ok bool) {
 	return name, value, true
 }
 
-// fieldValue is the value of a field as frontmatter would have it.
+// fieldValue returns the value of a field as frontmatter would have it.
 func fieldValue(text string) sheaf.Value {
 	if len(text) > maxFieldValue {
 		return sheaf.Value{}
@@ -209,10 +209,10 @@ func task(text string) (state, rest string) {
 	case "]", "[", "^":
 		return "", text
 	}
-	return TaskOpen, rest // a mark of the writer's own, such as one for what is important
+	return TaskOpen, rest // a custom mark, for example for important tasks
 }
 
-// inList reports whether the mark of a list item stands before byte i.
+// inList reports whether the mark of a list item is before byte i.
 func inList(src string, i int) bool {
 	for i > 0 && (src[i-1] == ' ' || src[i-1] == '\t') {
 		i--
@@ -220,8 +220,8 @@ func inList(src string, i int) bool {
 	return i > 0 && strings.IndexByte("-*+.)", src[i-1]) >= 0
 }
 
-// dueDay is the day behind the sign or the word that tasks have for it: 📅 2026-03-01,
-// @due(2026-03-01), due: 2026-03-01; "" without one.
+// dueDay returns the day after the sign or word for due tasks: 📅 2026-03-01, @due(2026-03-01), due:
+// 2026-03-01; "" without one.
 func dueDay(text string) string {
 	for _, sign := range [...]string{"📅", "📆", "🗓️", "🗓", "@due(", "due: ", "due:2"} {
 		_, rest, ok := strings.Cut(text, sign)
@@ -243,8 +243,8 @@ func dueDay(text string) string {
 	return ""
 }
 
-// distributeFields gives the fields of the text to the chunks that they stand in. The document
-// knows their names.
+// distributeFields gives the fields of the text to the chunks that contain them. The document lists
+// their names.
 func (s *source) distributeFields() {
 	found := s.scan.fields()
 	if len(found) == 0 {

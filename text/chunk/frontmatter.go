@@ -11,9 +11,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// frontmatter is what stands between "---" lines at the start of a file.
+// frontmatter is the block between "---" lines at the start of a file.
 type frontmatter struct {
-	// whole is the block with its delimiter lines; inner is between them.
+	// whole is the block with its delimiter lines; inner is the text between them.
 	whole, inner span
 	title        string
 	aliases      []string
@@ -21,35 +21,35 @@ type frontmatter struct {
 	properties   []sheaf.Property
 	links        []sheaf.Link // values that are wiki links
 	warnings     []sheaf.Warning
-	// useless says that the YAML gave nothing, so that the block is text.
+	// useless says that the YAML has no entries, so that the block counts as text.
 	useless bool
 }
 
-// Limits of frontmatter that needs a full YAML parser, which takes time that
-// grows with the square of the number of keys. Beyond them it is text, with a
-// warning. Frontmatter of keys, scalars and lists of scalars has no limit.
+// Limits of frontmatter that needs a full YAML parser, whose time grows with the square of the
+// number of keys. Larger frontmatter counts as text, with a warning. Frontmatter of keys, scalars
+// and lists of scalars has no limit.
 const (
 	maxFrontmatterBytes = 32 << 10
 	maxFrontmatterDepth = 50
 )
 
-// maxNames is the most tags, and the most aliases, that frontmatter may declare:
-// they belong to every piece of a file.
+// maxNames is the most tags, and the most aliases, of frontmatter: every piece of the file carries
+// them.
 const maxNames = 1000
 
-// maxProperties is the most properties that are kept of a document: each costs
-// a column, and nobody filters by more.
+// maxProperties is the most properties of a document: each costs a column, and more are useless for
+// filters.
 const maxProperties = 1000
 
-// maxValueBytes is the most that is kept of one value: it is a title, a name, or
-// something to filter and sort by, and each piece of the document carries it.
+// maxValueBytes is the most bytes of one value. Values are titles, names, or things to filter and
+// sort by, and each piece of the document carries them.
 const maxValueBytes = 32 << 10
 
-// maxRepeats is how many repeated keys are warned of one by one.
+// maxRepeats is how many repeated keys get a warning of their own.
 const maxRepeats = 10
 
-// findFrontmatter finds the block at byte start of src (0, or 3 after a byte
-// order mark). The delimiters alone decide. ok is false when there is none.
+// findFrontmatter finds the block at byte start of src (0, or 3 after a byte order mark). Only the
+// delimiters decide. ok is false when there is none.
 func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	if !strings.HasPrefix(src[start:], "---") {
 		return f, false
@@ -71,12 +71,12 @@ func findFrontmatter(src string, start int) (f frontmatter, ok bool) {
 	return f, false
 }
 
-// unclosed matches a beginning that is meant as frontmatter: the delimiter, and a
-// key on the next line.
+// unclosed matches the beginning of intended frontmatter: the delimiter, and a key on the next
+// line.
 var unclosed = regexp.MustCompile(`^---[ \t]*(\r\n|\n|\r)[A-Za-z_][A-Za-z0-9_-]*:([ \t\r\n]|$)`)
 
-// unclosedFrontmatter reports whether src, in which findFrontmatter found none,
-// begins as if there should be one.
+// unclosedFrontmatter reports whether src begins like frontmatter although findFrontmatter found
+// none.
 func unclosedFrontmatter(src string) bool {
 	return strings.HasPrefix(src, "---") && unclosed.MatchString(src)
 }
@@ -93,7 +93,8 @@ func (f *frontmatter) read(src string) {
 		if entries, err = f.parse(inner); err != nil {
 			f.useless = true
 			f.warn(lineOf(err), "%s; it is indexed as text", message(err))
-			// Malformed frontmatter may hide the document from callers, but lets no caller in.
+			// Access rights in malformed frontmatter may hide the document from callers, but
+			// never show it.
 			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool {
 				return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant")
 			})
@@ -110,8 +111,8 @@ func (f *frontmatter) read(src string) {
 	f.findLinks(src, entries)
 }
 
-// isRule reports whether the block is text between two rules of Markdown: an empty line is
-// first in it, and it has no keys.
+// isRule reports whether the block is text between two rules of Markdown: it begins with an empty
+// line and has no keys.
 func (f *frontmatter) isRule(src string) bool {
 	inner := src[f.inner.start:f.inner.end]
 	all := linesFrom(inner, 0)
@@ -126,7 +127,7 @@ type yamlEntry struct {
 	list   bool
 	null   bool
 	nested bool
-	within bool // there are lists or maps within the list, or an alias of one
+	within bool // the list contains lists or maps, or an alias of one
 	values []yamlScalar
 }
 
@@ -144,8 +145,8 @@ func (s yamlScalar) value() sheaf.Value {
 
 func (s yamlScalar) isNull() bool { return !s.quoted && plainValue(s.raw).IsZero() }
 
-// take makes title, aliases, tags and properties of the entries. A key given
-// twice counts at its last place.
+// take makes title, aliases, tags and properties from the entries. A repeated key counts at its
+// last place.
 func (f *frontmatter) take(entries []yamlEntry) {
 	last, given := make(map[string]int, len(entries)), map[string]int{}
 	repeats, repeatedAt := 0, 0
@@ -191,13 +192,14 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			}
 		}
 		if tenant && len(p.Values) == 0 && (e.nested || e.within || e.null) {
-			// It is somebody's, and nobody knows whose: as that of no tenant everybody would see it.
+			// The document has an owner, but the value is unreadable. Without a value everybody
+			// would see it.
 			p.Values = []sheaf.Value{sheaf.TextValue("")}
-			f.warn(e.line, "%q is no name and no list of names: only who sees the documents of every tenant sees this one",
+			f.warn(e.line, "%q is neither a name nor a list of names: only callers who see every tenant see this document",
 				showable(e.key))
 		}
 		if strings.EqualFold(e.key, "access") && slices.Contains(p.Values, sheaf.TextValue("*")) {
-			f.warn(e.line, "%q names \"*\", which lets nobody in who does not see everything: public is everybody of the tenant",
+			f.warn(e.line, "%q names \"*\", which only adds callers who see everything: write public for the whole tenant",
 				showable(e.key))
 		}
 		if len(p.Values) > 0 {
@@ -210,8 +212,8 @@ func (f *frontmatter) take(entries []yamlEntry) {
 	}
 }
 
-// findLinks finds where in the file values stand that are wiki links and nothing else.
-// One that is written with escapes is not found.
+// findLinks finds the positions of values that are wiki links and nothing else. It does not find a
+// link that is written with escapes.
 func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	at, begin, line := f.inner.start, f.inner.start, 2
 	for _, e := range entries {
@@ -238,8 +240,8 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	}
 }
 
-// checkDate says of a date that looks like one and cannot be read that the document is
-// dated otherwise.
+// checkDate warns when a value looks like a date and cannot be read: the document then gets its
+// date elsewhere.
 func (f *frontmatter) checkDate(e yamlEntry) {
 	if len(e.values) != 1 {
 		return
@@ -251,12 +253,11 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 	text := v.String()
 	if _, ok := dateOf(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
-		f.warn(e.line, "%q is %q, which is no date that can be read: write it as 2024-05-31", showable(e.key), text)
+		f.warn(e.line, "%q is %q, which is not a readable date: write it as 2024-05-31", showable(e.key), text)
 	}
 }
 
-// warnWithin says, once, what lists are not kept whole: aliases can make them of any
-// size.
+// warnWithin warns once about lists that are not kept whole: aliases can give them any size.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	var first *yamlEntry
 	more := 0
@@ -279,7 +280,7 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	}
 }
 
-// shorten cuts what is too long of the values of e.
+// shorten cuts the values of e that are too long.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
 		v := &e.values[i].raw
@@ -296,8 +297,8 @@ func (f *frontmatter) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, sheaf.Warning{Line: line, Message: "frontmatter: " + fmt.Sprintf(format, args...)})
 }
 
-// appendNames adds the values of a list, or those that one of the separators
-// keeps apart in a scalar, without duplicates.
+// appendNames adds the values of a list, or the parts of a scalar between separators, without
+// duplicates.
 func (f *frontmatter) appendNames(names []string, e yamlEntry, separators, prefix string) []string {
 	for _, s := range e.values {
 		if s.isNull() {
@@ -343,10 +344,9 @@ func oneLine(s string) string {
 var moduleStatement = regexp.MustCompile(`^(import[ \t]*([{*"']|[ \t][A-Za-z_$])|` +
 	`export[ \t]*([{*]|[ \t](async|class|const|default|function|let|var)[ \t({]))`)
 
-// moduleEnd is where the imports and exports end with which an MDX file goes on at
-// byte begin, or begin when there are none: blocks of lines up to a blank line, as
-// MDX reads them. They are read like frontmatter: bytes of the document that are no
-// text of it. A later export stays text.
+// moduleEnd returns the end of the imports and exports of an MDX file at byte begin, or begin when
+// there are none. They are blocks of lines up to a blank line, as MDX reads them. Like frontmatter,
+// they are bytes of the document that are not text. A later export stays text.
 func moduleEnd(src string, begin int) int {
 	end, inside := begin, false
 	all := linesFrom(src, begin)

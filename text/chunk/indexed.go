@@ -7,15 +7,15 @@ import (
 	"sheaf"
 )
 
-// Sizes of data that stands as text.
+// Sizes of data within text.
 const (
-	// leastPayload is from how many characters on text of base64 is data, wherever it stands.
+	// leastPayload is the number of base64 characters from which text counts as data.
 	leastPayload = 200
-	// leastRow is how long each row but the last is, where base64 goes on in the next line.
+	// leastRow is the smallest length of each row except the last, when base64 has several lines.
 	leastRow = 40
 )
 
-// base64Byte are the bytes of base64, in both alphabets, and of percent-encoding.
+// base64Byte has the bytes of base64, in both alphabets, and of percent-encoding.
 var base64Byte = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%") {
 		set[c] = true
@@ -23,9 +23,9 @@ var base64Byte = func() (set [256]bool) {
 	return set
 }()
 
-// AppendPayloads appends the parts of text that are data and no words, in order: the
-// addresses "data:image/png;base64,…" with everything they hold, and long runs of base64.
-// A definition of a label that leads to data is such a part as a whole.
+// AppendPayloads appends the parts of text that are data instead of words, in order: whole
+// addresses "data:image/png;base64,…", and long runs of base64. The definition of a label with such
+// an address is one part.
 func AppendPayloads(parts []sheaf.Span, text string) []sheaf.Span {
 	if len(text) < len("data:a/b,") {
 		return parts
@@ -47,8 +47,8 @@ func AppendPayloads(parts []sheaf.Span, text string) []sheaf.Span {
 	}
 }
 
-// appendRuns appends the long runs of base64 in text[from:to]. Each row of them holds one of
-// the bytes it looks at.
+// appendRuns appends the long runs of base64 in text[from:to]. It examines only some bytes; each
+// row contains at least one of them.
 func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	for i := from + leastRow - 1; i < to; i += leastRow {
 		if !base64Byte[text[i]] {
@@ -67,7 +67,7 @@ func appendRuns(parts []sheaf.Span, text string, from, to int) []sheaf.Span {
 	return parts
 }
 
-// rowsEnd is the end of the base64 that begins at byte start, with the rows below it.
+// rowsEnd returns the end of the base64 that begins at byte start, with the rows below it.
 func rowsEnd(text string, start int) int {
 	for {
 		end := start
@@ -95,14 +95,14 @@ func rowsEnd(text string, start int) int {
 			return end
 		}
 		if last-row < leastRow && !mixed(text[row:last]) && text[last-1] != '=' {
-			return end // a word, such as a heading's
+			return end // a word, for example of a heading
 		}
 		start = row
 	}
 }
 
-// mixed reports whether text holds letters and as many digits as data in base64, base32 or
-// hexadecimal does.
+// mixed reports whether text has letters, and as many digits as base64, base32 or hexadecimal data
+// has.
 func mixed(text string) bool {
 	const enough = 4096
 	var letters, digit, marks int
@@ -121,7 +121,7 @@ func mixed(text string) bool {
 	return letters > 0 && !path
 }
 
-// dataAddress is the first address of data in text at or after byte from; zero without one.
+// dataAddress returns the first address of data in text at or after byte from; zero without one.
 func dataAddress(text string, from int) sheaf.Span {
 	const scheme = "data:"
 	const longestLabel = 1000
@@ -157,8 +157,8 @@ func dataAddress(text string, from int) sheaf.Span {
 	}
 }
 
-// dataEnd is the end of the address of data whose media type begins at byte i; 0 when
-// none begins there. The address may stand behind a quotation mark or a parenthesis: opening.
+// dataEnd returns the end of the address of data whose media type begins at byte i; 0 when none
+// begins there. opening is the quotation mark or parenthesis before the address.
 func dataEnd(text string, i int, opening byte) int {
 	const longest = 200 // of media type and parameters
 	head := text[i:min(len(text), i+longest)]
@@ -184,9 +184,9 @@ func dataEnd(text string, i int, opening byte) int {
 	return i
 }
 
-// closedBy is where data that begins at byte i ends: at the quotation mark or the parenthesis that
-// closes opening, the character before the address, in the same line and before other data. 0 when
-// there is none.
+// closedBy returns the end of data that begins at byte i: the quotation mark or parenthesis that
+// closes opening, the character before the address, in the same line and before other data. It is 0
+// when there is none.
 func closedBy(text string, i int, opening byte) int {
 	depth := 0
 	for ; i < len(text) && text[i] != '\n'; i++ {
@@ -204,8 +204,8 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable is text without the data that stands in it, for readers who pay by the word: "…"
-// stands for the data, and lines stay lines.
+// Readable returns text with "…" in place of data, for readers who pay for each word; lines stay
+// lines.
 func Readable(text string) string {
 	parts := AppendPayloads(nil, text)
 	if len(parts) == 0 {
@@ -225,7 +225,7 @@ func Readable(text string) string {
 	return b.String()
 }
 
-// withoutPayload is the target of a link; of data only the beginning.
+// withoutPayload returns the target of a link, and of data only the beginning.
 func withoutPayload(target string) string {
 	if len(target) < len("data:") || !strings.EqualFold(target[:len("data:")], "data:") {
 		return target
@@ -237,8 +237,8 @@ func withoutPayload(target string) string {
 	return target
 }
 
-// payloadsOf are the data in a part of content, as they stand in it. The part may begin or
-// end within data.
+// payloadsOf returns the data in a part of content, with positions in content. The part may begin
+// or end within data.
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)
@@ -256,14 +256,14 @@ func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 // Left is a text without some of its parts.
 type Left struct {
 	Text string
-	// cut are the parts, in order, as they stand in the whole text.
+	// cut are the removed parts, in order, with positions in the whole text.
 	cut []sheaf.Span
 }
 
-// WithoutPayloads is text without the data that stands in it.
+// WithoutPayloads returns text without the data in it.
 func WithoutPayloads(text string) Left { return without(text, AppendPayloads(nil, text)) }
 
-// without is text without parts, which are in order and do not overlap.
+// without returns text without parts, which are in order and do not overlap.
 func without(text string, parts []sheaf.Span) Left {
 	if len(parts) == 0 {
 		return Left{Text: text}
@@ -282,7 +282,7 @@ func without(text string, parts []sheaf.Span) Left {
 	return Left{string(left), parts}
 }
 
-// At is where byte i of Text stands in the whole text.
+// At returns the position in the whole text of byte i of Text.
 func (l Left) At(i int) int {
 	for _, p := range l.cut {
 		if i < p.Start || i == p.Start && i == len(l.Text) {
@@ -293,10 +293,9 @@ func (l Left) At(i int) int {
 	return i
 }
 
-// IndexedText is the text of a chunk that is indexed: its body without what is no text
-// of it. That is the frontmatter, whose values are fields instead, unless it gave
-// nothing; data, such as a picture in base64; and hyphens that end lines of code, which would
-// join the words around them.
+// IndexedText returns the indexed text of a chunk: its body without three kinds of bytes. These are
+// the frontmatter, whose values become fields, unless it has no entries; data, such as a picture in
+// base64; and hyphens at the ends of code lines, which would join words.
 func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	body, front := c.Body, doc.Frontmatter
 	text := content[body.Start:body.End]
@@ -322,8 +321,8 @@ func IndexedText(doc *sheaf.Document, c *sheaf.Chunk, content string) Left {
 	return without(text, parts)
 }
 
-// codeHyphens returns the hyphens that end lines of code in text, from byte from on: they do not
-// cut a word. All of text is code, or its fences are.
+// codeHyphens returns the hyphens at the ends of code lines in text, from byte from on, because
+// they do not split a word. With code all of text is code, else only its fences are.
 func codeHyphens(text string, from int, code bool) (hyphens []sheaf.Span) {
 	fenced := strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if !code && !fenced || !strings.Contains(text, "-") {

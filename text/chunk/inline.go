@@ -37,8 +37,7 @@ func unescape(s string) string {
 // maxEntity is longer than the longest name of an entity.
 const maxEntity = 40
 
-// entity decodes the entity that s begins with; when there is none, it is the
-// ampersand itself.
+// entity decodes the entity at the start of s; if there is none, it returns the ampersand.
 func entity(s string) (text string, size int) {
 	end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
 	if end < 2 {
@@ -46,8 +45,8 @@ func entity(s string) (text string, size int) {
 	}
 	name := s[1:end]
 	if name[0] != '#' {
-		// The package html also knows entities without a semicolon, which
-		// Markdown does not: then the semicolon is still there.
+		// Package html also knows entities without a semicolon, which Markdown does not: then the
+		// semicolon is left over.
 		if decoded := html.UnescapeString(s[:end+1]); !strings.HasPrefix(decoded, "&") || name == "amp" || name == "AMP" {
 			if !strings.HasSuffix(decoded, ";") || name == "semi" {
 				return decoded, end + 1
@@ -69,17 +68,17 @@ func entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// inline reads the constructs of inline Markdown that hide others: code spans,
-// HTML and addresses in angle brackets, targets of links. What it learns of the
-// text while a construct fails keeps the whole linear in the text's length.
+// inline reads the constructs of inline Markdown that hide others: code spans, HTML and addresses
+// in angle brackets, targets of links. It remembers failed searches, so that the whole work is
+// linear in the text's length.
 type inline struct {
 	text        string
 	definitions map[string]string
-	// lastTicks is where the last run of so many backticks begins.
+	// lastTicks has the start of the last run of each number of backticks.
 	lastTicks map[int]int
-	// noEnd are the endings of HTML of which no further one exists.
+	// noEnd says which endings of HTML do not occur again.
 	noEnd [4]bool
-	// spent counts the bytes that were looked at for tags that are none.
+	// spent counts the bytes that were read for tags that turned out to be none.
 	spent int
 }
 
@@ -88,9 +87,8 @@ func (r *inline) reset(text string) {
 	r.text, r.lastTicks, r.noEnd, r.spent = text, nil, [4]bool{}, 0
 }
 
-// codeSpan reads the code span that opens with the backticks at byte i: its
-// content, and the byte after it. When nothing closes it, ok is false and end is
-// the byte after the backticks.
+// codeSpan reads the code span that opens with the backticks at byte i: its content, and the byte
+// after it. If nothing closes it, ok is false and end is the byte after the backticks.
 func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	t := r.text
 	from := i
@@ -116,7 +114,7 @@ func (r *inline) codeSpan(i int) (content span, end int, ok bool) {
 	}
 }
 
-// findTicks notes the runs of backticks from byte i on.
+// findTicks records the runs of backticks from byte i on.
 func (r *inline) findTicks(i int) {
 	r.lastTicks = map[int]int{}
 	t := r.text
@@ -129,8 +127,8 @@ func (r *inline) findTicks(i int) {
 	}
 }
 
-// angle reads what the '<' at byte i opens: an address, which is its own text,
-// or HTML, which has none. ok is false for a '<' that is text.
+// angle reads what the '<' at byte i opens: an address, whose text is the address, or HTML, which
+// has no text. ok is false when the '<' is text.
 func (r *inline) angle(i int) (address string, end int, ok bool) {
 	t := r.text
 	if i+1 == len(t) {
@@ -167,7 +165,7 @@ func (r *inline) declaration(i int) (address string, end int, ok bool) {
 	return "", 0, false
 }
 
-// htmlEnd is the byte after the next ending.
+// htmlEnd returns the byte after the next ending.
 func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end int, ok bool) {
 	if r.noEnd[kind] || from > len(r.text) {
 		return "", 0, false
@@ -180,9 +178,9 @@ func (r *inline) htmlEnd(from int, ending string, kind int) (address string, end
 	return "", from + at + len(ending), true
 }
 
-// tag reads an HTML tag or an address at byte i. Texts can be made in which
-// every '<' begins a tag that fails far behind it: when looking has cost several
-// times the text's length, the rest has no tags.
+// tag reads an HTML tag or an address at byte i. In some texts every '<' begins a tag that fails
+// far after it. So when failed searches have cost several times the text's length, the rest has no
+// tags.
 func (r *inline) tag(i int) (address string, end int, ok bool) {
 	t := r.text
 	if r.spent > 8*len(t)+4096 {
@@ -213,8 +211,7 @@ func (r *inline) tag(i int) (address string, end int, ok bool) {
 	return "", end, ok
 }
 
-// uriAddress is the end of the absolute address at byte i that a '>' follows,
-// or 0.
+// uriAddress returns the end of the absolute address at byte i if a '>' follows, or 0.
 func uriAddress(t string, i int) int {
 	j := i
 	for j < len(t) && j-i <= 32 && (isLetter(t[j]) || j > i && (isDigit(t[j]) || strings.IndexByte("+.-", t[j]) >= 0)) {
@@ -234,8 +231,7 @@ func uriAddress(t string, i int) int {
 	return 0
 }
 
-// emailAddress is the end of the mail address at byte i that a '>' follows, or
-// 0.
+// emailAddress returns the end of the mail address at byte i if a '>' follows, or 0.
 func emailAddress(t string, i int) int {
 	j := i
 	for j < len(t) && (isWordByte(t[j]) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", t[j]) >= 0) {
@@ -266,15 +262,14 @@ type bracket struct {
 	at    int // of '[', or of '!' before it
 	from  int // of the text inside
 	image bool
-	// nested says that another bracket opened in it, so that its text is no
-	// label.
+	// nested says that another bracket opened in it, so that its text cannot be a label.
 	nested bool
-	// piece and delimiter are where it stands in a plainWriter.
+	// piece and delimiter are its indices in a plainWriter.
 	piece, delimiter int
 }
 
-// brackets are the open brackets. Once a link has been made, those below barrier
-// make no link, as links hold no links; images may.
+// brackets are the open brackets. After a link, the brackets below barrier cannot become links,
+// because links cannot contain links; they can become images.
 type brackets struct {
 	open    []bracket
 	barrier int
@@ -287,7 +282,7 @@ func (b *brackets) push(k bracket) {
 	b.open = append(b.open, k)
 }
 
-// pop takes the last one; ok is false when there is none that may make a link.
+// pop removes the last bracket; ok is false when none may become a link.
 func (b *brackets) pop() (k bracket, ok bool) {
 	n := len(b.open) - 1
 	if n < 0 {
@@ -300,14 +295,13 @@ func (b *brackets) pop() (k bracket, ok bool) {
 	return k, ok
 }
 
-// linked says that the bracket popped last made a link.
+// linked says that the last popped bracket became a link.
 func (b *brackets) linked() { b.barrier = len(b.open) }
 
 func (b *brackets) reset() { b.open, b.barrier = b.open[:0], 0 }
 
-// destination is where the link leads whose text lies between bracket k and the
-// ']' at byte to: "(target)", "[label]", or its own text as a label. end is the
-// byte after the link.
+// destination returns the target of a link whose text is between bracket k and the ']' at byte to:
+// "(target)", "[label]", or its own text as a label. end is the byte after the link.
 func (r *inline) destination(k bracket, to int) (target string, end int, ok bool) {
 	t := r.text
 	if to+1 < len(t) && t[to+1] == '(' {
@@ -356,8 +350,8 @@ func inlineTarget(t string, i int) (target string, end int, ok bool) {
 	return unescape(target), i + 1, true
 }
 
-// takeDefinitions removes the link reference definitions that the open
-// paragraph begins with, and keeps the first of each label.
+// takeDefinitions removes the link reference definitions at the start of the open paragraph, and
+// keeps the first of each label.
 func (s *scanner) takeDefinitions() {
 	var joined strings.Builder
 	for _, part := range s.paragraph {
@@ -379,7 +373,7 @@ func (s *scanner) takeDefinitions() {
 		lines += strings.Count(text[:size], "\n")
 		text = text[size:]
 	}
-	// The runs of text end with the paragraph's; definitions are no text.
+	// The last runs of text are those of the paragraph; definitions are not text.
 	first := len(s.text) - len(s.paragraph)
 	s.text = append(s.text[:first], s.text[first+lines:]...)
 	if first < len(s.text) {
@@ -388,14 +382,13 @@ func (s *scanner) takeDefinitions() {
 	s.paragraph, s.physical = s.paragraph[lines:], s.physical[lines:]
 }
 
-// foldLabel is the form in which labels are compared.
+// foldLabel returns the form in which labels are compared.
 func foldLabel(label string) string {
 	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(label), " ")))
 }
 
-// readDefinition reads "[label]: target 'title'" at the start of text, whose
-// lines all end with LF. size is 0 when there is none, else it reaches to the
-// end of a line.
+// readDefinition reads "[label]: target 'title'" at the start of text, whose lines all end with LF.
+// size is 0 when there is none, else it extends to the end of a line.
 func readDefinition(text string) (label, target string, size int) {
 	end := closingBracket(text)
 	if end < 0 || end+1 >= len(text) || text[end+1] != ':' {
@@ -411,8 +404,8 @@ func readDefinition(text string) (label, target string, size int) {
 		return "", "", 0
 	}
 	target = unescape(target)
-	// The title stands apart, and nothing follows it on its line; else, when
-	// the target ends its line, the definition has none.
+	// White space must precede the title, and nothing may follow it on its line. Otherwise the
+	// definition has no title if the target ends its line.
 	if at := skipSpace(text, pos); at > pos {
 		if after := skipTitle(text, at); after >= 0 {
 			if eol := strings.IndexByte(text[after:], '\n'); eol >= 0 && blank(text[after:after+eol]) {
@@ -426,12 +419,11 @@ func readDefinition(text string) (label, target string, size int) {
 	return "", "", 0
 }
 
-// maxLabel is the most bytes of a label; the specification allows 999
-// characters.
+// maxLabel is the most bytes of a label; the specification allows 999 characters.
 const maxLabel = 999 * utf8.UTFMax
 
-// closingBracket is the bracket that closes the one at the start of text, with
-// no other unescaped bracket between them and at most maxLabel bytes, or -1.
+// closingBracket returns the bracket that closes the one at the start of text, with no other
+// unescaped bracket between them and at most maxLabel bytes, or -1.
 func closingBracket(text string) int {
 	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {
@@ -472,9 +464,8 @@ func skipSpace(text string, i int) int {
 	return i
 }
 
-// readTarget reads a link's target at byte i: "<...>", or bytes without white
-// space and control characters whose brackets balance. after is -1 when there
-// is none.
+// readTarget reads a link's target at byte i: "<...>", or bytes without white space and control
+// characters whose brackets balance. after is -1 when there is none.
 func readTarget(text string, i int) (target string, after int) {
 	if i < len(text) && text[i] == '<' {
 		for j := i + 1; j < len(text); j++ {
@@ -514,8 +505,8 @@ loop:
 	return text[i:j], j
 }
 
-// skipTitle is the byte behind the title of a link, in quotes or round brackets, at
-// byte i, or -1 when there is none.
+// skipTitle returns the byte after the title of a link, in quotes or parentheses, at byte i, or -1
+// when there is none.
 func skipTitle(text string, i int) int {
 	if i >= len(text) {
 		return -1

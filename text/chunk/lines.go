@@ -6,13 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// line is one physical line: its text is src[start:end], its ending
-// src[end:next]. Lines end with LF, CRLF, or a CR that no LF follows.
+// line is one physical line: its text is src[start:end], its ending src[end:next]. A line ends with
+// LF, CRLF, or CR.
 type line struct{ start, end, next int }
 
-// lines cuts a text into lines. It remembers where the next LF and the next CR
-// stand, so that a file of one kind of line ending is not searched for the other
-// again and again.
+// lines cuts a text into lines. It remembers the positions of the next LF and the next CR, so that
+// a file with one kind of line ending is not searched repeatedly for the other.
 type lines struct {
 	src    string
 	pos    int
@@ -24,7 +23,7 @@ func linesFrom(src string, pos int) lines {
 	return lines{src: src, pos: pos, lf: pos - 1, cr: pos - 1}
 }
 
-// next is the next line; ok is false at the end of the text.
+// next returns the next line; ok is false at the end of the text.
 func (r *lines) next() (l line, ok bool) {
 	pos := r.pos
 	if pos >= len(r.src) {
@@ -50,7 +49,7 @@ func (r *lines) next() (l line, ok bool) {
 	return l, true
 }
 
-// indexByteFrom is the first c of s at or after byte from, or len(s).
+// indexByteFrom returns the first c of s at or after byte from, or len(s).
 func indexByteFrom(s string, c byte, from int) int {
 	if i := strings.IndexByte(s[from:], c); i >= 0 {
 		return from + i
@@ -58,7 +57,7 @@ func indexByteFrom(s string, c byte, from int) int {
 	return len(s)
 }
 
-// firstBytes returns the beginning of s, of at most n bytes and whole characters.
+// firstBytes returns the beginning of s, at most n bytes and only whole characters.
 func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -69,7 +68,7 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-// blank reports whether a line's text is spaces and tabs only.
+// blank reports whether a line has only spaces and tabs.
 func blank(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != ' ' && s[i] != '\t' {
@@ -79,17 +78,17 @@ func blank(s string) bool {
 	return true
 }
 
-// cursor walks along a line, counting columns: a tab reaches to the next
-// multiple of four. A tab can be consumed in part.
+// cursor walks along a line and counts columns: a tab extends to the next multiple of four. A tab
+// can be consumed in part.
 type cursor struct {
 	s     string
 	pos   int // next byte
-	col   int // column of pos, plus what was consumed of the tab at pos
-	inTab int // columns already consumed of the tab at pos
+	col   int // column of pos, plus the consumed columns of the tab at pos
+	inTab int // consumed columns of the tab at pos
 }
 
-// indent is how many columns of white space come next, and where the first
-// other byte stands.
+// indent returns the columns of white space that come next, and the position of the first other
+// byte.
 func (c *cursor) indent() (columns, next int) {
 	col := c.col
 	for next = c.pos; next < len(c.s); next++ {
@@ -130,7 +129,7 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// to moves to byte next, to which only white space leads.
+// to moves to byte next, past only white space.
 func (c *cursor) to(next int) {
 	for c.pos < next {
 		if c.s[c.pos] == '\t' {
@@ -152,8 +151,8 @@ func (c *cursor) advance(n int) {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) }
 
-// blankText reports whether a text holds nothing but white space, which is
-// Unicode's White_Space. Invalid bytes are not white space.
+// blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes
+// are not white space.
 func blankText(s string) bool {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {

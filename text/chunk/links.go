@@ -13,8 +13,8 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// finds are the links, tags and block ids of a text, each in the order in which
-// they begin. Anchors of HTML are among the block ids.
+// finds are the links, tags and block ids of a text, each in the order of their starts. Anchors of
+// HTML count as block ids.
 type finds struct {
 	links  []sheaf.Link
 	tags   []found
@@ -26,23 +26,23 @@ type found struct {
 	text string
 }
 
-// wikiLink is a link that stands at a place.
+// wikiLink returns a link with its position.
 func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 	return sheaf.Link{
 		Kind: kind, Target: showable(l.Target), Fragment: showable(l.Fragment), Text: showable(l.Text()), Span: at,
 	}
 }
 
-// finder finds links, tags and block ids in one paragraph, table row or heading
-// after another. It is linear in their length.
+// finder finds links, tags and block ids in one paragraph, table row or heading after another, in
+// linear time.
 type finder struct {
 	inline
-	base     int // of the text in the file
+	base     int // start of the text in the file
 	brackets brackets
 	out      *finds
 }
 
-// finding are the bytes at which the finder stops.
+// finding has the bytes at which the finder stops.
 var finding = func() (set [256]bool) {
 	for _, c := range []byte("\\`<![]#^{") {
 		set[c] = true
@@ -83,14 +83,14 @@ func (f *finder) find(text string, base int) {
 		case ']':
 			i = f.close(i)
 		case '{':
-			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in it is no tag
+			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in an attribute is not a tag
 		case '#':
 			i = f.tagAt(i)
 		case '^':
 			i = f.block(i)
 		}
 	}
-	// A link is complete after those inside it.
+	// A link ends after the links inside it.
 	if links := f.out.links[first:]; len(links) > 1 {
 		slices.SortStableFunc(links, func(a, b sheaf.Link) int { return a.Span.Start - b.Span.Start })
 	}
@@ -146,7 +146,7 @@ func (f *finder) close(i int) int {
 	return end
 }
 
-// percentDecode decodes %20 and the like, unless that gives no valid text.
+// percentDecode decodes escapes such as %20, unless the result is invalid text.
 func percentDecode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return showable(s)
@@ -157,18 +157,17 @@ func percentDecode(s string) string {
 	return showable(s)
 }
 
-// maxLinkText is how much of a link's text is kept. Images can be nested in each
-// other, and each would hold all inside it.
+// maxLinkText is how much of a link's text is kept. Images can be nested, and each would contain
+// all inner texts.
 const maxLinkText = 2000
 
-// plainLinkText is a link's text on one line.
+// plainLinkText returns a link's text on one line.
 func plainLinkText(s string) string {
 	return plainText(joinLines(firstBytes(s, maxLinkText), "\n"), nil)
 }
 
-// tagAt reads an inline tag at byte i. Obsidian's rule is white space or nothing
-// before it, letters, digits, _ - / and no white space or other punctuation in
-// it, and at least one character that is no digit.
+// tagAt reads an inline tag at byte i. Obsidian's rule: nothing or white space before it; letters,
+// digits, _ - / in it, and at least one character that is not a digit.
 func (f *finder) tagAt(i int) int {
 	t := f.text
 	if i > 0 {
@@ -223,8 +222,7 @@ func (f *finder) block(i int) int {
 	return end
 }
 
-// inline finds the links, tags and block ids of everything that the scanner took
-// as text.
+// inline finds the links, tags and block ids of all text of the scanner.
 func (s *scanner) inline() finds {
 	var out finds
 	f := finder{inline: inline{definitions: s.definitions}, out: &out}
@@ -235,7 +233,7 @@ func (s *scanner) inline() finds {
 			j++
 		}
 		end := s.text[j-1].end
-		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is no tag
+		if len(attributes) > 0 && attributes[0].end == end { // the "#id" of a heading is not a tag
 			end, attributes = attributes[0].start, attributes[1:]
 		}
 		part := s.src[s.text[i].start:end]
@@ -251,11 +249,11 @@ func (s *scanner) inline() finds {
 	return out
 }
 
-// tagSpace is what stands between the attributes of a tag.
+// tagSpace separates the attributes of a tag.
 const tagSpace = " \t\r\n\f"
 
-// anchorName is what an HTML tag calls the place where it stands, "" when it names none: its
-// id, or the name of an <a>.
+// anchorName returns the name that an HTML tag gives its position: its id, or the name of an <a>;
+// "" for none.
 func anchorName(tag string) string {
 	if strings.IndexByte(tag, '=') < 0 {
 		return ""
@@ -287,7 +285,7 @@ func anchorName(tag string) string {
 	}
 }
 
-// tagValue splits what follows the "=" of an attribute behind its value, which programs write
+// tagValue splits the text after the "=" of an attribute behind the value, which programs may write
 // in braces.
 func tagValue(text string) (value, rest string, ok bool) {
 	if text == "" {
@@ -308,7 +306,7 @@ func tagValue(text string) (value, rest string, ok bool) {
 	return strings.TrimSuffix(text[:end], "/"), text[end:], end > 0
 }
 
-// anchorsIn notes the anchors in a part of a block of HTML that begins at byte base.
+// anchorsIn records the anchors in a part of an HTML block that begins at byte base.
 func (s *scanner) anchorsIn(text string, base int) {
 	for at := 0; ; {
 		from := strings.IndexByte(text[at:], '<')
@@ -326,29 +324,29 @@ func (s *scanner) anchorsIn(text string, base int) {
 	}
 }
 
-// anchorsOnly is text in which nothing but anchors stands.
+// anchorsOnly matches text that has only anchors.
 var anchorsOnly = regexp.MustCompile(`(?i)^(?:\s|</?(?:a|span|div|p)(?:\s[^<>]*)?>)*$`)
 
-// maxAbove is how far above a heading its anchor may stand.
+// maxAbove is how far above a heading its anchor may be.
 const maxAbove = 500
 
-// above reports whether what is named by an anchor that ends at byte end is the heading that
-// begins at byte start.
+// above reports whether an anchor that ends at byte end names the heading that begins at byte
+// start.
 func (s *source) above(end, start int) bool {
 	return end <= start && start-end <= maxAbove && anchorsOnly.MatchString(s.src[end:start])
 }
 
-// leastLinks is how many links a bare list of links has at least.
+// leastLinks is the smallest number of links in a bare list of links.
 const leastLinks = 3
 
-// LinkList is a bare list of links: links with nothing but marks between them, such as items of a
-// list, cells of a table, or commas.
+// LinkList is a bare list of links: only marks separate them, such as items of a list, cells of a
+// table, or commas.
 type LinkList struct {
 	sheaf.Span
 	Links []string
 }
 
-// LinkLists are the bare lists of links in a text of Markdown, in order.
+// LinkLists returns the bare lists of links in a text of Markdown, in order.
 func LinkLists(text string) (lists []LinkList) {
 	var list LinkList
 	end := func() {
@@ -357,7 +355,7 @@ func LinkLists(text string) (lists []LinkList) {
 		}
 		list = LinkList{}
 	}
-	behind := 0 // the last link
+	behind := 0 // end of the last link
 	for i := 0; ; {
 		next := strings.IndexByte(text[i:], '[')
 		if next < 0 {
@@ -385,7 +383,7 @@ func LinkLists(text string) (lists []LinkList) {
 	}
 }
 
-// linkSize is the length of the link that text begins with; 0 without one.
+// linkSize returns the length of the link at the start of text; 0 without one.
 func linkSize(text string) int {
 	if rest, wiki := strings.CutPrefix(text, "[["); wiki {
 		if _, size, ok := wikilink.Parse(rest); ok {
@@ -409,19 +407,19 @@ func linkSize(text string) int {
 	return 0
 }
 
-// doneTask is the mark of a task that is done.
+// doneTask removes the marks of finished tasks.
 var doneTask = strings.NewReplacer("[x]", "", "[X]", "")
 
-// onlyMarks reports whether no letter stands in text, but for marks of tasks.
+// onlyMarks reports whether text has no letters, except marks of tasks.
 func onlyMarks(text string) bool {
 	return strings.IndexFunc(doneTask.Replace(text), unicode.IsLetter) < 0
 }
 
-// fence follows the fences of code, "```" or "~~~", from line to line: it is the fence that is
-// open, "" between fences.
+// fence follows the fences of code, "```" or "~~~", from line to line: it is the open fence, or ""
+// between fences.
 type fence string
 
-// next reports whether a line, without white space at its ends, stands in a fence.
+// next reports whether a line, without white space at its ends, is within a fence.
 func (f *fence) next(line string) bool {
 	switch mark := fence(line[:min(3, len(line))]); {
 	case *f == "" && (mark == "```" || mark == "~~~"):
@@ -433,10 +431,10 @@ func (f *fence) next(line string) bool {
 	return *f != ""
 }
 
-// BlockLines are the lines, from 1, of the block called name, without "^", in content: the
-// paragraph or the item of a list that ends with the name, with what is indented below the
-// item; or the block above a line that holds the name alone. Capitals and small letters are the
-// same, but a block that is called exactly so comes first. ok is false without such a block.
+// BlockLines returns the lines, from 1, of the block called name, without "^", in content. The
+// block is the paragraph or list item that ends with the name, with the indented lines below the
+// item, or the block above a line with only the name. Case is ignored, but an exact name comes
+// first. ok is false without such a block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
 	mark := "^" + name
@@ -488,11 +486,11 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 	return from + 1, to + 1, true
 }
 
-// blockReach bounds how many lines around a place are looked at for the name of its block.
+// blockReach is how many lines around a position are searched for the name of its block.
 const blockReach = 100
 
-// BlockAt is the name, without "^", of the smallest block of content that holds byte at and
-// has one; "" where none does.
+// BlockAt returns the name, without "^", of the smallest named block of content that contains byte
+// at; "" when there is none.
 func BlockAt(content string, at int) string {
 	at = min(at, len(content))
 	begin := at
@@ -527,7 +525,7 @@ func BlockAt(content string, at int) string {
 	return name
 }
 
-// blockID is the name of a block that a line ends with, "" for none.
+// blockID returns the block name at the end of a line, "" for none.
 func blockID(row string) string {
 	row = strings.TrimRight(row, " \t")
 	at := strings.LastIndexByte(row, '^')

@@ -6,19 +6,18 @@ import (
 	"sheaf"
 )
 
-// Metadata is one property as Onyx writes it behind a chunk's text.
+// Metadata is one property in the form that Onyx appends to a chunk's text.
 type Metadata struct {
 	Name   string
 	Values []string
 }
 
-// separator stands between the parts of an embedded text in Onyx.
+// separator separates the parts of an embedded text in Onyx.
 const separator = "\n\r\n"
 
-// MetadataSuffix is what Onyx adds to the end of a chunk: semantic to the text
-// that is embedded, "Metadata:" and a line for each property; keyword to the
-// text that is searched by words, the values alone. Both are empty without
-// properties.
+// MetadataSuffix returns what Onyx appends to a chunk: semantic for the embedded text, "Metadata:"
+// and a line for each property; keyword for the word search, only the values. Both are empty
+// without properties.
 func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	if len(metadata) == 0 {
 		return "", ""
@@ -31,21 +30,20 @@ func MetadataSuffix(metadata []Metadata) (semantic, keyword string) {
 	return separator + "Metadata:" + strings.Join(lines, ""), separator + strings.Join(values, " ")
 }
 
-// Limits of what is put around a text, as Onyx has them.
+// Limits of the additions to a text, as in Onyx.
 const (
 	// titleTokens is the most tokens of a title that go before a text.
 	titleTokens = 128
-	// suffixShare: properties are left out of what is embedded when they take
-	// one part in so many of a window, or more.
+	// suffixShare: properties are not embedded when they take at least 1/suffixShare of a window.
 	suffixShare = 4
-	// textShare: title and properties are left out when they leave one part
-	// in so many of a window for the text, or less.
+	// textShare: title and properties are left out when they leave at most 1/textShare of a window
+	// for the text.
 	textShare = 2
 )
 
-// Enrich says what the options put behind the text of a document's windows when it
-// is embedded, which is no part of any span, and how many tokens of text a window
-// has: the size without those of the suffix and of the title before the text.
+// Enrich returns the text that the options append to the windows of a document for embedding, which
+// is not part of any span. It also returns how many tokens of text a window has: the size without
+// those of the suffix and of the title before the text.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {
@@ -69,8 +67,8 @@ func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	return "", size
 }
 
-// Found returns what the options add to the text of every window of a document for the
-// search by words: the values of its properties, however long; "" without the option.
+// Found returns what the options add to the text of every window for the word search: the values of
+// the document's properties, of any length; "" without the option.
 func (o WindowOptions) Found(doc *sheaf.Document) string {
 	if !o.MetadataSuffix {
 		return ""
@@ -94,7 +92,7 @@ func (o WindowOptions) count(text string) int {
 	return n
 }
 
-// firstTokens is the start of a text with at most n tokens.
+// firstTokens returns the start of a text with at most n tokens.
 func (o WindowOptions) firstTokens(text string, n int) string {
 	cut := len(text)
 	last := 0
@@ -110,8 +108,8 @@ func (o WindowOptions) firstTokens(text string, n int) string {
 	return text[:min(cut, len(text))]
 }
 
-// documentMetadata is the properties of a document as metadata, without those
-// that are fields of their own (title, aliases, tags).
+// documentMetadata returns the properties of a document as metadata, without those that have their
+// own fields (title, aliases, tags).
 func documentMetadata(doc *sheaf.Document) []Metadata {
 	var out []Metadata
 	for _, p := range doc.Properties {
@@ -130,8 +128,8 @@ func documentMetadata(doc *sheaf.Document) []Metadata {
 	return out
 }
 
-// IsAccessProperty reports whether a property says who may see the document, which
-// is no text of it.
+// IsAccessProperty reports whether a property says who may see the document. Such a property is not
+// text.
 func IsAccessProperty(name string) bool {
 	switch strings.ToLower(name) {
 	case "tenant", "access", "sets":
@@ -140,8 +138,7 @@ func IsAccessProperty(name string) bool {
 	return false
 }
 
-// IsFieldProperty reports whether a property is a field of its own: title,
-// aliases and tags.
+// IsFieldProperty reports whether a property has its own field: title, aliases and tags.
 func IsFieldProperty(name string) bool {
 	switch strings.ToLower(name) {
 	case "title", "alias", "aliases", "tag", "tags":

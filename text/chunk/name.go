@@ -8,12 +8,10 @@ import (
 	"sheaf"
 )
 
-// Parse reads the name of a chunker, as [Chunker.Name] writes it and as an index
-// records it, so that an index goes on being cut as it was begun. Options that
-// the name leaves out have their defaults. tokens gives the tokens of a name that is
-// not that of words, nil where it is not known; it may be nil itself. The error wraps
-// sheaf.ErrUnsupported: the name comes from another version, or counts tokens that
-// are not known.
+// Parse reads the name of a chunker, as [Chunker.Name] writes it and an index records it, so that
+// an index is always cut in the same way. Missing options have their defaults. tokens returns the
+// tokenizer of a name other than words, or nil when it is unknown; tokens may be nil. Parse fails
+// with sheaf.ErrUnsupported for a name of another version, or with unknown tokens.
 func Parse(name string, tokens func(name string) Tokens) (Options, error) {
 	unknown := func(part string) (Options, error) {
 		return Options{}, fmt.Errorf("%w: chunker %q: %q is not known to this version", sheaf.ErrUnsupported, name, part)

@@ -12,13 +12,12 @@ import (
 	"sheaf"
 )
 
-// Passages says how the text of a chunk is cut into the passages that are
-// embedded: windows of at most Words words, one begun every Stride words, so that
-// neighbors share some. Stride is 1..Words. Characters of scripts without spaces
-// count as half a word.
+// Passages says how the text of a chunk is cut into passages for embedding: windows of at most
+// Words words. A window begins every Stride words, so that neighbors overlap. Stride is 1..Words.
+// Characters of scripts without spaces count as half a word.
 type Passages struct{ Words, Stride int }
 
-// Starts are the bytes of text at which its words begin.
+// Starts returns the bytes of text at which its words begin.
 func (p Passages) Starts(text string) []int { return p.AppendStarts(nil, text) }
 
 // AppendStarts appends to starts the bytes of text at which its words begin.
@@ -26,8 +25,8 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 	return appendStarts(starts, text, math.MaxInt)
 }
 
-// appendStarts appends the bytes of text at which its words begin, until there are
-// more than enough.
+// appendStarts appends the bytes of text at which its words begin, until there are more than
+// enough.
 func appendStarts(starts []int, text string, enough int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
@@ -65,9 +64,9 @@ func appendStarts(starts []int, text string, enough int) []int {
 	return starts
 }
 
-// appendPlain is appendStarts of the n bytes from byte i on that are as most: ASCII characters,
-// of which those in no word are spaces and ends of lines. It looks at eight of them at once:
-// where words begin cannot be predicted.
+// appendPlain is appendStarts for the n bytes from byte i on. They are plain ASCII; those outside
+// words are spaces and line ends. It examines eight at once, because the starts of words are
+// unpredictable for the processor.
 func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ []int, n int, _ bool) {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	const most = 4 // words that begin in eight bytes
@@ -79,7 +78,7 @@ func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ [
 		s := text[i+n : i+n+8]
 		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		// Of bytes that are ASCII no sum exceeds a byte, and no difference is below 0.
+		// With ASCII bytes no sum overflows its byte, and no difference is negative.
 		words := (x + ones*(utf8.RuneSelf-' '-1)) & tops
 		spaces := ones*utf8.RuneSelf - (x ^ ones*' ')
 		ends := ones*utf8.RuneSelf - (x ^ ones*'\n')
@@ -102,7 +101,7 @@ func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ [
 	return starts, n, before != 0
 }
 
-// Count is the number of passages of a text of this many words; 1 for none.
+// Count returns the number of passages of a text with this many words, at least 1.
 func (p Passages) Count(words int) int {
 	if words <= p.Words {
 		return 1
@@ -110,8 +109,8 @@ func (p Passages) Count(words int) int {
 	return 1 + (words-p.Words+p.Stride-1)/p.Stride
 }
 
-// Window is where passage n, from 0, of a text of size bytes lies, given where its
-// words start; the whole text when it has no words.
+// Window returns the range of passage n, from 0, of a text of size bytes, given the starts of its
+// words; the whole text when it has no words.
 func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	if len(starts) == 0 {
 		return sheaf.Span{End: size}
@@ -124,7 +123,7 @@ func (p Passages) Window(starts []int, size, n int) sheaf.Span {
 	return sheaf.Span{Start: starts[first], End: end}
 }
 
-// Span returns where passage n of a chunk is in content, the text of its document.
+// Span returns the range of passage n of a chunk in content, the text of its document.
 func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n int) sheaf.Span {
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text

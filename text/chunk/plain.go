@@ -8,12 +8,12 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// special are the bytes at which inline Markdown can begin.
+// special are the bytes that can begin inline Markdown.
 const special = "\\`*_[<&!~\n"
 
-// plainText is inline Markdown as plain text on one line: marks and HTML tags
-// dropped, code, link and image texts kept, escapes and entities decoded. NUL and
-// every invalid byte show as U+FFFD.
+// plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps
+// the texts of code, links and images, and decodes escapes and entities. NUL and every invalid byte
+// become U+FFFD.
 func plainText(content string, definitions map[string]string) string {
 	content = showable(content)
 	if !strings.ContainsAny(content, special) {
@@ -25,7 +25,7 @@ func plainText(content string, definitions map[string]string) string {
 	return strings.Trim(w.String(), " \t")
 }
 
-// showable is s with U+FFFD for every NUL and every invalid byte.
+// showable returns s with U+FFFD for every NUL and every invalid byte.
 func showable(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -41,21 +41,20 @@ func showable(s string) string {
 	return b.String()
 }
 
-// plainWriter drops the marks of inline Markdown as CommonMark finds them. It
-// collects pieces of text; a mark is a piece that may shrink or vanish later: a
-// run of delimiters when a run behind it matches, a bracket when its link does.
+// plainWriter drops the marks of inline Markdown as CommonMark finds them. It collects pieces of
+// text. A mark is a piece that may shrink or vanish later: a run of delimiters when a later run
+// matches, a bracket when its link is complete.
 type plainWriter struct {
 	inline
 	brackets brackets
 	pieces   []piece
-	// delimiters are the indices of the pieces that are runs of delimiters
-	// outside links that are complete.
+	// delimiters are the indices of the pieces that are runs of delimiters outside complete links.
 	delimiters []int
-	from       int // of the text that is in no piece yet
+	from       int // start of the text that is not yet in a piece
 }
 
-// piece is some text; for a run of delimiters, of which the first count are
-// left, char is not 0.
+// piece is some text. For a run of delimiters char is not 0, and its first count delimiters are
+// left.
 type piece struct {
 	text              string
 	char              byte
@@ -85,7 +84,7 @@ func (w *plainWriter) flush(i int) {
 	w.from = i
 }
 
-// put writes text in the place of the source from byte i to end.
+// put writes text in place of the source from byte i to end.
 func (w *plainWriter) put(i, end int, text string) int {
 	w.flush(i)
 	w.pieces = append(w.pieces, piece{text: text})
@@ -132,8 +131,7 @@ func (w *plainWriter) scan() {
 	w.flush(len(t))
 }
 
-// lineBreak writes a space for the line ending at byte i and the spaces before
-// it.
+// lineBreak writes a space for the line ending at byte i and the spaces before it.
 func (w *plainWriter) lineBreak(i int) int {
 	from := i
 	for from > w.from && (w.text[from-1] == ' ' || w.text[from-1] == '\t') {
@@ -158,8 +156,8 @@ func (w *plainWriter) backslash(i int) int {
 	return i + 1
 }
 
-// codeText is the content of a code span: line breaks are spaces, and one space
-// goes from both ends when it does not consist of spaces only.
+// codeText returns the content of a code span: line breaks become spaces, and one space is removed
+// from both ends unless there are only spaces.
 func codeText(s string) string {
 	s = strings.ReplaceAll(s, "\n", " ")
 	if len(s) > 1 && s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
@@ -247,10 +245,10 @@ func flankPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || unicode.IsSymbol(r)
 }
 
-// emphasis matches the runs of delimiters from the bottom-th on, and forgets
-// them. It is the algorithm of the specification's appendix, with the runs that
-// may still open on a stack: a match takes all above it off. searched holds, for
-// each kind of closing run, how far down nothing was found.
+// emphasis matches the runs of delimiters from the bottom-th on, and removes them. It is the
+// algorithm of the specification's appendix. Runs that may still open are on a stack: a match
+// removes all above it. searched has, for each kind of closing run, the index down to which a
+// search failed.
 func (w *plainWriter) emphasis(bottom int) {
 	var stack []int
 	var searched [3 * 2 * 3]int

@@ -9,20 +9,19 @@ import (
 	"sheaf"
 )
 
-// SectionOptions are the numbers of the sections chunker.
+// SectionOptions are the limits of the sections chunker.
 type SectionOptions struct {
-	// Cap is the most characters of a piece, white space at its ends not
-	// counted; 0 is DefaultSectionCap. At least 100.
+	// Cap is the most characters of a piece, without white space at its ends; 0 means
+	// DefaultSectionCap. At least 100.
 	Cap int
 }
 
 // DefaultSectionCap is the cap of spec/tiered-chunk-search.
 const DefaultSectionCap = 6000
 
-// sections cuts at every heading when the whole text exceeds the cap, and cuts
-// what still exceeds it at the last blank line, line, sentence or word that
-// fits. Pieces are verbatim and consecutive: they partition the file after its
-// frontmatter.
+// sections cuts at every heading when the whole text exceeds the cap. It cuts sections that still
+// exceed the cap after the last blank line, line, sentence or word that fits. Pieces are verbatim
+// and consecutive: they partition the file after its frontmatter.
 type sections struct {
 	cap         int
 	githubSlugs bool
@@ -51,7 +50,7 @@ func (c sections) Chunk(treeName, path string, content []byte) sheaf.Document {
 	}
 	begin := s.front.whole.end
 	if blankText(s.src[begin:]) {
-		begin = s.front.whole.start // frontmatter and nothing else: one piece over it
+		begin = s.front.whole.start // only frontmatter: one piece over it
 	}
 	headings := s.scan.headings
 	if fits(s.src[begin:], c.cap) {
@@ -87,8 +86,7 @@ func (c sections) cut(s *source, section sheaf.Span, title string) {
 	}
 }
 
-// fits reports whether text has at most limit characters, white space at its
-// ends not counted.
+// fits reports whether text has at most limit characters, without white space at its ends.
 func fits(text string, limit int) bool {
 	if len(text) <= limit {
 		return true
@@ -97,8 +95,8 @@ func fits(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= utf8.UTFMax*limit && utf8.RuneCountInString(text) <= limit
 }
 
-// overflow is where the first character stands that does not fit into a piece of
-// limit characters; text does not fit.
+// overflow returns the position of the first character that does not fit into limit characters;
+// text must not fit.
 func overflow(text string, limit int) int {
 	n := 0
 	for i, r := range text {
@@ -113,15 +111,14 @@ func overflow(text string, limit int) int {
 	return len(text)
 }
 
-// cutAt is where the first piece of text ends: at its end when it fits, else
-// after the last blank line, line, sentence or word that fits, else at the cap.
+// cutAt returns the end of the first piece of text: its end when it fits, else after the last blank
+// line, line, sentence or word that fits, else at the cap.
 func cutAt(text string, limit int) int {
 	if fits(text, limit) {
 		return len(text)
 	}
 	stop := overflow(text, limit)
-	// The character at stop is the first that does not fit: any boundary up
-	// to there will do.
+	// The character at stop is the first that does not fit; any boundary up to it is allowed.
 	var paragraph, lineEnd, sentence, word int
 	lineStart, sentenceEnd := 0, false
 	for i := 0; i < stop; {
@@ -163,12 +160,10 @@ func cutAt(text string, limit int) int {
 	return stop
 }
 
-// closingMarks may stand between the end of a sentence and the white space that
-// follows it.
+// closingMarks may be between the end of a sentence and the white space after it.
 const closingMarks = `"')]}»”’」』）】*_`
 
-// addPiece appends a chunk over a span of the file, under the heading of this
-// title.
+// addPiece appends a chunk over a span of the file, under the heading with this title.
 func (s *source) addPiece(body sheaf.Span, heading string) {
 	n := len(s.doc.Chunks)
 	c := sheaf.Chunk{
@@ -183,7 +178,7 @@ func (s *source) addPiece(body sheaf.Span, heading string) {
 	s.doc.Chunks = append(s.doc.Chunks, c)
 }
 
-// finishPieces fills in what is known when all pieces are there.
+// finishPieces fills in what depends on all pieces.
 func (s *source) finishPieces() {
 	for i := range s.doc.Chunks {
 		s.doc.Chunks[i].SiblingCount = len(s.doc.Chunks)
@@ -191,17 +186,16 @@ func (s *source) finishPieces() {
 	s.distribute()
 }
 
-// Code is cut into pieces of at most codeLines lines. A piece of codeLeast lines
-// or more ends at a blank line before one that is not indented, where functions
-// and the like end; without such a place it ends at the last blank line that
-// fits, or at the limit.
+// Code is cut into pieces of at most codeLines lines. A piece of at least codeLeast lines ends at a
+// blank line before a line that is not indented, where functions usually end. Otherwise it ends at
+// the last blank line that fits, or at the limit.
 const (
 	codeLines = 60
 	codeLeast = 30
 )
 
-// code cuts source files by lines. The pieces partition the file; each is
-// called by its lines, "lines 1-42".
+// code cuts source files by lines. The pieces partition the file; a piece's name gives its lines,
+// "lines 1-42".
 type code struct{}
 
 // Name implements [Chunker].
@@ -213,9 +207,9 @@ func (code) Chunk(treeName, path string, content []byte) sheaf.Document {
 	if s.empty() {
 		return s.doc
 	}
-	s.doc.Title = path[strings.LastIndexByte(path, '/')+1:] // with its extension
-	// A piece begins with line first at byte from; blankAt is the end of the
-	// last blank line at which it may end, and blankLine its number.
+	s.doc.Title = path[strings.LastIndexByte(path, '/')+1:] // the name with its extension
+	// A piece begins with line first at byte from. blankAt is the end of the last blank line at
+	// which it may end, and blankLine its number.
 	number, first, from := 0, 1, 0
 	blankAt, blankLine := 0, 0
 	add := func(end, last int) {

@@ -69,7 +69,7 @@ func TestAccessOfEverybody(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want ||
-			want == 1 && !strings.Contains(got[0].Message, "public is everybody") {
+			want == 1 && !strings.Contains(got[0].Message, "write public") {
 			t.Errorf("%s: warnings %v", front, got)
 		}
 	}

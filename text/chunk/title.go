@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// headingTitle is the title of a heading as plain text on one line, and the id
-// that its author gave it, or "". With literal, attributes are part of the title.
+// headingTitle returns the title of a heading as plain text on one line, and the id that its author
+// gave it, or "". With literal, attributes are part of the title.
 func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 	content := s.src[h.text.start:h.text.end]
 	if len(h.lines) > 0 {
@@ -21,7 +21,7 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 			}
 			end := l.end
 			for i+1 < len(h.lines) && (s.src[end] == ' ' || s.src[end] == '\t') {
-				end++ // it tells a backslash from a hard line break
+				end++ // separates a backslash from a hard line break
 			}
 			b.WriteString(s.src[l.start:end])
 		}
@@ -34,17 +34,16 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 		}
 		s.attributes = append(s.attributes, span{end - (len(content) - len(rest)), end})
 		content, id = strings.TrimRight(rest, " \t\n"), showable(given)
-		if !h.setext { // an underlined one has no closing hashes
+		if !h.setext { // an underlined heading has no closing hashes
 			content = content[:withoutClosingHashes(content, 0, len(content))]
 		}
 	}
 	return plainText(content, s.definitions), id
 }
 
-// Slug is the fragment by which GitHub calls a heading of this title: letters in
-// lower case, each by itself; marks, digits, letter numbers, connectors and
-// hyphens kept; spaces turned into hyphens; everything else dropped. A title of
-// which nothing is left has the slug "heading".
+// Slug returns the fragment that GitHub uses for a heading with this title. It lowers each letter,
+// keeps marks, digits, letter numbers, connectors and hyphens, turns spaces into hyphens and drops
+// everything else. An empty result becomes "heading".
 func Slug(title string) string {
 	for i := 0; i < len(title); i++ {
 		if c := title[i]; c >= utf8.RuneSelf || !plainSlug[c] {
@@ -57,7 +56,7 @@ func Slug(title string) string {
 	return title
 }
 
-// plainSlug are the bytes that a slug keeps as they are.
+// plainSlug has the bytes that a slug keeps unchanged.
 var plainSlug = func() (set [utf8.RuneSelf]bool) {
 	for c := range set {
 		set[c] = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
@@ -97,8 +96,8 @@ type slugs struct {
 	next map[string]int // the smallest suffix that may still be free
 }
 
-// unique is slug itself when no earlier heading has it, else slug with the
-// smallest -n, n from 1, that none has.
+// unique returns slug itself when no earlier heading has it, else slug with the smallest free -n, n
+// from 1.
 func (s *slugs) unique(slug string) string {
 	if s.used == nil {
 		s.used, s.next = map[string]bool{}, map[string]int{}

@@ -6,17 +6,16 @@ import (
 	"sheaf"
 )
 
-// tree makes every heading with text under it a chunk, and the document their
-// root. For example
+// tree makes a chunk of every heading with text under it, below the document as the root. Example:
 //
 //	Intro            document     span [0,26)  body [0,6)
 //	# A              a            span [10,26) body [10,12)
 //	x
 //	## B             a's child b  span [17,26) body [17,26)
 //	y
-//	# Empty          text of b: nothing stands under it
+//	# Empty          text of b: it has no text under it
 //
-// Bodies and kept heading lines together are the file, each byte once.
+// Bodies and kept heading lines together make up the file, each byte once.
 type tree struct{ githubSlugs bool }
 
 // Name implements [Chunker].
@@ -37,7 +36,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	var used slugs
 	parents := make([]int, 1, len(kept)+1) // of chunks, by position
 	children := make([]int, 1, len(kept)+1)
-	open := []int{0} // the chunk at each level that is open, root first
+	open := []int{0} // the open chunk at each level, root first
 	for _, i := range kept {
 		h := s.scan.headings[i]
 		position := len(chunks)
@@ -71,8 +70,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// keptHeadings are the indices of the headings whose span, over all headings,
-// holds more than white space.
+// keptHeadings returns the indices of the headings whose span has text below the headings.
 func (s *source) keptHeadings() []int {
 	headings := s.scan.headings
 	kept := make([]int, 0, len(headings))
@@ -92,8 +90,8 @@ func (s *source) keptHeadings() []int {
 	return kept
 }
 
-// nameHierarchies writes the titles above each chunk, its own last, and the breadcrumb of them, in
-// which very long titles are cut. It skips a first heading that repeats the document's title.
+// nameHierarchies sets the titles above each chunk, its own last, and their breadcrumb, in which
+// very long titles are cut. It skips a first heading that repeats the document's title.
 func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	repeats := len(chunks) > 1 && shortened(chunks[1].Title) == title
 	chunks[0].Hierarchy = []string{title}
@@ -111,14 +109,14 @@ func nameHierarchies(chunks []sheaf.Chunk, parents []int, title string) {
 	}
 }
 
-// distribute gives the links, tags and block ids of the text to the chunks in
-// whose heading or body they stand; windows that overlap may share one. The
-// frontmatter's tags are those of the root, or of every piece; its links are the root's.
+// distribute gives the links, tags and block ids of the text to the chunks whose heading or body
+// contains them; overlapping windows may share them. The frontmatter's tags go to the root, or to
+// every piece; its links go to the root.
 func (s *source) distribute() {
 	found := s.scan.inline()
 	chunks := s.doc.Chunks
 	declared := s.doc.Tags[:len(s.doc.Tags):len(s.doc.Tags)]
-	// seen is the position after that of the last chunk which has a tag.
+	// seen is, for each tag, the position after the last chunk that has it.
 	seen := make(map[string]int, len(declared)+len(found.tags))
 	for _, tag := range declared {
 		seen[strings.ToLower(tag)] = 1
@@ -168,15 +166,15 @@ func (s *source) distribute() {
 	}
 }
 
-// holders finds the chunks that hold a part of the text. Starts and ends of the
-// chunks never decrease, and it is asked for parts in order.
+// holders finds the chunks that contain a part of the text. Starts and ends of the chunks never
+// decrease, and callers must ask in order.
 type holders struct {
 	chunks []sheaf.Chunk
 	at     int
 }
 
-// of is the range of the chunks that hold a byte of s; the chunk after it when
-// none does, as in punctuation between windows, and the last one at the end.
+// of returns the range of the chunks that contain a byte of s. If none does, for example in
+// punctuation between windows, it is the next chunk, and at the end the last one.
 func (h *holders) of(s sheaf.Span) (from, to int) {
 	for h.at+1 < len(h.chunks) && h.chunks[h.at].Body.End <= s.Start {
 		h.at++
@@ -188,7 +186,7 @@ func (h *holders) of(s sheaf.Span) (from, to int) {
 	return h.at, to
 }
 
-// begin is the first byte that belongs to a chunk: of its heading, or its body.
+// begin returns the first byte of a chunk's heading or body.
 func begin(c *sheaf.Chunk) int {
 	if c.HasHeading {
 		return c.Heading.Start

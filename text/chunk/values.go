@@ -12,8 +12,8 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// plainValue types a scalar without quotes as YAML's core schema does, and knows
-// dates. Nothing, null and ~ give the zero Value.
+// plainValue types a scalar without quotes as YAML's core schema does, and also reads dates.
+// Nothing, null and ~ return the zero Value.
 func plainValue(s string) sheaf.Value {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -34,8 +34,8 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// Linked is what a property's value says that is a wiki link to a note and nothing else:
-// the date or number that the note is called, or its name. Another value says itself.
+// Linked returns the value that a wiki link to a note stands for: the date or number that the
+// note's name is, or its name. Any other value is returned unchanged.
 func Linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
@@ -70,7 +70,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 	return v
 }
 
-// Plain returns the value that a column holds for v, see [Compared] and [sheaf.Value.Plain].
+// Plain returns the value that a column has for v, see [Compared] and [sheaf.Value.Plain].
 func Plain(v sheaf.Value) sheaf.Value {
 	v = Compared(v)
 	if v.Kind == sheaf.KindDate && v.Text != "" {
@@ -92,7 +92,7 @@ func parseNumber(s string) (float64, bool) {
 	if strings.ContainsAny(s, "_xXpP") && !hexadecimal {
 		return 0, false
 	}
-	integer := s[0] != '0' || len(s) == 1 || hexadecimal || strings.HasPrefix(s, "0o") // 007 and 0b1 are none
+	integer := s[0] != '0' || len(s) == 1 || hexadecimal || strings.HasPrefix(s, "0o") // 007 and 0b1 are not numbers
 	if n, err := strconv.ParseInt(s, 0, 64); err == nil && integer {
 		return float64(n), true
 	}
@@ -103,24 +103,23 @@ func parseNumber(s string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// Writable reports whether a time can be written as RFC 3339 and JSON write one, in UTC:
-// years have four digits there.
+// Writable reports whether RFC 3339 and JSON can write a time in UTC: their years have four digits.
 func Writable(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 0 && year <= 9999
 }
 
-// written matches a date as YAML and people write one: 2024-1-5, with a time of day and a zone
-// behind it, as in 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
+// written matches a date as YAML and people write it: 2024-1-5, perhaps with a time of day and a
+// zone, as in 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
 var written = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
 	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?[ \t]*([AaPp][Mm])?` +
 	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?)?$`)
 
-// maxDateBytes is the longest text that is a date.
+// maxDateBytes is the length of the longest text that is a date.
 const maxDateBytes = 64
 
-// parseDate reads a date or a time that is [Writable], in the zone that it names; without
-// one it is UTC. A leap second is the second before it.
+// parseDate reads a date or a time that is [Writable], in the zone that it names, else in UTC. A
+// leap second becomes the second before it.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
@@ -154,7 +153,7 @@ func parseDate(s string) (time.Time, bool) {
 	}
 	nanos, _ := strconv.Atoi((m[7] + "000000000")[:9])
 	t := time.Date(number(1), time.Month(number(2)), number(3), hour, minute, second, nanos, zone)
-	if t.Day() != number(3) || int(t.Month()) != number(2) { // else there is no such day
+	if t.Day() != number(3) || int(t.Month()) != number(2) { // otherwise there is no such day
 		return time.Time{}, false
 	}
 	return t, Writable(t)
@@ -182,11 +181,11 @@ func parseZone(s string) (*time.Location, bool) {
 	return time.FixedZone("", offset), h < 24 && m < 60
 }
 
-// dateProperties are the properties that date a document, most telling first.
+// dateProperties are the properties that date a document, most important first.
 var dateProperties = [...]string{"date", "created", "published", "updated", "modified", "lastmod"}
 
-// DateOf is the date of a document: that of its frontmatter, else the one in its
-// file's name, else the time at which the file was modified.
+// DateOf returns the date of a document: that of its frontmatter, else that in its file's name,
+// else the modification time of the file.
 func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	for _, name := range dateProperties {
 		for _, p := range doc.Properties {
@@ -206,8 +205,8 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// namedLayouts are ways in which blogs, mails and people write dates that are no dates to
-// YAML. Dates with slashes and the year last are not here: 1/5/2024 is of January or of May.
+// namedLayouts are date formats of blogs, mails and people that YAML does not read. Dates with
+// slashes and the year last are missing: 1/5/2024 is in January or in May.
 var namedLayouts = [...]string{
 	"2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04", "2006/1/2 15:04:05 -0700", "2006/1/2 15:04 -0700",
 	"2006.1.2", "2.1.2006", "2.1.2006 15:04",
@@ -216,9 +215,9 @@ var namedLayouts = [...]string{
 	"Mon 2 Jan 2006 15:04:05 GMT", "Mon 2 Jan 2006", "Monday 2 January 2006", "Monday January 2 2006",
 }
 
-// dateOf is the date that a value is, or a text that says one, also with slashes behind the
-// year or the name of the month, or a link to the note of a day, as "[[2024-05-31]]". It has
-// the zone that the value names, or UTC.
+// dateOf returns the date of a value or of a text. The text may have slashes after the year, the
+// name of the month, or be a link to the note of a day, as "[[2024-05-31]]". The zone is that of
+// the value, or UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = Linked(v); v.Kind {
 	case sheaf.KindDate:
@@ -226,7 +225,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 			return t, true
 		}
 		return v.Time(), true
-	case sheaf.KindNumber: // 20240531
+	case sheaf.KindNumber: // for example 20240531
 		if t, ok := dateInName(v.String()); ok && len(v.String()) == len("20060102") {
 			return t, true
 		}
@@ -254,14 +253,13 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	return parseDate(plain)
 }
 
-// plainSigns replaces signs that only steer line breaks, namely non-breaking hyphens and spaces
-// and soft hyphens, and the signs behind year, month and day in Chinese, Japanese and Korean.
+// plainSigns replaces signs that only control line breaks (non-breaking hyphens and spaces, soft
+// hyphens), and the signs after year, month and day in Chinese, Japanese and Korean.
 var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "",
 	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
 
-// months gives the English name of a month in nine languages, as dates have it: German, Dutch, Swedish,
-// French, Spanish, Italian, Portuguese, Polish and
-// Russian.
+// months maps the names of months in nine languages to English: German, Dutch, Swedish, French,
+// Spanish, Italian, Portuguese, Polish and Russian.
 var months = func() map[string]string {
 	names := map[string]string{}
 	for _, year := range [...]string{
@@ -282,11 +280,11 @@ var months = func() map[string]string {
 	return names
 }()
 
-// ordinal is the number of a day in English words, such as 20th.
+// ordinal matches the number of a day in English words, such as 20th.
 var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
 
-// dateInName finds the first date in a file's name, written 2024-05-31,
-// 2024_05_31, 2024.05.31 or 20240531, with no digit beside it.
+// dateInName finds the first date in a file's name, written 2024-05-31, 2024_05_31, 2024.05.31 or
+// 20240531, with no digit beside it.
 func dateInName(name string) (time.Time, bool) {
 	for i := 0; i+8 <= len(name); i++ {
 		if !isDigit(name[i]) || i > 0 && isDigit(name[i-1]) {

@@ -7,12 +7,10 @@ import (
 	"sheaf"
 )
 
-// Verify checks what holds for the chunks of every document: ids are unique,
-// positions dense, spans lie in the file and bodies in their spans, sibling
-// counts are true. Of a tree it also checks that chunks stand in pre-order, that
-// spans nest and bodies and heading lines, in order, are the file, and that every
-// heading has text in its span; of pieces that they follow each other. It returns
-// the first fault, or nil.
+// Verify checks the rules for the chunks of every document. Ids are unique, positions dense, spans
+// are within the file and bodies within their spans, and sibling counts are right. In a tree,
+// chunks are in pre-order, spans nest, bodies and heading lines in order make up the file, and
+// every heading has text in its span. Pieces follow each other. It returns the first fault, or nil.
 func Verify(doc *sheaf.Document, content []byte) error {
 	ids := make(map[sheaf.ID]bool, len(doc.Chunks))
 	children := map[sheaf.ID]int{}
@@ -49,7 +47,7 @@ func Verify(doc *sheaf.Document, content []byte) error {
 	return verifyPieces(doc)
 }
 
-// verifyChunk checks what can be seen of one chunk, the i-th.
+// verifyChunk checks the i-th chunk alone.
 func verifyChunk(doc *sheaf.Document, c *sheaf.Chunk, i, size int) error {
 	id := doc.ID
 	if c.Slug != "" {
@@ -75,9 +73,9 @@ func verifyChunk(doc *sheaf.Document, c *sheaf.Chunk, i, size int) error {
 	return nil
 }
 
-// verifyNesting checks that the chunks of a tree are in pre-order and that spans
-// nest: each chunk's parent is the nearest one before it of lower depth, and its
-// span ends where the next chunk that is not below it begins.
+// verifyNesting checks that the chunks of a tree are in pre-order and that spans nest: each chunk's
+// parent is the nearest earlier chunk of lower depth, and its span ends where the next chunk begins
+// that is not below it.
 func verifyNesting(doc *sheaf.Document) error {
 	root := &doc.Chunks[0]
 	if root.Depth != 0 || root.Parent != "" || root.HasHeading {
@@ -116,8 +114,8 @@ func verifyNesting(doc *sheaf.Document) error {
 	return nil
 }
 
-// verifyPartition checks that bodies and heading lines, in order, are the file,
-// and that no chunk without children has an empty body.
+// verifyPartition checks that bodies and heading lines in order make up the file, and that no chunk
+// without children has an empty body.
 func verifyPartition(doc *sheaf.Document, content []byte) error {
 	pos := 0
 	for i := range doc.Chunks {
@@ -143,8 +141,8 @@ func verifyPartition(doc *sheaf.Document, content []byte) error {
 	return nil
 }
 
-// verifyPieces checks that no piece begins or ends before the one before it,
-// large ones apart.
+// verifyPieces checks that each piece begins and ends after the one before it, ignoring large
+// pieces.
 func verifyPieces(doc *sheaf.Document) error {
 	var before sheaf.Span
 	for i := range doc.Chunks {

@@ -13,31 +13,29 @@ import (
 	"sheaf"
 )
 
-// WindowOptions are the numbers of the window chunker.
+// WindowOptions are the options of the window chunker.
 type WindowOptions struct {
-	// Size is the most tokens of a window, 0 is DefaultWindowSize; Overlap,
-	// below Size, how many of them it shares with the one before.
+	// Size is the most tokens of a window, 0 means DefaultWindowSize. Overlap, below Size, is how
+	// many of them it shares with the previous window.
 	Size, Overlap int
-	// Boundary is "token" (the default), "line" or "sentence": where windows
-	// may end. A line or sentence longer than a window is cut at tokens.
+	// Boundary says where windows may end: "token" (the default), "line" or "sentence". A line or
+	// sentence longer than a window is cut at tokens.
 	Boundary string
-	// Large makes a large chunk of every four consecutive windows.
+	// Large makes a large chunk from every four consecutive windows.
 	Large bool
-	// TitlePrefix and MetadataSuffix say that the document's title and its
-	// properties are embedded with every window (see Enrichment): they count
-	// in Size, as in Onyx, and leave that much less for the text. What embeds
-	// passages under their titles anyway needs TitlePrefix for the count only.
+	// TitlePrefix and MetadataSuffix say that the document's title and its properties are embedded
+	// with every window (see Enrichment). As in Onyx they count in Size and leave less room for the
+	// text. If passages are embedded under their titles anyway, TitlePrefix only affects the count.
 	TitlePrefix, MetadataSuffix bool
-	// Tokens yields the tokens that Size counts, nil those of words;
-	// TokensName names it in indexes, in one word: that of the embedding
-	// model of which they are the tokens, "" and "words" for words.
+	// Tokens yields the tokens that Size counts; nil counts words. TokensName is a word that names
+	// them in indexes: the embedding model with these tokens, "" or "words" for words.
 	Tokens     Tokens
 	TokensName string
 }
 
-// Tokens yields the tokens of a text in order, as ranges of bytes that do not
-// overlap and begin and end at characters, until yield returns false. A token that
-// is a part of a character may have an empty range. It is called concurrently.
+// Tokens yields the tokens of a text in order, as ranges of bytes that do not overlap and that
+// begin and end at characters, until yield returns false. A token that is a part of a character may
+// have an empty range. It is called concurrently.
 type Tokens func(text string, yield func(start, end int) bool)
 
 // wordTokens is the name of the tokens that are words.
@@ -46,20 +44,19 @@ const wordTokens = "words"
 // DefaultWindowSize is the window of Sonar and Onyx.
 const DefaultWindowSize = 512
 
-// Where windows may end.
+// The places where windows may end.
 const (
 	boundaryToken    = "token"
 	boundaryLine     = "line"
 	boundarySentence = "sentence"
 )
 
-// windowsPerLarge is how many windows a large chunk is made of (Onyx).
+// windowsPerLarge is how many windows make a large chunk (Onyx).
 const windowsPerLarge = 4
 
-// window cuts text into windows of tokens that overlap and cross headings.
-// Windows are verbatim: from the first token's start to the last one's end, or
-// from a whole line or sentence to another; the first and last reach to the ends
-// of the text.
+// window cuts text into windows of tokens that overlap and cross headings. Windows are verbatim:
+// from the start of the first token to the end of the last, or over whole lines or sentences. The
+// first and the last window extend to the ends of the text.
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
@@ -116,8 +113,7 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	}
 	begin := s.front.whole.end
 	if blankText(s.src[begin:]) {
-		// Frontmatter and nothing else: one window over it, so that the
-		// document can be found by its title and properties.
+		// Only frontmatter: one window over it, so that title and properties find the document.
 		s.addPiece(sheaf.Span{Start: s.front.whole.start, End: len(s.src)}, "")
 		s.finishPieces()
 		return s.doc
@@ -137,8 +133,8 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens appends the tokens of src from byte begin on to tokens; what is no range
-// behind the one before it is left out.
+// tokens appends the tokens of src from byte begin on. It skips tokens that do not come after the
+// previous one.
 func (w window) tokens(tokens []span, src string, begin int) []span {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
@@ -157,14 +153,14 @@ type windowCut struct {
 	src    string
 	tokens []span
 	size   int // of a window, in tokens
-	// units are the indices of the tokens that begin a line or a sentence,
-	// and bounds where the text before each ends and its own begins.
+	// units are the indices of the tokens that begin a line or a sentence; bounds are the positions
+	// where one unit's text ends and the next begins.
 	units  []int
 	bounds []span
 }
 
-// bodies are the windows of the text from byte begin on. Where tokens are parts of
-// characters, so that a window would lie inside of another, the wider one stays.
+// bodies returns the windows of the text from byte begin on. When tokens are parts of characters
+// and one window would be inside another, the wider window stays.
 func (c *windowCut) bodies(begin int) []sheaf.Span {
 	ranges := c.ranges()
 	bodies := make([]sheaf.Span, 0, len(ranges))
@@ -187,7 +183,7 @@ func (c *windowCut) bodies(begin int) []sheaf.Span {
 	return bodies
 }
 
-// ranges are the windows, as half-open ranges of tokens.
+// ranges returns the windows, as half-open ranges of tokens.
 func (c *windowCut) ranges() []span {
 	n := len(c.tokens)
 	overlap := min(c.o.Overlap, c.size-1)
@@ -218,8 +214,8 @@ func (c *windowCut) ranges() []span {
 	}
 }
 
-// nextStart is where the window after tokens start..end begins: with the first
-// unit within the overlap that leaves room for a unit more, else at end.
+// nextStart returns where the window after tokens start..end begins: at the first unit within the
+// overlap that leaves room for another unit, else at end.
 func (c *windowCut) nextStart(start, end, overlap int) int {
 	following := len(c.tokens)
 	if i := sort.SearchInts(c.units, end+1); i < len(c.units) {
@@ -235,7 +231,7 @@ func (c *windowCut) nextStart(start, end, overlap int) int {
 // findUnits finds the lines or sentences.
 func (c *windowCut) findUnits() {
 	var marks span // see stretch
-	sentence := -1 // where one ends in it
+	sentence := -1 // the end of a sentence in marks
 	for i := 1; i < len(c.tokens); i++ {
 		from, to := c.tokens[i-1].end, c.tokens[i].start
 		between := c.src[from:to]
@@ -263,9 +259,8 @@ func (c *windowCut) findUnits() {
 	}
 }
 
-// stretch is what stands between two letters or digits around the bytes from..to,
-// from the byte least on: where a sentence ends in it does not depend on which of
-// its marks are tokens.
+// stretch returns the range between two letters or digits around the bytes from..to, starting at
+// byte least or later. So a sentence end does not depend on which marks are tokens.
 func (c *windowCut) stretch(from, to, least int) span {
 	for from > max(least, c.tokens[0].start) {
 		r, size := utf8.DecodeLastRuneInString(c.src[:from])
@@ -284,7 +279,7 @@ func (c *windowCut) stretch(from, to, least int) span {
 	return span{from, to}
 }
 
-// startOf is where a window that begins with this token begins.
+// startOf returns the start of a window that begins with this token.
 func (c *windowCut) startOf(token int) int {
 	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
 		return c.bounds[i].end
@@ -292,7 +287,7 @@ func (c *windowCut) startOf(token int) int {
 	return c.tokens[token].start
 }
 
-// endOf is where a window that ends before this token ends.
+// endOf returns the end of a window that ends before this token.
 func (c *windowCut) endOf(token int) int {
 	if i := sort.SearchInts(c.units, token); i < len(c.units) && c.units[i] == token {
 		return c.bounds[i].start
@@ -300,10 +295,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd is where between, which stands between two letters or digits, divides
-// when a sentence ends in it, else -1: behind a full stop and white space, behind a
-// stop of a script without spaces, at a blank line, and at a line break before a mark
-// such as that of a list or a heading.
+// sentenceEnd returns where a sentence ends in between, the text between two letters or digits,
+// else -1. It ends after a full stop and white space, after a stop of a script without spaces, at a
+// blank line, and at a line break before a mark such as that of a list or a heading.
 func sentenceEnd(between string) int {
 	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(between[i:])
@@ -322,8 +316,7 @@ func sentenceEnd(between string) int {
 	return space + size
 }
 
-// headingAt is the title of the heading in force at a byte: the last one that
-// begins at or before it.
+// headingAt returns the title of the last heading that begins at or before a byte.
 func (s *source) headingAt(pos int) string {
 	headings := s.scan.headings
 	i := sort.Search(len(headings), func(i int) bool { return headings[i].start > pos })
@@ -333,8 +326,8 @@ func (s *source) headingAt(pos int) string {
 	return s.titles[i-1]
 }
 
-// addLarge appends a large chunk for every group of windows of which there are
-// at least two; its members are named, and it has all that they have.
+// addLarge appends a large chunk for every group of at least two windows; it names its members and
+// has all their content.
 func (s *source) addLarge() {
 	windows := s.doc.Chunks
 	number := 0
@@ -356,13 +349,13 @@ func (s *source) addLarge() {
 	}
 }
 
-// largeChunk is a chunk that takes up windows.
+// largeChunk is a chunk that combines windows.
 type largeChunk struct {
 	sheaf.Chunk
 	tags map[string]bool
 }
 
-// takeFrom adds what a window has; windows that overlap share some of it.
+// takeFrom adds the content of a window; overlapping windows share some of it.
 func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	c.Members = append(c.Members, member.ID)
 	for _, l := range member.Links {
@@ -383,8 +376,8 @@ func (c *largeChunk) takeFrom(member *sheaf.Chunk) {
 	}
 }
 
-// words yields runs of letters, marks and digits, and every character of a
-// script without spaces by itself.
+// words yields runs of letters, marks and digits, and separately every character of a script
+// without spaces.
 func words(text string, yield func(start, end int) bool) {
 	start := -1
 	for i := 0; i < len(text); {

@@ -34,8 +34,8 @@ func message(err error) string {
 	return text
 }
 
-// parse reads a block by a full YAML parser. Nothing is expanded: an alias of
-// anything but a scalar is left out.
+// parse reads a block with a full YAML parser. It expands nothing: it drops an alias of anything
+// but a scalar.
 func (f *frontmatter) parse(inner string) ([]yamlEntry, error) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
@@ -113,17 +113,17 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
 		}
 	}
 	own := slices.ContainsFunc(entries, func(e yamlEntry) bool { return strings.EqualFold(e.key, merged.key) })
-	if merged.line > 0 && !own { // what is merged is not read, but whose it is must not be lost
+	if merged.line > 0 && !own { // merged maps are not read, but their access rights must not be lost
 		entries = append(entries, merged)
 	}
 	return entries, nil
 }
 
-// maxBelow is how deep maps in maps are read.
+// maxBelow is how deep nested maps are read.
 const maxBelow = 8
 
 // below adds the scalars, and the lists of scalars and maps, of a map in the frontmatter: place of
-// the map meta is meta.place.
+// the map meta becomes meta.place.
 func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
@@ -157,7 +157,7 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 	return entries
 }
 
-// belowAll adds what below adds of each map in a list: the values of one key are one list.
+// belowAll adds what below adds for each map in a list: the values of one key become one list.
 func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Node, depth int) []yamlEntry {
 	at := map[string]int{}
 	for _, m := range maps {
@@ -178,7 +178,7 @@ func (r *yamlReader) belowAll(entries []yamlEntry, prefix string, maps []ast.Nod
 	return entries
 }
 
-// key is the token of a key, behind its "?", anchor and tag.
+// key returns the token of a key, after its "?", anchor and tag.
 func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 	key := ast.Node(v.Key)
 	if explicit, ok := key.(*ast.MappingKeyNode); ok && explicit.Value != nil {
@@ -192,7 +192,7 @@ func (r *yamlReader) key(v *ast.MappingValueNode) *token.Token {
 
 func isMerge(v *ast.MappingValueNode) bool { _, ok := v.Key.(*ast.MergeKeyNode); return ok }
 
-// tells reports whether what is merged says key, or may do so.
+// tells reports whether a merged map has key, or may have it.
 func (r *yamlReader) tells(n ast.Node, key string, depth int) bool {
 	if depth == 0 {
 		return true
@@ -211,8 +211,7 @@ func (r *yamlReader) tells(n ast.Node, key string, depth int) bool {
 	return false
 }
 
-// bare is a node without its anchor and tag; an alias is what it stands for,
-// one step.
+// bare returns a node without its anchor and tag, and follows an alias one step.
 func (r *yamlReader) bare(n ast.Node) ast.Node {
 	for range maxFrontmatterDepth {
 		switch x := n.(type) {
@@ -249,9 +248,9 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	return yamlScalar{}, false
 }
 
-// simpleYAML reads the part of YAML that nearly all frontmatter is written in:
-// top-level keys with plain or simply quoted scalars, and lists of those. ok is
-// false when there is anything else, which says nothing about its validity.
+// simpleYAML reads the part of YAML that nearly all frontmatter uses: top-level keys with plain or
+// simply quoted scalars, and lists of those. ok is false for anything else, which may still be
+// valid.
 func simpleYAML(inner string) (entries []yamlEntry, ok bool) {
 	number := 1
 	all := linesFrom(inner, 0)
@@ -321,7 +320,7 @@ func (e *yamlEntry) simpleItems(rest string) bool {
 		e.values = append(e.values, value)
 		rest = strings.TrimLeft(rest[end:], " ")
 		if rest != "" {
-			rest = strings.TrimLeft(rest[1:], " ") // the comma
+			rest = strings.TrimLeft(rest[1:], " ") // after the comma
 		}
 	}
 	return true
@@ -357,11 +356,11 @@ func simpleScalar(s string) (yamlScalar, bool) {
 	return yamlScalar{raw: s}, true
 }
 
-// looseYAML reads what it can of malformed YAML: the keys that begin a line, each with what
-// stands behind it, or in lines of list items below it. So one value without its quotation
-// marks, as a title with a colon, loses no other. What is nested is left out.
+// looseYAML reads what it can of malformed YAML: the keys that begin a line, each with the text
+// after it, or with list items below it. So one value without quotation marks, such as a title with
+// a colon, does not lose the others. It drops nested values.
 func looseYAML(inner string) (entries []yamlEntry) {
-	number, below, bracket := 1, false, false // whether the last key may have items, and whether in brackets
+	number, below, bracket := 1, false, false // whether the last key may have items, and whether they are in brackets
 	all := linesFrom(inner, 0)
 	for l, more := all.next(); more; l, more = all.next() {
 		number++
@@ -390,7 +389,7 @@ func looseYAML(inner string) (entries []yamlEntry) {
 		if inside, ok := unquoted(key); ok {
 			key = inside
 		}
-		if below = false; !looseKey(key) { // also what is indented
+		if below = false; !looseKey(key) { // indented lines, too
 			continue
 		}
 		e := yamlEntry{key: key, line: number, null: true}
@@ -407,8 +406,8 @@ func looseYAML(inner string) (entries []yamlEntry) {
 	return entries
 }
 
-// looseKey reports whether a text may be a key: it begins with a letter, a digit or an
-// underscore, and has few other signs.
+// looseKey reports whether a text may be a key: it begins with a letter, a digit or an underscore,
+// and has few other signs.
 func looseKey(key string) bool {
 	for i, c := range key {
 		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && c != '_' && (i == 0 || !strings.ContainsRune("-. /", c)) {
@@ -418,13 +417,13 @@ func looseKey(key string) bool {
 	return key != ""
 }
 
-// add makes a value one of a list.
+// add adds a value to a list.
 func (e *yamlEntry) add(value yamlScalar) {
 	e.list, e.null, e.values = true, false, append(e.values, value)
 }
 
-// looseItems adds what stands between brackets and commas on a line to a list, and reports
-// whether the list ends there.
+// looseItems adds the values between brackets and commas on a line to a list, and reports whether
+// the list ends there.
 func (e *yamlEntry) looseItems(s string) (ended bool) {
 	for {
 		s = strings.TrimLeft(s, " \t,[")
@@ -454,8 +453,8 @@ func (e *yamlEntry) looseItems(s string) (ended bool) {
 	}
 }
 
-// looseScalar is a text as it stands, without a comment behind it and quotation marks around it.
-// What says that lines follow, or brackets that hold more, is none.
+// looseScalar returns a text without a comment after it and quotation marks around it. ok is false
+// for a text that announces more lines, or an open bracket.
 func looseScalar(s string) (yamlScalar, bool) {
 	s = strings.TrimSpace(s)
 	if inside, ok := unquoted(s); ok {
@@ -469,7 +468,7 @@ func looseScalar(s string) (yamlScalar, bool) {
 	return yamlScalar{raw: s}, s != "" && !strings.ContainsAny(s[:1], "#[]|>")
 }
 
-// unquoted is what stands between quotation marks; ok is false where there are none.
+// unquoted returns the text between quotation marks; ok is false when there are none.
 func unquoted(s string) (inside string, ok bool) {
 	n := len(s)
 	if n < 2 || s[0] != '"' && s[0] != '\'' || s[n-1] != s[0] {

@@ -6,16 +6,14 @@ import (
 	"sheaf"
 )
 
-// A filter is no part of a query of words, so that it cannot be one of several
-// alternatives with them. Tags and folders are fields too: beside OR they are looked
-// for there. A tag of a whole document is found at the document, not at each of its
-// parts, and a folder wherever its names follow each other in a path. That will do for
-// what is found besides: to refuse it, or to want it of the part that holds other words
-// or tags, would let through and leave out the wrong parts of a document, so such a
-// filter has no words.
+// A filter is not part of a query of words, so it cannot be one of several alternatives with them.
+// Tags and folders are also fields: beside OR they are searched there. A tag of a whole document
+// then matches only the document's own chunk, and a folder any path with its names in sequence.
+// That is enough for additional hits. It is not enough to refuse or require a filter, which would
+// keep or drop the wrong parts of a document; such a filter has no words.
 
-// tagWords find a tag in the field of tags; of a tag that only begins so, a single
-// word.
+// tagWords returns the words that find a tag in the field of tags; for the beginning of a tag only
+// a single word works.
 func tagWords(tag string, begins bool) sheaf.TextQuery {
 	switch {
 	case !begins:
@@ -26,7 +24,7 @@ func tagWords(tag string, begins bool) sheaf.TextQuery {
 	return nil
 }
 
-// signed is a filter that refuses what it let through, when it stands behind a dash.
+// signed returns a filter, negated if a dash comes before it.
 func (a part) signed() part {
 	if a.sign != '-' {
 		return a
@@ -35,8 +33,8 @@ func (a part) signed() part {
 	return a
 }
 
-// eitherWords find what the filters of any alternative let through; nil when those of
-// one have no words.
+// eitherWords returns words for what the filters of any alternative match; nil when a filter has no
+// words.
 func eitherWords(alternatives []part) sheaf.TextQuery {
 	var any sheaf.Bool
 	for _, a := range alternatives {

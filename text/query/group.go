@@ -8,29 +8,28 @@ import (
 	"sheaf"
 )
 
-// group is a list of parts that hold together.
+// group is a list of parts that all hold.
 type group struct {
 	plain            []string // words that add to the score
 	should           []sheaf.TextQuery
 	must, mustNot    []sheaf.TextQuery
 	filters, refused []sheaf.Filter
-	filterWords      []sheaf.TextQuery // of all filters; nil for each without
-	about            []string          // what is wanted, as text without marks, in order
-	apart            bool              // refused alternatives that are all there is: words and filters each by themselves
+	filterWords      []sheaf.TextQuery // of all filters; nil for a filter without words
+	about            []string          // the wanted text without marks, in order
+	apart            bool              // the query is only refused alternatives: words and filters each by themselves
 }
 
-// place is where a bracket stands, which decides what refusing alternatives in it means.
+// place says where a bracket is, which decides how refused alternatives in it work.
 type place uint8
 
 const (
-	// amid holds with all the rest of the query: what is refused there is refused for
-	// all that is found.
+	// amid holds together with the rest of the query: its refusals apply to every hit.
 	amid place = iota
-	// refused is a bracket amid the query behind a dash: alternatives that are all of it
-	// are refused each by itself, words as words and filters as filters.
+	// refused is a bracket amid the query after a dash: each of its alternatives is refused
+	// separately, words as words and filters as filters.
 	refused
-	// bound is within what is refused, or one of several alternatives: a filter taken out
-	// of it would hold where it was not asked for.
+	// bound is within a refused bracket, or one of several alternatives: a filter moved out of it
+	// would apply in the wrong place.
 	bound
 )
 
@@ -40,20 +39,19 @@ type part struct {
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
-	// words find about the same as the filter beside OR, where a filter cannot
-	// stand; nil when none do.
+	// words find about the same as the filter beside OR, where a filter is not possible; nil when
+	// none do.
 	words sheaf.TextQuery
-	// strict says that the words are required by themselves: a phrase, a
-	// field, brackets with such.
+	// strict says that the words are always required: a phrase, a field, or brackets with one.
 	strict bool
 	// about is the text of the words.
 	about string
-	// open is the group of brackets without a sign, which hold nothing together unless
-	// they are one of several alternatives; nil for another part.
+	// open is the group of brackets without a sign, which have no effect unless they are one of
+	// several alternatives; nil for another part.
 	open *group
 }
 
-// group reads parts up to the end or the bracket that closes; at is where they stand.
+// group reads parts up to the end or the closing bracket; at is their place.
 func (p *parser) group(depth int, at place) *group {
 	g := &group{}
 	first := p.at
@@ -89,7 +87,7 @@ func (p *parser) or(i int) bool {
 		p.tokens[i+1].kind != tokenClose
 }
 
-// bracket is where the bracket that was just read stands, in a group at outer.
+// bracket returns the place of the bracket that was just read, in a group at outer.
 func (p *parser) bracket(sign byte, outer place) place {
 	if outer == bound {
 		return bound
@@ -108,7 +106,7 @@ func (p *parser) bracket(sign byte, outer place) place {
 		return bound
 	case outer == refused:
 		if sign == 0 && p.tokens[p.at-2].kind == tokenOpen && behind < len(p.tokens) && p.tokens[behind].kind == tokenClose {
-			return refused // brackets in brackets that hold nothing else
+			return refused // brackets in brackets with nothing else
 		}
 		return bound
 	case sign == '-':
@@ -125,7 +123,7 @@ func (p *parser) part(depth int, outer place) part {
 	case tokenOpen:
 		inner := p.group(depth+1, p.bracket(t.sign, outer))
 		if t.sign == 0 && inner.wordsOnly() {
-			// An aside, as in prose: its words are as good as the others.
+			// An aside, as in prose: its words count like the others.
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
@@ -135,8 +133,8 @@ func (p *parser) part(depth int, outer place) part {
 			out.open = inner
 		}
 		if t.sign == '-' && out.query != nil && out.filter != nil && !inner.apart {
-			p.note(`"-" before brackets with words and filters refuses what has the words and also what the filters let ` +
-				`through, not only what is both`)
+			p.note(`"-" before brackets with words and filters refuses everything with the words and everything that the ` +
+				`filters match, not only what has both`)
 		}
 		return out
 	case tokenOr:
@@ -156,9 +154,8 @@ func (p *parser) part(depth int, outer place) part {
 	return out
 }
 
-// either joins alternatives: filters with filters, words with words. Where both
-// stand, filters that words can stand for become words. That is not needed when all
-// are refused: each is then refused by itself.
+// either joins alternatives: filters with filters, words with words. If both occur, filters become
+// words where possible. Refused alternatives need no joining: each is refused separately.
 func (p *parser) either(alternatives []part, refused bool) part {
 	var out part
 	var about []string
@@ -206,7 +203,7 @@ func (p *parser) either(alternatives []part, refused bool) part {
 	return out
 }
 
-// add puts a part where its sign and kind say.
+// add puts a part where its sign and kind belong.
 func (g *group) add(a part) {
 	if a.filter != nil {
 		g.filterWords = append(g.filterWords, a.signed().words)
@@ -236,7 +233,7 @@ func (g *group) add(a part) {
 	}
 }
 
-// merge puts the parts of brackets where they would be without them.
+// merge adds the parts of brackets as if there were no brackets.
 func (g *group) merge(inner *group) {
 	g.plain = append(g.plain, inner.plain...)
 	g.should = append(g.should, inner.should...)
@@ -248,12 +245,12 @@ func (g *group) merge(inner *group) {
 	g.about = append(g.about, inner.about...)
 }
 
-// wordsOnly reports whether the group holds words without any mark.
+// wordsOnly reports whether the group has only words without marks.
 func (g *group) wordsOnly() bool {
 	return len(g.plain) > 0 && len(g.should)+len(g.must)+len(g.mustNot)+len(g.filters)+len(g.refused) == 0
 }
 
-// filter is the filter of all parts, or nil.
+// filter returns the filter of all parts, or nil.
 func (g *group) filter() sheaf.Filter {
 	all := sheaf.And(g.filters)
 	for _, f := range g.refused {
@@ -268,8 +265,7 @@ func (g *group) filter() sheaf.Filter {
 	return all
 }
 
-// loneFilter are the words of the only filter of a group that holds nothing else, or
-// nil.
+// loneFilter returns the words of a filter that is the only part of a group, or nil.
 func (g *group) loneFilter() sheaf.TextQuery {
 	if len(g.filterWords) != 1 || g.words(true) != nil {
 		return nil
@@ -277,8 +273,8 @@ func (g *group) loneFilter() sheaf.TextQuery {
 	return g.filterWords[0]
 }
 
-// words is the query of all parts, or nil. In brackets it may be what is required or
-// refused, and then a word is all of it.
+// words returns the query of all parts, or nil. In brackets that are required or refused, a single
+// word stands for all of them.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {
@@ -299,9 +295,9 @@ func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
 }
 
-// wholeWords find each word of a text whole: docker-compose where both its words stand in
-// this order. Those of small letters alone are one word anyway, and stay together, so that
-// the function words of a question are told.
+// wholeWords returns queries that each match a whole word of a text: docker-compose matches both
+// its words in this order. Words of only small letters are simple words and stay together, so that
+// the function words of a question are recognized.
 func wholeWords(text string) []sheaf.TextQuery {
 	var simple []string
 	var out []sheaf.TextQuery
@@ -320,7 +316,7 @@ func wholeWords(text string) []sheaf.TextQuery {
 	return out
 }
 
-// oneOfWords finds any word of a text, whole.
+// oneOfWords returns a query for any whole word of a text.
 func oneOfWords(text string) sheaf.TextQuery {
 	words := wholeWords(text)
 	if len(words) == 1 {

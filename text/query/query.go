@@ -1,24 +1,23 @@
-// Package query answers the question "what did the person mean?". It reads the
-// query language, which is words with a few marks, and never fails: what cannot
-// be read as a mark is searched as words, and a note says so.
+// Package query answers the question "what did the person mean?". It reads the query language, words
+// with a few marks, and never fails: it searches unreadable marks as words, and a note says so.
 //
 //	oauth next.js           chunks with any of the words, those with more first
 //	"refresh token"         chunks with the phrase, and only those
 //	+oauth -draft           required, forbidden
 //	"a b" OR tag:c          one or the other
-//	a (b -c) OR d           brackets hold together beside OR and behind + or -: a, or b without c,
-//	                        or d; elsewhere a (b -c) is a b -c, and nothing in them is required for it
+//	a (b -c) OR d           brackets group beside OR and after + or -: a, or b without c, or d;
+//	                        elsewhere a (b -c) equals a b -c, and the brackets require nothing
 //	title:setup heading:api only in titles, only in headings
-//	#auth tag:auth          documents with the tag, or one below it; tag:au* begins so
-//	path:guides/ ext:md     documents in a folder or whose path begins so
-//	path:git.md             documents of this file name in any folder; path:/git.md at the top;
-//	                        where no path is written so, in any case
-//	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* begins so, status:* has any
-//	author:ann              of a property that is a link, "[[people/Ann|A]]", the name of the note
+//	#auth tag:auth          documents with the tag, or one below it; tag:au* for a beginning
+//	path:guides/ ext:md     documents in a folder, or with this beginning of the path
+//	path:git.md             documents with this file name in any folder; path:/git.md at the top;
+//	                        if no path has this case, in any case
+//	status:draft rating:>3  properties; prop.NAME:value for any name; status:dr* a beginning, status:* any value
+//	author:ann              a property that is a link, "[[people/Ann|A]]", by the name of the note
 //	[status:draft]          the same, as Obsidian writes it: also [next step:call Ann], and
 //	                        [status:draft OR in review]
 //	after:2024-05 before:7d dates: years, months, days, 7d 2w 3m 1y ago; date:>2024
-//	authent*  colour~       words that begin so, words that are spelt alike
+//	authent*  colour~       words with this beginning, words with a similar spelling
 package query
 
 import (
@@ -35,36 +34,35 @@ import (
 	"sheaf/internal/suggest"
 )
 
-// Options tell Parse what there is in the collection.
+// Options tell Parse about the collection.
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look is asked of other names that stand before a colon, folded and once each,
-	// whether they are properties; known is false where that was not looked up, of
-	// which notes tell. Nil is none of them.
+	// Look reports whether an unknown name before a colon is a property. It gets each folded name
+	// once; known is false when it could not be looked up, which a note then says. Nil knows none.
 	Look func(name string) (is, known bool)
-	// Spellings tells how the collection writes a path, the beginning of one or a file's
-	// name that it has only in other case; nil when nobody knows.
+	// Spellings returns how the collection spells a path, the beginning of a path or a file's name
+	// that it only has in another case; nil when unknown.
 	Spellings func(written string) []string
-	// Now is the time against which 7d and yesterday are counted; its location says
-	// which day it is. Zero is the current time in UTC.
+	// Now is the reference time for 7d and yesterday; its location decides which day it is. Zero
+	// means the current time in UTC.
 	Now time.Time
 	// Limit is copied to the query.
 	Limit int
 }
 
-// maxText bounds what is read of a query; the rest is left out, with a note.
+// maxText limits how much of a query is read; a note says that the rest is ignored.
 const maxText = 1 << 16
 
-// maxDepth bounds how deep brackets nest; deeper ones are words.
+// maxDepth limits how deep brackets nest; deeper brackets are words.
 const maxDepth = 20
 
 // ColumnExtension is the column of a file's extension, in lower case without
 // the dot.
 const ColumnExtension = "ext"
 
-// Parse reads what a person typed. A query of filters only has Words that match
-// every chunk; one without anything to look for has nil Words.
+// Parse reads what a person typed. A query of only filters has Words that match every chunk; a
+// query without anything to search has nil Words.
 func Parse(text string, o Options) sheaf.Query {
 	q := sheaf.Query{Text: text, Limit: o.Limit}
 	if o.Now.IsZero() {
@@ -101,14 +99,13 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word; signs of other
-// scripts are given the benefit of the doubt.
+// searchable reports whether a character can be part of a word; it assumes so for signs of other
+// scripts.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord is searchable, less what is a sign in every script: an emoji, and what joins and
-// colors several of them.
+// inWord is searchable without the signs of every script: emoji, and what joins and colors them.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -117,20 +114,20 @@ func inWord(r rune) bool {
 type parser struct {
 	o          Options
 	properties map[string]bool // by their folded names
-	skipped    map[string]bool // of which it is not known whether they are properties
+	skipped    map[string]bool // unknown whether these are properties
 	tokens     []token
 	at         int
-	mixed      bool                // not all in capitals
+	mixed      bool                // bytes to the end from the last of several marks that can close a phrase
 	closing    map[string]int      // bytes from the last of several marks that can close a phrase to the end
-	spelt      map[string][]string // what Spellings told
+	spelt      map[string][]string // answers of Spellings
 	notes      []string
-	more       int // notes beyond maxNotes
+	more       int // number of notes beyond maxNotes
 }
 
-// maxNotes bounds the notes of a query, however long it is.
+// maxNotes limits the notes of a query, whatever its length.
 const maxNotes = 8
 
-// note says something once.
+// note adds a note once.
 func (p *parser) note(s string) {
 	switch {
 	case slices.Contains(p.notes, s):
@@ -141,7 +138,7 @@ func (p *parser) note(s string) {
 	}
 }
 
-// quoted is what was typed, cut to a length that a note can hold.
+// quoted returns the typed text, cut to the length for a note.
 func quoted(s string) string {
 	const most = 60
 	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
@@ -160,11 +157,11 @@ const (
 	tokenOr
 )
 
-// token is a word or a phrase with the marks before it, or a mark by itself.
+// token is a word or a phrase with the marks before it, or a mark alone.
 type token struct {
 	kind  tokenKind
 	sign  byte   // '+', '-' or 0
-	field string // what stands before the colon, as written, or ""
+	field string // the text before the colon, as written, or ""
 	text  string
 }
 
@@ -172,8 +169,7 @@ type token struct {
 func (p *parser) lex(text string) []token {
 	var out []token
 	depth := 0
-	// What follows the last closing bracket, in bytes: a bracket that opens
-	// there is never closed.
+	// Bytes after the last closing bracket: a bracket that opens there is never closed.
 	unclosed := len(text) - 1 - strings.LastIndexByte(text, ')')
 	p.closing = map[string]int{}
 	for _, ends := range quotes {
@@ -208,12 +204,12 @@ func (p *parser) lex(text string) []token {
 		}
 	}
 	if depth > 0 {
-		p.note("a bracket is not closed; it was taken to end with the query")
+		p.note("a bracket is not closed; it ends with the query")
 	}
 	return out
 }
 
-// oneOf are the tokens that ask for any of the values, behind a sign.
+// oneOf returns tokens that match any of the values, after a sign.
 func oneOf(sign byte, values []token) []token {
 	if len(values) == 1 {
 		values[0].sign = sign
@@ -229,8 +225,7 @@ func oneOf(sign byte, values []token) []token {
 	return append(out, token{kind: tokenClose})
 }
 
-// startsOperand reports whether what follows a sign can be required or
-// forbidden.
+// startsOperand reports whether the text after a sign can be required or forbidden.
 func startsOperand(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return isQuote(r) || r == '(' || r == '#' || unicode.IsLetter(r) || unicode.IsDigit(r)
@@ -242,16 +237,16 @@ func (p *parser) startsProperty(s string, depth int) bool {
 	return ok
 }
 
-// quotes are the marks that a phrase can begin with, each with those that then end it: keyboards
-// write those of their language.
+// quotes maps a mark that begins a phrase to the marks that end it: keyboards write those of their
+// language.
 var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `"”“`, '«': `»`}
 
 // isQuote reports whether a phrase can begin with a character.
 func isQuote(r rune) bool { return quotes[r] != "" }
 
 // inBrackets reads a property as Obsidian writes it: [status:draft], or with several values
-// [status:draft OR in review]. Name and values may be in quotation marks and hold spaces.
-// Each value is a token; rest is what follows.
+// [status:draft OR in review]. Name and values may be in quotation marks and contain spaces. Each
+// value becomes a token; rest is the text after them.
 func (p *parser) inBrackets(text string, depth int) (values []token, rest string, ok bool) {
 	inner, ok := strings.CutPrefix(text, "[")
 	if !ok || strings.HasPrefix(inner, "[") {
@@ -296,14 +291,14 @@ func (p *parser) inBrackets(text string, depth int) (values []token, rest string
 	return nil, "", false
 }
 
-// Bounds of a property in brackets: the bytes of its name and of each value, and how many
-// values it has. What is beyond them is searched as words.
+// Limits of a property in brackets: the bytes of its name and of each value, and the number of
+// values. Anything beyond is searched as words.
 const (
 	maxBracket = 1000
 	maxValues  = 100
 )
 
-// cutQuoted takes what stands in quotation marks at the start of text.
+// cutQuoted returns the text in quotation marks at the start of text.
 func cutQuoted(text string) (inside, rest string, ok bool) {
 	if r, size := utf8.DecodeRuneInString(text); isQuote(r) {
 		inner := text[size:]
@@ -315,7 +310,7 @@ func cutQuoted(text string) (inside, rest string, ok bool) {
 	return "", text, false
 }
 
-// valueEnd is where a value in brackets ends: before the bracket that closes, or before OR.
+// valueEnd returns the end of a value in brackets: before the closing bracket, or before OR.
 func valueEnd(text string) int {
 	open := 0
 	for i := 0; i < min(len(text), maxBracket); i++ {
@@ -331,8 +326,8 @@ func valueEnd(text string) int {
 	return min(len(text), maxBracket)
 }
 
-// bracketName is what a name in brackets means: a property, also one that is called like a
-// field, or tags.
+// bracketName returns the meaning of a name in brackets: a property, even if a field has its name,
+// or tags.
 func (p *parser) bracketName(name string) (field string, ok bool) {
 	if field, _ = p.fieldName(name); field == "tag" || strings.HasPrefix(field, "prop.") {
 		return field, true
@@ -340,8 +335,8 @@ func (p *parser) bracketName(name string) (field string, ok bool) {
 	return "prop." + fold.Text(name), p.isProperty(name)
 }
 
-// isExpression reports whether text begins with a regular expression between
-// slashes, as /migr.tion[s]?/, that asks for more than the words in it.
+// isExpression reports whether text begins with a regular expression between slashes, as
+// /migr.tion[s]?/, that is more than its words.
 func isExpression(text string) bool {
 	inner, ok := strings.CutPrefix(text, "/")
 	if !ok {
@@ -358,8 +353,8 @@ func isExpression(text string) bool {
 // operand reads a word or a phrase, with the field before it.
 func (p *parser) operand(t token, text string, depth int) (token, string) {
 	if isExpression(text) {
-		p.note("regular expressions are not read, their words were searched: conf* finds words that begin so, colour~ " +
-			"those that are spelt alike")
+		p.note("regular expressions do not work, their words were searched: conf* finds words with this beginning, " +
+			"colour~ words with a similar spelling")
 	}
 	quote := wordEnd(text, depth, isQuote)
 	if r, size := utf8.DecodeRuneInString(text[quote:]); !isQuote(r) {
@@ -373,7 +368,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 				t.kind, t.field, t.text = tokenPhrase, name, rest[:closing]
 				rest = rest[closing+size:]
 				if quote == 0 && strings.HasPrefix(rest, ":") && wordEnd(rest, depth, nil) > 1 {
-					p.note("a phrase is no field: what stands before and behind the colon was searched as words")
+					p.note("a phrase is not a field: the parts before and after the colon were searched as words")
 				}
 				return t, rest
 			}
@@ -405,7 +400,7 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 			t.field, t.text = field, value
 		} else if !strings.HasPrefix(value, "/") && isName(bare) {
 			if p.skipped[fold.Text(bare)] {
-				p.note(quoted(name+":") + " was not looked up, since the query asks for too many properties; " + quoted(word) +
+				p.note(quoted(name+":") + " was not looked up, because the query has too many properties; " + quoted(word) +
 					" was searched as words; did you mean " + quoted(bracket+"prop."+bare+":") + "?")
 			} else if bracket == "" {
 				p.unknown(name, word)
@@ -419,8 +414,8 @@ func (p *parser) operand(t token, text string, depth int) (token, string) {
 	return t, text[end:]
 }
 
-// abbreviates reports whether the quotation mark at byte i of a word stands before the last
-// letter of a Hebrew abbreviation, which it belongs to.
+// abbreviates reports whether the quotation mark at byte i of a word is before the last letter of a
+// Hebrew abbreviation and belongs to it.
 func abbreviates(word string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(word[:i])
 	after, _ := utf8.DecodeRuneInString(word[min(i+1, len(word)):])
@@ -440,8 +435,8 @@ func (p *parser) checkBrackets(word string) {
 	}
 }
 
-// wordEnd is where the word at the start of text ends: at white space, at a
-// bracket that closes a group, or at what stops besides; nil is nothing.
+// wordEnd returns the end of the word at the start of text: at white space, at a bracket that
+// closes a group, or where stops says so; stops may be nil.
 func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {
@@ -469,22 +464,22 @@ func isName(s string) bool {
 	return true
 }
 
-// fieldNames are the fields that everybody has, without their other names.
+// fieldNames are the built-in fields, without their other names.
 var fieldNames = []string{"title", "heading", "tag", "path", "ext", "before", "after", "on", "date", "body", "alias"}
 
-// unknown says that a name before a colon is that of nothing.
+// unknown notes that a name before a colon has no meaning.
 func (p *parser) unknown(name, word string) {
 	said := quoted(name+":") + " is no field or property here; " + quoted(word) + " was searched as words"
 	if slices.ContainsFunc(p.notes, func(n string) bool { return strings.HasPrefix(n, said) }) {
 		return
 	}
-	if len(p.notes) < maxNotes { // others are only counted
+	if len(p.notes) < maxNotes { // further ones are only counted
 		said += p.meant(name)
 	}
 	p.note(said)
 }
 
-// meant asks for the field or property that a name nobody knows is near to.
+// meant suggests the field or property that resembles an unknown name.
 func (p *parser) meant(name string) string {
 	properties := maps.Clone(p.properties)
 	maps.DeleteFunc(properties, func(_ string, is bool) bool { return !is })
@@ -507,7 +502,7 @@ func (p *parser) isProperty(name string) bool {
 	return is
 }
 
-// fieldName is the field, filter or property that a name before a colon means.
+// fieldName returns the field, filter or property that a name before a colon means.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := fold.Text(name)
 	switch low {
@@ -526,7 +521,7 @@ func (p *parser) fieldName(name string) (string, bool) {
 	if slices.Contains(fieldNames, low) {
 		return low, true
 	}
-	if strings.HasPrefix(strings.TrimLeft(low, "+-"), "[") { // of brackets that are none
+	if strings.HasPrefix(strings.TrimLeft(low, "+-"), "[") { // of brackets that are not brackets
 		return "", false
 	}
 	if p.isProperty(low) {

@@ -155,7 +155,7 @@ func TestParse(t *testing.T) {
 		{`cow OR (calf -(zebra OR tag:barn))`, `any of "cow" or (any of "calf", not (any of "zebra" or the phrase ` +
 			`"barn" in tags))`, ""},
 		{`cow (calf -(zebra OR tag:barn))`, `any of "cow calf", not (any of "zebra"), where not (tag is barn)`, ""},
-		{`cow -(zebra tag:barn)`, `any of "cow", not any of "zebra", where not tag is barn`, "not only what is both"},
+		{`cow -(zebra tag:barn)`, `any of "cow", not any of "zebra", where not tag is barn`, "not only what has both"},
 		{`"a b" OR tag:c*`, `the phrase "a b" or words that begin with "c" in tags`, ""},
 		{`a OR tag:b/c*`, `any of "a", where (tag begins with b/c)`, "cannot stand between"},
 		{`a OR path:guides/git/`, `any of "a" or the phrase "guides/git" in path`, ""},
@@ -195,7 +195,7 @@ func TestParse(t *testing.T) {
 		{`date:>=2024-02-03 date:<2025`, `everything, where (date is at least 2024-02-03 and date is before 2025-01-01)`, ""},
 		{`date:=2024-01`, `everything, where date is from 2024-01-01 to before 2024-02-01`, ""},
 		{`date:<>2024-01`, `any of "<>2024-01"`, "is no date"},
-		{`"key with space":v`, `the phrase "key with space", better with any of ":v"`, "no field"},
+		{`"key with space":v`, `the phrase "key with space", better with any of ":v"`, "not a field"},
 		{`foo"bar`, `any of "foo\"bar"`, "begins no phrase"},
 		{`   `, `nothing`, ""},
 		{`🚀 日本語`, `any of "🚀 日本語"`, ""},

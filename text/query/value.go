@@ -13,7 +13,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// value reads what a word or phrase asks for.
+// value reads the meaning of a word or phrase.
 func (p *parser) value(t token) part {
 	if name, ok := strings.CutPrefix(t.field, "prop."); ok {
 		return p.property(name, t)
@@ -55,7 +55,7 @@ func (p *parser) value(t token) part {
 	out := word(t.text)
 	if stem := strings.TrimRight(strings.TrimRight(t.text, "0123456789"), "~"); out.query == nil &&
 		len(stem) < len(t.text) && strings.Contains(t.text[len(stem):], "~") && hasLetter(stem) {
-		p.note(`behind "~" stands 1, 2 or nothing; ` + quoted(t.text) + ` was searched as a word`)
+		p.note(`only 1, 2 or nothing may follow "~"; ` + quoted(t.text) + ` was searched as a word`)
 	} else if i := strings.IndexByte(t.text, '*'); out.query == nil && i > 0 && hasLetter(t.text[:i]) &&
 		hasLetter(t.text[i:]) {
 		p.note(`a star counts only at the end of a word; ` + quoted(t.text) + ` was searched as words`)
@@ -63,7 +63,7 @@ func (p *parser) value(t token) part {
 	return out
 }
 
-// words is a match of a word or phrase in one field.
+// words returns a match of a word or phrase in one field.
 func words(t token, field string) sheaf.TextQuery {
 	if t.kind == tokenPhrase {
 		return sheaf.Phrase{Text: t.text, Field: field}
@@ -78,10 +78,10 @@ func words(t token, field string) sheaf.TextQuery {
 			return q
 		}
 	}
-	return sheaf.Phrase{Text: t.text, Field: field} // a word that is several, as docker-compose
+	return sheaf.Phrase{Text: t.text, Field: field} // one word of several parts, such as docker-compose
 }
 
-// word reads a word with the marks behind it.
+// word reads a word with the marks after it.
 func word(s string) part {
 	if stem, ok := strings.CutSuffix(s, "*"); ok && hasLetter(stem) && !strings.Contains(stem, "*") {
 		return part{query: sheaf.Prefix{Text: stem}}
@@ -132,9 +132,9 @@ func (p *parser) tag(t token) part {
 		words: tagWords(name, false), strict: true}
 }
 
-// path reads a folder, a file, or the beginning of a path. A file's name with its
-// extension is that of files in every folder, unless a slash stands before it. A
-// bare name is looked for among the words of paths.
+// path reads a folder, a file, or the beginning of a path. A file's name with its extension means
+// files in every folder, unless a slash comes before it. A bare name is searched among the words of
+// paths.
 func (p *parser) path(t token) part {
 	value := strings.TrimPrefix(strings.TrimPrefix(t.text, "./"), "/")
 	prefix, star := strings.CutSuffix(value, "*")
@@ -165,12 +165,11 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// maxSpelt is how many paths of a query are looked for in any case: each is a look at all
-// that there are.
+// maxSpelt is how many paths of a query are searched in any case: each search reads all paths.
 const maxSpelt = 16
 
-// spellings are the ways in which documents may write a path, in the case in which it is
-// written, or where none has that, in any.
+// spellings returns the ways in which documents may spell a path: with this case, or if none has
+// it, with any.
 func (p *parser) spellings(written string) []string {
 	all, asked := p.spelt[written]
 	if asked {
@@ -181,8 +180,8 @@ func (p *parser) spellings(written string) []string {
 	case p.o.Spellings == nil:
 		return all
 	case len(p.spelt) == maxSpelt:
-		p.note("the query asks for too many paths; the first " + strconv.Itoa(maxSpelt) + " were looked for in any case, " +
-			"the others as they are written")
+		p.note("the query has too many paths; the first " + strconv.Itoa(maxSpelt) + " were searched in any case, " +
+			"the others as written")
 		return all
 	case p.spelt == nil:
 		p.spelt = map[string][]string{}
@@ -196,7 +195,7 @@ func (p *parser) spellings(written string) []string {
 	return all
 }
 
-// begins are the paths that begin in one of several ways.
+// begins returns a filter for paths that begin in one of several ways.
 func begins(prefixes []string) sheaf.Filter {
 	var any sheaf.Or
 	for _, s := range prefixes {
@@ -208,8 +207,8 @@ func begins(prefixes []string) sheaf.Filter {
 	return any
 }
 
-// property reads name:value, name:begin*, name:>value and the like. Text compares
-// without regard to case: its column holds it folded, and of a link the name of its note.
+// property reads name:value, name:begin*, name:>value and so on. Text ignores case: its column has
+// the folded text, and for a link the name of its note.
 func (p *parser) property(name string, t token) part {
 	column, text := sheaf.PropertyColumn(name), t.text
 	if stem, star := strings.CutSuffix(text, "*"); star && t.kind != tokenPhrase && !strings.ContainsAny(stem, "*<>=") {
@@ -249,7 +248,7 @@ func (p *parser) property(name string, t token) part {
 	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(fold.Text(value))}}}
 	if isNumber {
 		any = append(any, writtenSo(name, value, number))
-	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may be written so
+	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may have this form
 		any = append(any, sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))})
 	}
 	if b, err := strconv.ParseBool(strings.ToLower(value)); err == nil && len(value) > 1 {
@@ -264,7 +263,7 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: any, strict: true}
 }
 
-// writtenSo lets numbers of a property through that are written so: 12.10 is not 12.1.
+// writtenSo returns a filter for numbers of a property in exactly this form: 12.10 is not 12.1.
 func writtenSo(name, value string, number float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(number, value).Text != "" {
@@ -292,7 +291,7 @@ func texts(of []string) []sheaf.Value {
 	return values
 }
 
-// cases are a text as it is, in small letters and in capitals, each once.
+// cases returns a text unchanged, in small letters and in capitals, without duplicates.
 func cases(s string) []string {
 	out := []string{s}
 	for _, other := range [...]string{strings.ToLower(s), strings.ToUpper(s)} {
@@ -303,13 +302,13 @@ func cases(s string) []string {
 	return out
 }
 
-// comparison cuts the signs <, > and = from the value behind them.
+// comparison separates the signs <, > and = from the value after them.
 func comparison(text string) (op, value string) {
 	value = strings.TrimLeft(text, "<>=")
 	return text[:len(text)-len(value)], strings.TrimSpace(value)
 }
 
-// compare is a range over values that stand for first to last.
+// compare returns a range over values that stand for first to last.
 func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	switch op {
 	case ">":
@@ -322,8 +321,8 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:, the last two with a comparison too.
-// After includes the day itself.
+// date reads before:, after:, on: and date:, the last two also with a comparison. After includes
+// the day itself.
 func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {
 		return part{filter: sheaf.Exists{Column: sheaf.ColumnDate}, strict: true}

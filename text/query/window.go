@@ -8,12 +8,12 @@ import (
 	"sheaf"
 )
 
-// undatedAge is how old a document without a date of its last update is taken to be.
+// undatedAge is the assumed age of a document without a date of its last update.
 const undatedAge = 90 * 24 * time.Hour
 
-// MayBeUndated reports whether documents without a date of their last update pass a window of
-// such dates, of which a zero end is open: they are taken to be 90 days old, and so pass a window
-// that starts before that and has no end.
+// MayBeUndated reports whether documents without a date of their last update pass a window of such
+// dates; a zero end is open. They count as 90 days old, so they pass an open window that starts
+// earlier.
 func MayBeUndated(start, end, now time.Time) bool {
 	return end.IsZero() && !start.IsZero() && start.Before(now.Add(-undatedAge))
 }
@@ -25,9 +25,9 @@ var (
 		sheaf.PropertyColumn("lastmod")}
 )
 
-// CreatedIn is the filter of documents that were created in a window, START..END: dates as after:
-// has them, both days included, either of which may be missing. Documents whose property created
-// is missing pass. "" is no filter.
+// CreatedIn returns the filter for documents that were created in a window, START..END. The dates
+// are those of after:, both days are included, and either may be missing. Documents without the
+// property created pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	w, err := windowOf(window, now)
 	if err != nil || w == nil {
@@ -36,9 +36,9 @@ func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	return w.filter(createdColumns, true), nil
 }
 
-// UpdatedIn is the filter of documents whose last update was in a window, as for [CreatedIn], by
-// their properties updated, modified and lastmod. Documents without any of these are taken to be
-// 90 days old: they pass a window that starts before that and has no end.
+// UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn],
+// by their properties updated, modified and lastmod. Documents without any of these count as 90
+// days old: they pass an open window that starts earlier.
 func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	w, err := windowOf(window, now)
 	if err != nil || w == nil {
@@ -47,8 +47,8 @@ func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
 	return w.filter(updatedColumns, MayBeUndated(w.start, w.end, now)), nil
 }
 
-// InSets is the filter of documents of any of some sets; nil without a name. It narrows what
-// a query finds, and never widens it.
+// InSets returns the filter for documents of any of some sets; nil without a name. It only narrows
+// a query.
 func InSets(names []string) (sheaf.Filter, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -104,8 +104,8 @@ func windowOf(text string, now time.Time) (*window, error) {
 	return w, nil
 }
 
-// filter lets through documents with a date of one of the columns in the window, and those
-// that have none of these columns when undated.
+// filter passes documents with a date of one of the columns in the window, and with undated those
+// that have none of these columns.
 func (w *window) filter(columns []string, undated bool) sheaf.Filter {
 	var any sheaf.Or
 	var dated []sheaf.Filter

@@ -1,6 +1,8 @@
 package http_test
 
 import (
+	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -356,6 +358,37 @@ func TestCountOfWhatIsOrdered(t *testing.T) {
 			faceted == 0 {
 			t.Errorf("%s: %v, %d by facets, total %+v", parameters, a.Matches, faceted, a.Total)
 		}
+	}
+}
+
+var updateMetrics = flag.Bool("update-metrics", false, "write doc/metrics.md")
+
+// TestMetricsOfDocument: doc/metrics.md has every metric with its kind and its help text.
+// go test ./door/http -run TestMetricsOfDocument -update-metrics writes it.
+func TestMetricsOfDocument(t *testing.T) {
+	s := start(t, notes, nil)
+	s.ask(t, "GET", "/v1/search?query=anchor", "")
+	_, body := s.ask(t, "GET", "/metrics", "")
+	page := "# Metrics\n\n`/metrics` of `sheaf serve` has these, for Prometheus. A histogram also has `_bucket`, `_sum` and " +
+		"`_count`.\nThis page is made from the program's own texts (`go test ./door/http -run TestMetricsOfDocument " +
+		"-update-metrics`).\n\n| metric | kind | is |\n|---|---|---|\n"
+	help := map[string]string{}
+	for line := range strings.Lines(string(body)) {
+		switch words := strings.SplitN(strings.TrimSpace(line), " ", 4); {
+		case strings.HasPrefix(line, "# HELP "):
+			help[words[2]] = words[3]
+		case strings.HasPrefix(line, "# TYPE "):
+			page += fmt.Sprintf("| `%s` | %s | %s |\n", words[2], words[3], help[words[2]])
+		}
+	}
+	name := filepath.Join("..", "..", "doc", "metrics.md")
+	if *updateMetrics {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if had, err := os.ReadFile(name); err != nil || string(had) != page {
+		t.Errorf("doc/metrics.md is not what -update-metrics writes: %v", err)
 	}
 }
 

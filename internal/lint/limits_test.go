@@ -17,7 +17,7 @@ import (
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
 	"lines of Go without tests":                                      129130,
-	"lines of tests in Go":                                           81640,
+	"lines of tests in Go":                                           81680,
 	"lines over 120 columns":                                         161,
 	"lines of tests over 120 columns":                                149,
 	"structs with more than 12 fields (not JSON, Options or engine)": 22,

@@ -132,8 +132,8 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels is what to call a number that has two names: by its rank and the term
-// that it is about, if it has them. A passage of the document is told by its slug.
+// joinLabels names a number that has two labels: by its rank and its term, if it has them. The slug names a
+// passage of the document.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)
 	slug := strings.LastIndexByte(outer, '#')

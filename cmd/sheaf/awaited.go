@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// awaited is standard input that an interruption ends: a signal that the process handles does not
-// end a read of it, and there may be nobody who writes.
+// awaited is standard input that an interruption ends. A signal that the process handles does not end a read,
+// which may last for ever.
 type awaited struct {
 	ctx  context.Context
 	from io.Reader

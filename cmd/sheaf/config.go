@@ -46,8 +46,7 @@ func keyHelp() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// setIn says with an error in which file or variable the setting called key was made: whoever
-// gets the error may not have made it today.
+// setIn adds to an error the file or variable that sets key.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
 	if err == nil || origin.Source != config.SourceEnvironment && origin.Source != config.SourceProject &&

@@ -84,7 +84,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err := access.ValidName("name", g.Name); err != nil {
 				return err
 			}
-			// A variable that nobody set would make a key that sees more than was meant.
+			// An unset variable would make a key that sees more than was meant.
 			for _, flag := range [][2]string{{"tenant", g.Tenant}, {"access", strings.Join(g.Access, "")},
 				{"set", strings.Join(g.Sets, "")}, {"filter", g.Baked}, {"expires", expires}} {
 				if name, value := flag[0], flag[1]; cmd.Flags().Changed(name) && strings.TrimSpace(value) == "" {

@@ -101,7 +101,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			close(opened)
 		}
 		group, ctx := errgroup.WithContext(outer)
-		group.Go(func() error { return s.untilAnew(ctx, door) })
+		group.Go(func() error { return s.untilReplaced(ctx, door) })
 		group.Go(func() error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
 		})

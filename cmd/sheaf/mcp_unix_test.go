@@ -37,7 +37,8 @@ func TestMCPStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{` +
+		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 	lines.Scan()
 	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	text := strings.Repeat("apples pears oranges plums ", 3_000)

@@ -33,7 +33,8 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 		Short: "Write the entry for sheaf into the configuration of assistants",
 		Long: `Adds this folder as an MCP server to the assistants that are named, or to all that
 are installed. It shows what would be written and asks before every file; what
-else is in the file stays. Known assistants: ` + strings.Join(assistantNames(assistant.All(assistant.Places{})), ", ") + `.`,
+else is in the file stays. Known assistants: ` +
+			strings.Join(assistantNames(assistant.All(assistant.Places{})), ", ") + `.`,
 		Example: `  sheaf mcp install --in ~/notes claude-code
   sheaf mcp install --remove cursor`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -145,7 +146,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			continue
 		}
 		agreed, err := a.agreed(&list[i], change, answers, o.yes)
-		if err != nil { // nobody answers for the others either
+		if err != nil { // the others would get no answer either
 			return errors.Join(append(faults, err)...)
 		}
 		if !agreed {

@@ -87,7 +87,7 @@ func TestUntilAnew(t *testing.T) {
 			time.AfterFunc(c.made, func() { _ = os.MkdirAll(c.dir, 0o700) })
 			time.AfterFunc(c.anew, func() { close(open.anew) })
 			began := time.Now()
-			if err := s.untilAnew(t.Context(), open); !errors.Is(err, c.ends) || time.Since(began) != c.wait {
+			if err := s.untilReplaced(t.Context(), open); !errors.Is(err, c.ends) || time.Since(began) != c.wait {
 				t.Errorf("%d: %v after %v", i, err, time.Since(began))
 			}
 		}

@@ -45,8 +45,9 @@ counts likewise (setting bm25), and the overlap with exact counting stands besid
 
 A store is "embedded" or an address as in sheaf copy; each is filled, or brought up
 to date, before it is asked.`,
-		Example: "  sheaf parity --stores embedded,postgres://me@127.0.0.1/notes --profile rrf queries.txt --html report.html",
-		Args:    arguments(cobra.ExactArgs(1)),
+		Example: "  sheaf parity --stores embedded,postgres://me@127.0.0.1/notes --profile rrf queries.txt " +
+			"--html report.html",
+		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.parity(cmd, stores, args[0], html, set)
 		},

@@ -11,32 +11,29 @@ import (
 	"sheaf/ingest"
 )
 
-// reopenStep is how long it takes at least from one opening to the next.
+// reopenStep is the least time from one opening to the next.
 const reopenStep = time.Second
 
-// errGrown says that an index is to be opened again because its language is another one now
-// that there is more text.
+// errGrown asks to open the index again because its text has grown into another language.
 var errGrown = errors.New("the language of the index is another one now")
 
-// damagedRest is how long an index that was to be mended is served as it is: a disk may be at
-// fault, or full.
+// damagedRest is the time between two repairs of an index. Meanwhile the server answers from what is whole: the disk
+// may be full or broken.
 const damagedRest = time.Minute
 
-// refusedRest is how long an index that was served and cannot be opened again is left alone between two
-// tries: somebody may have given its store to an index of other settings.
+// refusedRest is the time between two tries to open an index that was served before. Another index may use its store
+// now.
 const refusedRest = 30 * time.Second
 
-// reopening runs what opens the index and works until the command ends, and again when
-// another process has made the index anew in another way meanwhile, it has grown out of
-// its language, or it is damaged, which is mended when it is opened. When it is opened again
-// it is waited for as long as that other process takes.
-// The command works until it is told to end, so that ends it well, whatever it does then.
+// reopening calls run, which opens the index and works until ctx ends. It calls run again when another process
+// remade the index, when the language of the index changed, or when the index is damaged: opening repairs it. Later
+// openings wait for the other process. The end of ctx is no error.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
 		began := time.Now()
 		err := run(o, again)
-		anew := errors.Is(err, ingest.ErrRebuilt)
+		remade := errors.Is(err, ingest.ErrRebuilt)
 		busy := again && errors.Is(err, vfs.ErrLocked)
 		damaged := errors.Is(err, vfs.ErrCorrupt) && time.Since(a.mended) >= damagedRest
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -45,17 +42,17 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 		var store collection.StoreError
 		refused := again && err != nil && (errors.As(err, &store) || errors.Is(err, sheaf.ErrInvalid) ||
 			errors.Is(err, sheaf.ErrUnavailable))
-		if !anew && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
+		if !remade && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}
-		if refused && !anew && !busy && !damaged { // it was served before, and may be again
+		if refused && !remade && !busy && !damaged { // it was served before, and may be again
 			a.notice("%v: it is tried again every %v", err, refusedRest)
 			began = time.Now().Add(refusedRest - reopenStep)
 		}
 		if o.Damaged = damaged || busy && o.Damaged; damaged {
 			a.mended = time.Now()
 		}
-		if anew {
+		if remade {
 			a.notice("%v: it is opened again", ingest.ErrRebuilt)
 		}
 		select {
@@ -66,16 +63,16 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 	}
 }
 
-// changing is an index that is open, as [collection.Collection] tells of it.
+// changing reports what happens to an open index; [collection.Collection] implements it.
 type changing interface {
 	MadeAnew() <-chan struct{}
 	Damaged() <-chan struct{}
 	Damage() error
 }
 
-// untilAnew waits until a collection is to be opened again, or ctx ends. What is not damaged is
-// served until the index can be mended.
-func (s *session) untilAnew(ctx context.Context, door changing) error {
+// untilReplaced waits until the collection must be opened again, or ctx ends. A damaged index serves what is whole
+// until it can be repaired.
+func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {
 		select {
@@ -98,5 +95,5 @@ func (s *session) untilAnew(ctx context.Context, door changing) error {
 	}
 }
 
-// rested tells when an index that is damaged may be mended again.
+// rested returns a channel that receives when a damaged index may be repaired again.
 func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.mended)) }

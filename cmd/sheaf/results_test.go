@@ -50,7 +50,8 @@ func answer() *searchJSON {
 			},
 			{
 				Rank: 2, ID: "notes:evil.md", Doc: "notes:evil.md", Path: "evil\x1b[2J.md", Title: "Evil", Breadcrumb: "> Evil",
-				Line: 1, Score: 0.00123, Snippet: "数据库 commit \x1b]0;x\x07", Matches: []span{{0, 9}, {10, 16}}, Tags: []string{},
+				Line: 1, Score: 0.00123, Snippet: "数据库 commit \x1b]0;x\x07", Matches: []span{{0, 9}, {10, 16}},
+				Tags: []string{},
 				hierarchy: []string{"A very long title of a document that does not fit", "Its first heading is long as well",
 					"E\x07vil"}, file: "/notes/evil.md",
 			},

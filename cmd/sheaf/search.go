@@ -146,7 +146,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		}
 		notes := q.Notes
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
-			notes = out.Notes // who chose a ranking is told what of it could not be
+			notes = out.Notes // they say which parts of the chosen ranking could not run
 		} else {
 			notes = append(notes, out.unmet...)
 		}

@@ -131,7 +131,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.Where.Root,
 			s.Folder, wording.ShellQuoted(s.Folder))
 	}
-	if first { // before anything is told of a server that cannot be
+	if first { // before any notice about a server that cannot start
 		listener, err := listen("--addr", o.addr)
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 // index is to be opened again.
 func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
-	group.Go(func() error { return s.untilAnew(ctx, door) })
+	group.Go(func() error { return s.untilReplaced(ctx, door) })
 	group.Go(func() error {
 		err := o.server.wait(ctx)
 		if outer.Err() != nil {

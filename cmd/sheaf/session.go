@@ -289,8 +289,7 @@ type searchOptions struct {
 	explain bool
 	// terms are further words that score.
 	terms []string
-	// label is shown as the query when nobody typed its text; alike says that
-	// passages like it are asked for, which answer nothing.
+	// label replaces the query in the answer, for a query that the command made. alike asks for similar passages.
 	label string
 	alike bool
 	// columns are further flags of search.
@@ -438,8 +437,7 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit is the limit in force: where nobody set one, that of the profile with these
-// parameters if it has one.
+// usualLimit returns the limit of the settings, or that of the profile when no setting has one.
 func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
 	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
@@ -447,8 +445,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf loads the profile in force and reads the parameters set for it. The limit
-// in force is from then on that of the profile, if it has one and nobody set another.
+// profileOf loads the profile in force and reads the parameters set for it. It sets the limit of the settings to
+// the profile's, unless a source set one.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // isTaken reports whether another program listens at an address.
 func isTaken(err error) bool { return errors.Is(err, windows.WSAEADDRINUSE) }
 
-// isForbidden reports whether nobody, or not this user, may listen at an address: whole
-// ranges of ports can be kept for others.
+// isForbidden reports whether the system refuses to let this user listen at an address. Windows can reserve whole
+// ranges of ports.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, windows.WSAEACCES)
 }

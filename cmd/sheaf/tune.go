@@ -341,9 +341,8 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste are parameters that bound what is shown or retrieved, of which more is no
-// better ranking, and those that have a model of an endpoint asked, for every
-// setting anew: such are tried when they are named.
+// taste are parameters that are tried only when they are named. They bound what is shown or retrieved, or call the
+// model of an endpoint for every value.
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 

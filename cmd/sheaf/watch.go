@@ -89,8 +89,8 @@ type watchJSON struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-// watched says what a run did when it changed something; a person is told of the
-// first run anyhow. Faults do not end the watching: the next run may go well.
+// watched reports what a run changed, and for people also a first run without changes. Faults do not end the
+// watching: the next run may go well.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {

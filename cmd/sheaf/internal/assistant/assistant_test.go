@@ -166,30 +166,39 @@ func TestKeepsWhatIsThere(t *testing.T) {
 // the file moves.
 func TestLayout(t *testing.T) {
 	const entry = `"sheaf": {"command": "/usr/bin/sheaf", "args": ["mcp"]}`
-	for before, want := range map[string]string{
-		"":                                        "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
-		"{\"a\":1, \"b\" : [1,2]}":                "{\"a\":1, \"b\" : [1,2], \"mcpServers\": {" + entry + "}}",
-		"{\n\t\"a\": 1\n}":                        "{\n\t\"a\": 1,\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t}\n}",
-		"{\n\t\"a\": 1, // one\n}\n":              "{\n\t\"a\": 1, // one\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t},\n}\n",
-		"{\r\n \"a\": 1\r\n}\r\n":                 "{\r\n \"a\": 1,\r\n \"mcpServers\": {\r\n  " + entry + "\r\n }\r\n}\r\n",
-		"{\n  \"mcpServers\": {}\n}":              "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		`{"mcpServers": {"x": {}}}`:               `{"mcpServers": {"x": {}, ` + entry + `}}`,
-		`{"mcpServers": {"sheaf": {"url": "x"}}}`: `{"mcpServers": {"sheaf": {"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`,
-		`{"mcpServers": {"sheaf": {"env": {"A": "b"}, "command" : "old", "disabled": true /* for now */}}}`:                                              `{"mcpServers": {"sheaf": {"env": {"A": "b"}, "command" : "/usr/bin/sheaf", "disabled": true, "args": ["mcp"] /* for now */}}}`,
-		"{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"old\", // mine\n      \"args\": [\"x\"],\n      \"env\": {},\n    },\n  },\n}\n": "{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"/usr/bin/sheaf\", // mine\n      \"args\": [\"mcp\"],\n      \"env\": {},\n    },\n  },\n}\n",
-		`{"mcpServers": {"sheaf":5}}`: `{"mcpServers": {"sheaf":{"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`,
-		"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"} // keep\n   }, // behind\n   \"n\": 1.50\n}\n": "{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"}, // keep\n      " + entry + "\n   }, // behind\n   \"n\": 1.50\n}\n",
-		"{\"mcpServers\": {/* mine */}}": "{\"mcpServers\": {/* mine */\n    " + entry + "\n  }}",
-		"{\n  \"a\": 1 /* c */}":         "{\n  \"a\": 1, /* c */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		"/* top */ {/* only */}":         "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}",
-		"{\n  \"a\": 1 // c\n  /* d\n     e */ }": "{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " +
-			entry + "\n  }\n}",
-		"{\"a\": 1 /* c */}": "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}",
-		"{}\n// end":         "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n// end",
-		"\ufeff{}\n":         "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
-		"\ufeff":             "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n",
+	for _, c := range []struct{ before, want string }{
+		{"", "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n"},
+		{"{\"a\":1, \"b\" : [1,2]}", "{\"a\":1, \"b\" : [1,2], \"mcpServers\": {" + entry + "}}"},
+		{"{\n\t\"a\": 1\n}", "{\n\t\"a\": 1,\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t}\n}"},
+		{"{\n\t\"a\": 1, // one\n}\n", "{\n\t\"a\": 1, // one\n\t\"mcpServers\": {\n\t\t" + entry + "\n\t},\n}\n"},
+		{"{\r\n \"a\": 1\r\n}\r\n", "{\r\n \"a\": 1,\r\n \"mcpServers\": {\r\n  " + entry + "\r\n }\r\n}\r\n"},
+		{"{\n  \"mcpServers\": {}\n}", "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
+		{`{"mcpServers": {"x": {}}}`, `{"mcpServers": {"x": {}, ` + entry + `}}`},
+		{`{"mcpServers": {"sheaf": {"url": "x"}}}`,
+			`{"mcpServers": {"sheaf": {"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`},
+		{`{"mcpServers": {"sheaf": {"env": {"A": "b"}, "command" : "old", "disabled": true /* for now */}}}`,
+			`{"mcpServers": {"sheaf": {"env": {"A": "b"}, "command" : "/usr/bin/sheaf", "disabled": true, "args": ` +
+				`["mcp"] /* for now */}}}`},
+		{"{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"old\", // mine\n" +
+			"      \"args\": [\"x\"],\n      \"env\": {},\n    },\n  },\n}\n",
+			"{\n  \"mcpServers\": {\n    \"sheaf\": {\n      \"command\": \"/usr/bin/sheaf\", // mine\n" +
+				"      \"args\": [\"mcp\"],\n      \"env\": {},\n    },\n  },\n}\n"},
+		{`{"mcpServers": {"sheaf":5}}`, `{"mcpServers": {"sheaf":{"command": "/usr/bin/sheaf", "args": ["mcp"]}}}`},
+		{"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"} // keep\n   }, // behind\n" +
+			"   \"n\": 1.50\n}\n",
+			"{\n   // mine\n   \"mcpServers\": {\n      \"x\": {\"command\": \"y\"}, // keep\n      " + entry +
+				"\n   }, // behind\n   \"n\": 1.50\n}\n"},
+		{"{\"mcpServers\": {/* mine */}}", "{\"mcpServers\": {/* mine */\n    " + entry + "\n  }}"},
+		{"{\n  \"a\": 1 /* c */}", "{\n  \"a\": 1, /* c */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
+		{"/* top */ {/* only */}", "/* top */ {/* only */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
+		{"{\n  \"a\": 1 // c\n  /* d\n     e */ }",
+			"{\n  \"a\": 1, // c\n  /* d\n     e */\n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
+		{"{\"a\": 1 /* c */}", "{\"a\": 1, \"mcpServers\": {" + entry + "} /* c */}"},
+		{"{}\n// end", "{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n// end"},
+		{"\ufeff{}\n", "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n"},
+		{"\ufeff", "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\n"},
 	} {
-		edited(t, "cursor", before, want, func(a assistant.Assistant) (*assistant.Change, error) {
+		edited(t, "cursor", c.before, c.want, func(a assistant.Assistant) (*assistant.Change, error) {
 			return a.Add(assistant.Server{Name: "sheaf", Command: "/usr/bin/sheaf", Args: []string{"mcp"}})
 		})
 	}
@@ -214,24 +223,33 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 
 // TestTakesOut: an entry goes, and the comments beside it stay.
 func TestTakesOut(t *testing.T) {
-	for before, want := range map[string]string{
-		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n  \"y\": {} // end\n}}": "{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  // too\n\n  // of y\n  \"y\": {} // end\n}}",
-		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {}\n  /* end */\n}}":                                            "{\"mcpServers\": {\n  \"x\": {} // of x\n  /* end */\n}}",
-		"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {} // mine\n}}":                                                 "{\"mcpServers\": {\n  \"x\": {} // of x\n  // mine\n}}",
-		"{\"mcpServers\": {\n  \"sheaf\": {} /* a */,\n  \"x\": {},\n}}":                                                        "{\"mcpServers\": {\n  /* a */\n  \"x\": {},\n}}",
-		"{\"mcpServers\": {\n  \"sheaf\": {\"a\": 1},\n  \"x\": {}\n}}":                                                         "{\"mcpServers\": {\n  \"x\": {}\n}}",
-		"{\"mcpServers\": {\r\n  \"x\": {},\r\n  \"sheaf\": {}\r\n}}\r\n":                                                       "{\"mcpServers\": {\r\n  \"x\": {}\r\n}}\r\n",
-		"{\"mcpServers\": {\n  \"x\": {},\n  \"sheaf\": {},\n}}":                                                                "{\"mcpServers\": {\n  \"x\": {},\n}}",
-		"{\"mcpServers\": {\n  // mine\n  \"sheaf\": {}\n}}":                                                                    "{\"mcpServers\": {\n  // mine\n}}",
-		"{\"mcpServers\": {\n  \"sheaf\": {} // mine\n}}":                                                                       "{\"mcpServers\": {\n  // mine\n}}",
-		"{\"mcpServers\": {\n  \"sheaf\": {}\n}}":                                                                               "{\"mcpServers\": {\n}}",
-		`{"mcpServers": {"x": {}, "sheaf": {}}}`:                                                                                `{"mcpServers": {"x": {}}}`,
-		`{"mcpServers": {"sheaf": {}, "x": {}}}`:                                                                                `{"mcpServers": {"x": {}}}`,
-		`{"mcpServers": {"x": {}, "sheaf": {}, "y": {}}}`:                                                                       `{"mcpServers": {"x": {}, "y": {}}}`,
-		`{"mcpServers": {"x": {} /* a */, /* b */ "sheaf": {} /* c */ }}`:                                                       `{"mcpServers": {"x": {} /* a */ /* b */ /* c */ }}`,
-		`{"mcpServers": {"sheaf": {}}}`:                                                                                         `{"mcpServers": {}}`,
+	for _, c := range []struct{ before, want string }{
+		{"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n" +
+			"  \"y\": {} // end\n}}",
+			"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  // too\n\n  // of y\n  \"y\": {} // end\n}}"},
+		{"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {}\n  /* end */\n}}",
+			"{\"mcpServers\": {\n  \"x\": {} // of x\n  /* end */\n}}"},
+		{"{\"mcpServers\": {\n  \"x\": {}, // of x\n  \"sheaf\": {} // mine\n}}",
+			"{\"mcpServers\": {\n  \"x\": {} // of x\n  // mine\n}}"},
+		{"{\"mcpServers\": {\n  \"sheaf\": {} /* a */,\n  \"x\": {},\n}}",
+			"{\"mcpServers\": {\n  /* a */\n  \"x\": {},\n}}"},
+		{"{\"mcpServers\": {\n  \"sheaf\": {\"a\": 1},\n  \"x\": {}\n}}", "{\"mcpServers\": {\n  \"x\": {}\n}}"},
+		{"{\"mcpServers\": {\r\n  \"x\": {},\r\n  \"sheaf\": {}\r\n}}\r\n",
+			"{\"mcpServers\": {\r\n  \"x\": {}\r\n}}\r\n"},
+		{"{\"mcpServers\": {\n  \"x\": {},\n  \"sheaf\": {},\n}}", "{\"mcpServers\": {\n  \"x\": {},\n}}"},
+		{"{\"mcpServers\": {\n  // mine\n  \"sheaf\": {}\n}}", "{\"mcpServers\": {\n  // mine\n}}"},
+		{"{\"mcpServers\": {\n  \"sheaf\": {} // mine\n}}", "{\"mcpServers\": {\n  // mine\n}}"},
+		{"{\"mcpServers\": {\n  \"sheaf\": {}\n}}", "{\"mcpServers\": {\n}}"},
+		{`{"mcpServers": {"x": {}, "sheaf": {}}}`, `{"mcpServers": {"x": {}}}`},
+		{`{"mcpServers": {"sheaf": {}, "x": {}}}`, `{"mcpServers": {"x": {}}}`},
+		{`{"mcpServers": {"x": {}, "sheaf": {}, "y": {}}}`, `{"mcpServers": {"x": {}, "y": {}}}`},
+		{`{"mcpServers": {"x": {} /* a */, /* b */ "sheaf": {} /* c */ }}`,
+			`{"mcpServers": {"x": {} /* a */ /* b */ /* c */ }}`},
+		{`{"mcpServers": {"sheaf": {}}}`, `{"mcpServers": {}}`},
 	} {
-		edited(t, "cursor", before, want, func(a assistant.Assistant) (*assistant.Change, error) { return a.Remove("sheaf") })
+		edited(t, "cursor", c.before, c.want, func(a assistant.Assistant) (*assistant.Change, error) {
+			return a.Remove("sheaf")
+		})
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers of a file, or in place of the
-// one of its name, of which stays what does not say how the server is started.
-// Nothing else in the file moves: what is put in is laid out as its neighbors are.
+// insert puts an entry into the list of servers of a file. An entry of the same name keeps the members that do not
+// say how the server is started. The new text has the layout of its neighbors; all other text stays.
 func insert(root *hujson.Value, list, name string, entry []byte, newline string) error {
 	value, err := hujson.Parse(entry)
 	if err != nil {

@@ -25,7 +25,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 		return nil
 	}
 	tables := tablesOf(text)
-	// TOML lets nobody add to these
+	// TOML does not let a file add to these
 	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) {
 		return fmt.Errorf("its %s are no tables such as %s: change them by hand", list, header)
 	}

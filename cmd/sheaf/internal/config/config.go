@@ -106,8 +106,7 @@ func (c *Config) Origin(key string) Origin { return c.origins[key] }
 // they are looked for in a folder.
 var ProjectFileNames = []string{".sheaf.yaml", "sheaf.yaml"}
 
-// Load reads the settings. A key nobody knows and a value out of range are
-// sheaf.ErrInvalid and name the place.
+// Load reads the settings. An unknown key or a value out of range is sheaf.ErrInvalid; the error names the place.
 func Load(opts Options) (*Config, error) {
 	c := &Config{Values: defaults(), origins: map[string]Origin{}}
 	if err := c.loadFile(opts.UserFile, SourceUser, nil); err != nil {

@@ -163,8 +163,7 @@ func (k Kind) String() string {
 type Key struct {
 	Name string
 	Kind Kind
-	// Default is what holds when nobody says otherwise, as it would be
-	// written.
+	// Default is the value that holds when no source sets the key, as a file writes it.
 	Default string
 	// Min and Max bound numbers and sizes.
 	Min, Max int64

@@ -47,8 +47,7 @@ type Secrets struct {
 	// CAFile holds the certificates that the server's is checked with, PEM; ""
 	// is what the system trusts.
 	CAFile string
-	// CertFile and CertKeyFile hold the certificate that says who asks, and its
-	// key, PEM; "" shows none.
+	// CertFile and CertKeyFile hold the client's certificate and its key, PEM; "" shows none.
 	CertFile, CertKeyFile string
 }
 
@@ -78,8 +77,8 @@ var known = map[string][]string{
 	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
 
-// Parse reads an address. name is what the schema, index or class is called when
-// the address does not say: any text, of which letters and digits stay.
+// Parse reads an address. name is the name of the schema, index or class when the address has none. Parse keeps
+// the letters and digits of name.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
 	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
@@ -582,7 +581,7 @@ func (t *Target) client() (*http.Client, error) {
 	return &http.Client{Transport: &storekit.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
-// certificates are what says who asks, if the secrets name it.
+// certificates returns the client's certificate, if the secrets name one.
 func (t *Target) certificates() ([]tls.Certificate, error) {
 	cert, key := t.secrets.CertFile, t.secrets.CertKeyFile
 	if cert == "" && key == "" {

@@ -76,7 +76,8 @@ func TestDriverAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "postgres://me:p%40ss@host/db?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fca.pem"; got.postgres() != want {
+	want := "postgres://me:p%40ss@host/db?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fca.pem"
+	if got.postgres() != want {
 		t.Errorf("%s, want %s", got.postgres(), want)
 	}
 	if strings.Contains(got.String(), "p@ss") || strings.Contains(got.String(), "p%40ss") {
@@ -84,7 +85,8 @@ func TestDriverAddress(t *testing.T) {
 	}
 	// A driver of PostgreSQL takes a plus for one, and not for a space.
 	spaces, err := Parse("postgres://host/db?application_name=a+b%20c", "x", Secrets{CAFile: "/my certs/ca+1.pem"})
-	if want := "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"; err != nil || spaces.postgres() != want {
+	want = "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"
+	if err != nil || spaces.postgres() != want {
 		t.Errorf("%s, %v, want %s", spaces.postgres(), err, want)
 	}
 	long, err := Parse("postgres://host/db", strings.Repeat("very long ", 20)+"a1b2c3d4", Secrets{})

@@ -5,6 +5,7 @@ import (
 
 	"sheaf"
 	"sheaf/search"
+	"sheaf/store"
 )
 
 // Answer is a page of the results of a query.
@@ -29,6 +30,18 @@ type Answer struct {
 	Timings []search.Timing `json:"-"`
 	// Failures are why it is degraded, for the log: callers may be told less.
 	Failures []string `json:"-"`
+	// Details are for the command; nil for other callers.
+	Details *Details `json:"-"`
+}
+
+// Details are what a command shows of an answer beside what all doors show.
+type Details struct {
+	Read   []string // how the query was read; the first of the notes
+	Unmet  []string // why nothing was found; the last of the notes
+	Found  int      // different chunks that the branches found
+	Facets []store.Facet
+	Files  int               // that were scanned
+	Trace  []search.Snapshot // of Explain
 }
 
 // Total is a number of results and whether there may be more.
@@ -79,6 +92,10 @@ type Result struct {
 	// Scanned says that a profile without an index cut it from a file: its identifier is a
 	// number that nothing but this ranking knows.
 	Scanned bool `json:"-"`
+	// Unread is why a command has no snippet; Signals explain a scanned result in the names of the tiered search
+	// specification. Other callers get neither.
+	Unread  error           `json:"-"`
+	Signals *search.Signals `json:"-"`
 }
 
 // Leg is where a result stood in one branch.

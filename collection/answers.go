@@ -41,6 +41,7 @@ type answer struct {
 	result  *search.Result
 	// documents has the documents of results that a scan of files found; nil: the catalog has them.
 	documents documents
+	scanned   *search.Scanned // for a person on this machine, when files were scanned
 	at        stamp
 	visible   answerKey // names what its caller sees
 

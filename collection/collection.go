@@ -90,6 +90,8 @@ type Options struct {
 	// candidates there, under the names that the catalog has for them; nil when
 	// there is no such folder.
 	Scanner search.Scanner
+	// Local is the person whose command asks; nil for callers over HTTP or MCP.
+	Local *Local
 	// Ingest says how documents get in; nil for a collection that is only
 	// read. Its Catalog, Backend and Turn are set by New.
 	Ingest *ingest.Options
@@ -144,7 +146,7 @@ type watch struct {
 
 // New opens a collection of what o names.
 func New(o Options) (*Collection, error) {
-	if o.Catalog == nil || o.Backend == nil || o.Analyzer == nil {
+	if o.Catalog == nil || o.Backend == nil && o.Local == nil || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open collection %q: a catalog, a store and an analyzer are needed", o.Name)
 	}
 	if o.Profiles == nil {
@@ -166,6 +168,9 @@ func New(o Options) (*Collection, error) {
 	defer view.Close()
 	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), watch: watch{fresh: view.Docs() == 0},
 		health: health{anew: make(chan struct{}), damaged: make(chan struct{})}}
+	if o.Local != nil { // its requests return the error
+		return c, nil
+	}
 	if _, err := c.Load(""); errors.Is(err, sheaf.ErrUnsupported) {
 		return nil, fmt.Errorf("open collection %q: %w", o.Name, err)
 	}

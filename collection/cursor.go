@@ -60,7 +60,7 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 		return nil, err
 	}
 	for _, of := range []struct{ what, believed, is string }{
-		{"query", as.Text, cmp.Or(a.request.label, a.request.Text)},
+		{"query", as.Text, cmp.Or(a.request.Label, a.request.Text)},
 		{"profile", as.Profile, cmp.Or(a.request.Profile, a.result.Profile)},
 		{"filter", as.Filter, a.request.Filter}, {"sort", as.Sort, a.request.Sort},
 	} {

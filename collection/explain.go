@@ -50,12 +50,9 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	by, err := order(q.Sort)
-	if err != nil {
-		return nil, err
-	}
 	options := search.Options{
-		Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
+		Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count,
+		Order: order(q.Sort),
 	}
 	result, err := r.searcher(ctx).Search(ctx, parsed, p.profile, options)
 	if err != nil {
@@ -68,6 +65,9 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	answer, err := r.page(ctx, a, 0, q.Limit, result.Took)
 	if err != nil {
 		return nil, err
+	}
+	if answer.Details != nil {
+		answer.Details.Trace = result.Trace
 	}
 	var drawn map[sheaf.ID]bool // nil for all
 	if q.Brief {

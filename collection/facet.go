@@ -31,17 +31,22 @@ func validFacets(names []string) error {
 	return nil
 }
 
+func validSort(name string) error {
+	column := strings.TrimPrefix(name, "-")
+	if name == "" || slices.Contains(orderColumns, column) || isProperty(column) {
+		return nil
+	}
+	return fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
+		name, strings.Join(orderColumns, ", "))
+}
+
 // order reads the name of a column, with a dash before it for the largest first; nil for "".
-func order(name string) (*store.Order, error) {
+func order(name string) *store.Order {
 	if name == "" {
-		return nil, nil
+		return nil
 	}
 	column, descending := strings.CutPrefix(name, "-")
-	if !slices.Contains(orderColumns, column) && !isProperty(column) {
-		return nil, fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
-			name, strings.Join(orderColumns, ", "))
-	}
-	return &store.Order{Column: fold.Text(column), Descending: descending}, nil
+	return &store.Order{Column: fold.Text(column), Descending: descending}
 }
 
 // columnsOf are the columns of facets, as the store names them.

@@ -121,7 +121,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 		return nil, err
 	}
 	doc := &rec.Document
-	content, err := r.guard.text(c.Doc)
+	content, err := r.text(c.Doc)
 	if err != nil {
 		return nil, err
 	}
@@ -330,12 +330,12 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 		return nil, notFound(id)
 	}
 	doc, _ := r.guard.Document(c.Doc)
-	content, err := r.guard.text(c.Doc)
+	content, err := r.text(c.Doc)
 	if err != nil {
 		return nil, err
 	}
-	q.label = string(id)
-	other := sheaf.Not{Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(c.Doc))}}}
+	q.Label = cmp.Or(q.Label, string(id))
+	other := sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(c.Doc))}
 	return r.like(ctx, SalientText(&doc, &c, content), other, q)
 }
 
@@ -349,7 +349,11 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 		return nil, err
 	}
 	q.like = &sheaf.Query{Text: text.Body, Words: words, Filter: filter}
-	return r.Search(ctx, q)
+	a, err := r.Search(ctx, q)
+	if err == nil && words == nil && r.c.o.Local != nil && r.c.o.Embed == nil {
+		a.Warnings = append(a.Warnings, q.Label+" has no words in common with the index")
+	}
+	return a, err
 }
 
 // MaxContextBytes is the most that Context reads of a text.
@@ -372,9 +376,9 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	}
 	var self sheaf.Filter
 	if t, err := r.Find(name); err == nil {
-		self = sheaf.Not{Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(t.Doc.ID))}}}
+		self = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
 	}
-	q.label = cmp.Or(name, "a text")
+	q.Label = cmp.Or(q.Label, name, "a text")
 	return r.like(ctx, SalientText(&doc, &doc.Chunks[0], content), self, q)
 }
 

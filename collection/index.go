@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -428,7 +429,7 @@ func (x *Index) StoreInErrors() string {
 // Collection answers questions about the index, and writes to it unless it is opened as it is. Close it before the
 // index.
 func (x *Index) Collection() (*Collection, error) {
-	o, ingests := x.Answering, x.IngestOptions()
+	o, ingests := x.answering(), x.IngestOptions()
 	if err := SomeFolder(ingests.Trees); err != nil {
 		return nil, err
 	}
@@ -436,12 +437,7 @@ func (x *Index) Collection() (*Collection, error) {
 	if o.Scanner, err = x.folderScanner(ingests); err != nil {
 		return nil, err
 	}
-	if o.Store == "" {
-		o.Store = x.StoreInErrors()
-	}
-	o.Name, o.Catalog, o.Backend, o.Distant = ingests.Trees[0].Name, x.Catalog, x.Backend, x.Target != nil
-	o.Analyzer, o.Embed, o.Passages, o.Model = x.Analyzer, x.QueryVector(), x.Passages(), x.LocalModel()
-	o.Tuned = x.Where.Dir
+	o.Name, o.Embed, o.Model = ingests.Trees[0].Name, x.QueryVector(), x.LocalModel()
 	if !x.want.AsIs { // else nothing is written
 		o.Ingest = &ingests
 		o.Documents = filepath.Join(x.Where.Dir, location.DocumentsName)
@@ -449,6 +445,15 @@ func (x *Index) Collection() (*Collection, error) {
 		o.Judged = filepath.Join(x.Where.Dir, location.JudgedName)
 	}
 	return New(o)
+}
+
+// answering are the options of a collection that only answers, without a model.
+func (x *Index) answering() Options {
+	o := x.Answering
+	o.Store = cmp.Or(o.Store, x.StoreInErrors())
+	o.Catalog, o.Backend, o.Distant, o.Tuned = x.Catalog, x.Backend, x.Target != nil, x.Where.Dir
+	o.Analyzer, o.Passages = x.Analyzer, x.Passages()
+	return o
 }
 
 // folderScanner reads the files of the folder that the index is of, for profiles that need no index; nil when it is of

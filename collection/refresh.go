@@ -49,11 +49,15 @@ func moved(c *catalog.Catalog) bool {
 // RemadeBeside reports whether another process makes the index again and began after this one updated it: then the
 // engine may have been empty during the search. With nothing found that process may already be done.
 func (x *Index) RemadeBeside(nothing bool) bool {
-	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() || !moved(x.Catalog) {
+	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
 	}
+	err := x.Catalog.Reload() // the work that is tried again reports the error
 	now := x.Catalog.View()
 	defer now.Close()
+	if err == nil && now.Generation() == x.View.Generation() {
+		return false
+	}
 	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 

@@ -60,6 +60,8 @@ type SearchRequest struct {
 	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
 	// largest first.
 	Sort string
+	// Terms are more words that score like those of the query.
+	Terms []string
 	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
 	Count bool
 	// Plain leaves snippets out.
@@ -69,17 +71,22 @@ type SearchRequest struct {
 	// or among the best five of a step.
 	Brief bool
 
-	// like is the query that Similar made, label what it shows.
-	like  *sheaf.Query
-	label string
+	// Label is what the answer shows as the query of Similar and Context; "" is the identifier or the name.
+	Label string
+
+	like *sheaf.Query // that Similar made
 }
 
-func (q *SearchRequest) normalize(p *profile.Profile) error {
+// normalize sets the numbers that the request leaves out. It checks the request, unless a person on this machine asks.
+func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if q.Limit == 0 {
 		q.Limit = min(usualLimit(p, q.Parameters), MaxLimit)
 	}
 	if q.Window == 0 {
 		q.Window = max(DefaultWindow, q.Limit)
+	}
+	if local {
+		return nil
 	}
 	switch {
 	case q.Limit < 1 || q.Limit > MaxLimit:
@@ -95,10 +102,15 @@ func (q *SearchRequest) normalize(p *profile.Profile) error {
 	if q.Explain {
 		q.Window = min(q.Window, MaxExplained)
 	}
-	if _, err := order(q.Sort); err != nil {
+	if err := validSort(q.Sort); err != nil {
 		return err
 	}
-	return validFacets(q.Facets)
+	if err := validFacets(q.Facets); err != nil {
+		return err
+	}
+	most, err := p.MostWanted(q.Parameters) // a window is the most that all pages have
+	q.Window = min(q.Window, most)
+	return inParameters(err)
 }
 
 // maxNames is how many names of properties a query may ask for without "prop."
@@ -118,6 +130,9 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 			return query.Parse(text, o), nil
 		}
 		o.Spellings = r.view.Spellings // for others it would tell of folders that are kept from them
+		if local := r.c.o.Local; local != nil {
+			o.Spellings = local.Spellings
+		}
 		if counted, err := r.view.Properties(); err == nil {
 			for _, p := range counted {
 				o.Properties = append(o.Properties, p.Name)
@@ -196,6 +211,9 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 		return parsed, inField("sets", err)
 	}
 	parsed.Filter = both(both(parsed.Filter, created), both(updated, sets))
+	if local := r.c.o.Local; local != nil {
+		parsed.Filter = both(parsed.Filter, local.Scope)
+	}
 	return parsed, nil
 }
 
@@ -213,26 +231,19 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 // prepare reads a request: its query, its profile, its parameters.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	p, err := r.c.load(q.Profile)
-	if err != nil {
+	local := r.c.o.Local != nil
+	switch {
+	case err != nil && local: // the person did not name it in the request
+		return sheaf.Query{}, p, err
+	case err != nil:
 		return sheaf.Query{}, p, inField("profile", err)
 	}
-	if err := q.normalize(p.profile); err != nil {
+	if err := q.normalize(p.profile, local); err != nil {
 		return sheaf.Query{}, p, err
-	}
-	if err := q.boundWindow(p.profile); err != nil {
-		return sheaf.Query{}, p, inParameters(err)
 	}
 	if p.plan, err = p.profile.Plan(q.Window, q.Parameters); err != nil {
 		return sheaf.Query{}, p, inParameters(err)
 	}
 	parsed, err := r.parse(ctx, q)
 	return parsed, p, err
-}
-
-// boundWindow bounds the window by what the profile lets be wanted: a window is the
-// most that all pages have.
-func (q *SearchRequest) boundWindow(p *profile.Profile) error {
-	most, err := p.MostWanted(q.Parameters)
-	q.Window = min(q.Window, most)
-	return err
 }

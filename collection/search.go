@@ -47,17 +47,17 @@ func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
 	defer func() { r.c.seen(err) }()
-	by, err := order(q.Sort)
-	if err != nil {
-		return nil, nil, err
-	}
 	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
 	compute := func(key answerKey) (*answer, error) {
 		ctx := r.guard.forViewer(ctx)
 		s := r.searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
 		options := search.Options{
-			Parameters: q.Parameters, Plan: p.plan, Explain: q.Explain, Facets: columnsOf(q.Facets), Count: q.Count, Order: by,
+			Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain, Facets: columnsOf(q.Facets),
+			Count: q.Count, Order: order(q.Sort),
+		}
+		if local := r.c.o.Local; local != nil {
+			options.Scope = local.Scope
 		}
 		result, err := s.Search(ctx, parsed, p.profile, options)
 		if err != nil {
@@ -126,9 +126,13 @@ func (r *Reader) newAnswer(
 	for i := range own.Hits {
 		own.Hits[i] = ownHit(result.Hits[i])
 	}
-	return &answer{
+	a := &answer{
 		key: key, request: request, query: parsed, result: &own, documents: docs, at: r.at, visible: r.guard.visibleTo,
-	}, nil
+	}
+	if r.c.o.Local != nil {
+		a.scanned = result.Scanned
+	}
+	return a, nil
 }
 
 // confidence reads the calibration of a profile once for a request; nil when the collection has none.
@@ -146,7 +150,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	n := len(result.Hits)
 	to := min(from+limit, n)
 	out := &Answer{
-		Query: cmp.Or(a.request.label, a.request.Text), Profile: result.Profile, Parameters: result.Parameters,
+		Query: cmp.Or(a.request.Label, a.request.Text), Profile: result.Profile, Parameters: result.Parameters,
 		Results: make([]Result, 0, max(to-from, 0)), Total: Total{Value: n, Relation: "eq"}, Matches: result.Matches,
 		Facets: shownFacets(a.request.Facets, result.Facets), Generation: a.at.generation, Answerable: result.Answerable,
 		Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)),
@@ -156,6 +160,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		out.Failures = result.Warnings
 	}
 	out.Warnings = append(out.Warnings, r.outdated()...)
+	out.Details = r.details(a)
 	if out.Parameters == nil {
 		out.Parameters = map[string]string{}
 	}
@@ -169,8 +174,11 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		if !ok {
 			continue // it was taken away since the first page
 		}
-		if shown.Stale {
+		if shown.Stale && out.Details == nil {
 			stale++
+		}
+		if errors.Is(shown.Unread, sheaf.ErrCorrupt) {
+			return nil, fmt.Errorf("read index: %w", shown.Unread)
 		}
 		out.Results = append(out.Results, *shown)
 	}
@@ -206,6 +214,9 @@ func (r *Reader) searcher(ctx context.Context) *search.Searcher {
 			return vector, fromBehind(err)
 		}
 	}
+	if local := r.c.o.Local; local != nil {
+		s.Expander = local.Expander
+	}
 	if reranker := r.c.o.Rerank; reranker != nil {
 		s.Rerank = reranker.Rerank
 	}
@@ -239,9 +250,13 @@ func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 // rarity tells snippets how rare a word is, by its idf among what the caller
 // sees. guessed becomes true when that failed this time.
 func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) float64 {
-	size := float64(r.guard.Chunks(ctx))
+	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) }, guessed)
+}
+
+func rarityOf(chunks int, count func(word string) (int, error), guessed *bool) func(word string) float64 {
+	size := float64(chunks)
 	return func(word string) float64 {
-		n, err := r.frequency(ctx, word)
+		n, err := count(word)
 		if err != nil {
 			*guessed = *guessed || !errors.Is(err, sheaf.ErrUnsupported)
 			return 1

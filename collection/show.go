@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/catalog"
+	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/search/snippet"
 	"sheaf/text/chunk"
@@ -30,7 +31,11 @@ type showing struct {
 // highlighter returns what marks the words of the query.
 func (s *showing) highlighter() *snippet.Highlighter {
 	if s.words == nil {
-		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, s.rarity(s.ctx, &s.guessed))
+		rarity := s.rarity(s.ctx, &s.guessed)
+		if scanned, ok := s.answer.documents.(scannedFiles); ok && s.answer.scanned != nil {
+			rarity = s.scannedRarity(scanned, s.answer.scanned)
+		}
+		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
 	}
 	return s.words
 }
@@ -103,7 +108,9 @@ type textOf struct {
 func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
 	t, ok := s.texts[doc]
 	if !ok {
-		t.content, t.err = docs.text(doc)
+		if t.content, t.err = docs.text(doc); t.err != nil && s.c.o.Local != nil && s.answer.documents == nil {
+			_, t.err = ingest.Shown(s.view, doc) // names the file
+		}
 		s.texts[doc] = t
 	}
 	return t.content, t.err
@@ -118,7 +125,7 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 		Legs: make([]Leg, len(hit.Legs)), Explanation: hit.Explanation, File: s.file(hit.Doc.Tree(), hit.Path),
 		Scanned: s.answer.documents != nil,
 	}
-	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, s.answer.query.Text)
+	out.Summary = search.Summary(hit.Explanation, s.c.o.Analyzer, s.answer.request.Text)
 	for i, leg := range hit.Legs {
 		out.Legs[i].Score = Finite(leg.Score)
 		if names := s.answer.result.Legs; i < len(names) {
@@ -130,6 +137,9 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	}
 	for _, c := range hit.Constituents {
 		out.Constituents = append(out.Constituents, Constituent{c.ID, c.Title, spanOf(c.Span), Finite(c.Score)})
+	}
+	if s.answer.scanned != nil {
+		out.Signals = search.SignalsOf(hit)
 	}
 	if d, ok := docs.Date(hit.Doc); ok && !d.Time.IsZero() {
 		out.Date = &d.Time
@@ -146,6 +156,9 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 	now := doc.Part(hit.ID)
 	content, err := s.text(docs, hit.Doc)
+	if s.c.o.Local != nil {
+		out.Unread = err
+	}
 	if now == nil || err != nil {
 		out.Stale = true
 		return

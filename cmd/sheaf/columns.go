@@ -46,17 +46,19 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order is the order that --sort asks for, nil for none.
-func (o *columnOptions) order() (*store.Order, error) {
-	if o.sort == "" {
-		return nil, nil
-	}
+// order is the column that --sort asks for, with a dash before it for the largest first; "" for none.
+func (o *columnOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
-	if name == "" || name == "random" || strings.HasPrefix(name, "random:") {
-		return nil, sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date",
+	switch {
+	case o.sort == "":
+		return "", nil
+	case name == "", name == "random", strings.HasPrefix(name, "random:"):
+		return "", sheaf.Invalidf("--sort %s: want date, path, depth or a property, as in --sort date or --sort=-date",
 			o.sort)
+	case descending:
+		return "-" + columnOf(name), nil
 	}
-	return &store.Order{Column: columnOf(name), Descending: descending}, nil
+	return columnOf(name), nil
 }
 
 // names are the columns that --facets asks for.

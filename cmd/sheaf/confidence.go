@@ -350,14 +350,8 @@ func (a *app) printConfidence(r *confidence.Report) {
 	a.printTable(rows)
 }
 
-// confidence returns the calibration that was learned from this index, else the shipped
-// one. It returns nil where sheaf has neither for the profile and the model in use.
-func (s *session) confidence(p *profile.Profile) *search.Calibration {
-	return s.confidenceWith(p, s.View.Settings().Embedder)
-}
-
-// confidenceNow is confidence for a server: the model of its index may change after the
-// index was opened.
+// confidenceNow returns the calibration that was learned from this index, else the shipped one. It returns nil where
+// sheaf has neither for the profile and the model in use, which may change while the index is open.
 func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
 	view := s.Catalog.View()
 	defer view.Close()

@@ -11,8 +11,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
-	"sheaf/collection/location"
-	"sheaf/text/chunk"
 )
 
 func (a *app) contextCommand() *cobra.Command {
@@ -47,35 +45,22 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 		return err
 	}
 	defer s.Close()
-	chunker, err := chunk.For(full, chunk.Options{})
-	if err != nil {
-		return err
-	}
-	doc := chunker.Chunk("file", filepath.Base(full), content)
-	if len(doc.Chunks) == 0 {
+	o.label, o.alike = file, true
+	err = s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+		return r.Context(cmd.Context(), full, content, q)
+	})
+	if field := new(collection.FieldError); errors.As(err, &field) && field.Field == "text" {
 		return sheaf.Invalidf("%s has no text", file)
 	}
-	q, err := s.like(cmd.Context(), collection.SalientText(&doc, &doc.Chunks[0], content), file)
-	if err != nil {
-		return err
-	}
-	for _, t := range s.View.Settings().Trees {
-		if rel, ok := location.Under(t.Root, full); ok {
-			q.Filter = both(q.Filter, sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(sheaf.DocumentID(t.Name, rel)))})
-		}
-	}
-	o.label, o.alike = file, true
-	return s.show(cmd, q, o)
+	return err
 }
 
-// maxInput bounds a file that is read to find others like it.
-const maxInput = 16 << 20
-
-// readInput reads a file, or the standard input for "-", up to maxInput bytes.
+// readInput reads a file, or the standard input for "-". It cuts what is too long. full is the absolute path, "" for
+// the standard input.
 func (a *app) readInput(name string) (content []byte, full string, err error) {
 	if name == "-" {
-		content, err = io.ReadAll(io.LimitReader(a.stdin, maxInput))
-		return content, "stdin.md", err
+		content, err = io.ReadAll(io.LimitReader(a.stdin, collection.MaxContextBytes))
+		return content, "", err
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -89,7 +74,7 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	if st.IsDir() {
 		return nil, "", sheaf.Invalidf("%s is a folder: name a file", name)
 	}
-	if content, err = io.ReadAll(io.LimitReader(file, maxInput)); err != nil {
+	if content, err = io.ReadAll(io.LimitReader(file, collection.MaxContextBytes)); err != nil {
 		return nil, "", fmt.Errorf("read: %w", err)
 	}
 	if full, err = filepath.EvalSymlinks(name); err != nil {

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -13,7 +13,6 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/internal/wording"
-	"sheaf/profile"
 	"sheaf/search"
 )
 
@@ -44,12 +43,11 @@ of the profile were another.`,
 				return err
 			}
 			defer s.Close()
-			q := s.parse(args[0])
-			narrow, err := o.narrow.filter(time.Now())
+			q, err := s.request(&o)
 			if err != nil {
 				return err
 			}
-			q.Filter = both(both(q.Filter, narrow), s.scope())
+			q.Text, q.Plain = args[0], true
 			if whyNot != "" {
 				args = append(args, whyNot)
 			}
@@ -59,11 +57,11 @@ of the profile were another.`,
 			case len(args) == 2 && len(change) > 0:
 				return sheaf.Invalidf("give an address or --change, not both")
 			case len(args) == 2:
-				return s.whyNot(cmd, q, o, args[1], full)
+				return s.whyNot(cmd.Context(), q, o, args[1], full)
 			case len(change) > 0:
-				return s.whatIf(cmd, q, o, change)
+				return s.whatIf(cmd.Context(), q, o, change)
 			}
-			return s.explain(cmd, q, o, full)
+			return s.explain(cmd.Context(), q, full)
 		},
 	}
 	f := cmd.Flags()
@@ -120,34 +118,34 @@ type explainedJSON struct {
 
 const stepBest = 10
 
-func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions, full bool) error {
-	p, parameters, err := s.profileOf(o.set)
+// explained answers a query with the ranking after every step.
+func (s *session) explained(ctx context.Context, q collection.SearchRequest) (e *collection.Explanation, err error) {
+	err = s.read(func(r *collection.Reader) error {
+		e, err = r.Explain(ctx, q)
+		return err
+	})
+	return e, err
+}
+
+func (s *session) explain(ctx context.Context, q collection.SearchRequest, full bool) error {
+	e, err := s.explained(ctx, q)
 	if err != nil {
 		return err
 	}
-	result, err := s.searcher().Search(cmd.Context(), q, p,
-		search.Options{Parameters: parameters, Explain: true, Trace: true})
-	if err != nil {
-		return err
-	}
-	if err := s.scanned(result); err != nil {
-		return err
-	}
-	out := explainJSON{Schema: "sheaf.explain/1", Query: q.Text, Profile: result.Profile, Parameters: result.Parameters,
-		Degraded: result.Degraded, Warnings: orEmpty(result.Warnings), Notes: orEmpty(result.Notes), Steps: []stepJSON{},
-		Results: []explainedJSON{}}
-	for i, snap := range result.Trace {
+	out := explainJSON{Schema: "sheaf.explain/1", Query: e.Query, Profile: e.Profile, Parameters: e.Parameters,
+		Degraded: e.Degraded, Warnings: e.Warnings, Notes: e.Notes[:len(e.Notes)-len(e.Details.Unmet)],
+		Steps: []stepJSON{}, Results: []explainedJSON{}}
+	for i, snap := range e.Details.Trace {
 		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{},
-			change: stepChange(result.Trace, i)}
+			change: stepChange(e.Details.Trace, i)}
 		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
 			step.Best = append(step.Best, hitJSON{h.ID, collection.Finite(h.Score)})
 		}
 		out.Steps = append(out.Steps, step)
 	}
-	for i := range result.Hits {
-		h := &result.Hits[i]
-		out.Results = append(out.Results, explainedJSON{h.Rank, h.ID, s.relative(h.Doc.Tree(), h.Path), h.Breadcrumb,
-			collection.Finite(h.Score), orEmpty(s.summary(h, q)), h.Explanation})
+	for _, r := range e.Results {
+		out.Results = append(out.Results, explainedJSON{r.Rank, r.ID, s.relative(r.Doc.Tree(), r.Path), r.Breadcrumb,
+			r.Score, orEmpty(r.Summary), r.Explanation})
 	}
 	if s.json {
 		out.Warnings = s.allWarnings(out.Warnings...)
@@ -159,11 +157,6 @@ func (s *session) explain(cmd *cobra.Command, q sheaf.Query, o searchOptions, fu
 		return errNothing
 	}
 	return err
-}
-
-// summary says why a hit has its score.
-func (s *session) summary(h *search.Hit, q sheaf.Query) []sheaf.Reason {
-	return search.Summary(h.Explanation, s.Analyzer, q.Text)
 }
 
 // printSummary writes reasons for people, in lines of at most summaryWidth characters.
@@ -289,7 +282,8 @@ func (s *session) shortID(id sheaf.ID) string {
 	return wording.Clean(text)
 }
 
-func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id string, full bool) error {
+func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o searchOptions, id string,
+	full bool) error {
 	p, parameters, err := s.profileOf(o.set)
 	if err != nil {
 		return err
@@ -299,7 +293,7 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 		if err != nil {
 			return err
 		}
-		view, err := s.scanner.All(cmd.Context(), plan.Scan.ChunkChars)
+		view, err := s.scanner.All(ctx, plan.Scan.ChunkChars)
 		if err != nil {
 			return err
 		}
@@ -314,13 +308,13 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	if s.scanner != nil && !strings.HasSuffix(id, "#"+t.Chunk.Slug) {
 		asked = t.Doc.ID // the whole file, of which any section may stand
 	}
-	absence, err := s.searcher().WhyNot(cmd.Context(), q, p, search.Options{Parameters: parameters}, asked)
-	if err != nil {
+	var absence *collection.Absence
+	if err = s.read(func(r *collection.Reader) error { absence, err = r.WhyNot(ctx, q, asked); return err }); err != nil {
 		return err
 	}
 	if s.json {
 		return s.printJSON(map[string]any{"schema": "sheaf.why-not/1", "query": q.Text, "profile": p.Name, "id": absence.ID,
-			"rank": absence.Rank, "inside": absence.Inside, "reasons": orEmpty(absence.Reasons), "warnings": s.allWarnings()})
+			"rank": absence.Rank, "inside": absence.Inside, "reasons": absence.Reasons, "warnings": s.allWarnings()})
 	}
 	fmt.Fprintln(s.stdout, s.out.Paint(terminal.Title, wording.Clean(string(absence.ID))))
 	for _, reason := range absence.Reasons {
@@ -329,20 +323,18 @@ func (s *session) whyNot(cmd *cobra.Command, q sheaf.Query, o searchOptions, id 
 	if absence.Rank == 0 {
 		return nil
 	}
-	return s.explainOne(cmd, q, p, parameters, absence.ID, full)
+	return s.explainOne(ctx, q, absence.ID, full)
 }
 
 // explainOne writes the rank of a result after every step and why it has its score; full
 // writes the arithmetic too.
-func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profile, parameters map[string]string,
-	id sheaf.ID, full bool) error {
-	result, err := s.searcher().Search(cmd.Context(), q, p,
-		search.Options{Parameters: parameters, Explain: true, Trace: true})
+func (s *session) explainOne(ctx context.Context, q collection.SearchRequest, id sheaf.ID, full bool) error {
+	e, err := s.explained(ctx, q)
 	if err != nil {
 		return err
 	}
 	rows := [][]string{}
-	for _, snap := range result.Trace {
+	for _, snap := range e.Details.Trace {
 		rank, score := "-", ""
 		if n := rankIn(snap.Ranking, id); n > 0 {
 			rank, score = fmt.Sprintf("rank %d of %s", n, wording.Count(len(snap.Ranking))), formatScore(snap.Ranking[n-1].Score)
@@ -351,20 +343,20 @@ func (s *session) explainOne(cmd *cobra.Command, q sheaf.Query, p *profile.Profi
 			wording.Clean(snap.Step), rank, score})
 	}
 	s.printTable(rows)
-	for i := range result.Hits {
-		if h := &result.Hits[i]; h.ID == id && h.Explanation != nil {
+	for _, r := range e.Results {
+		if r.ID == id && r.Explanation != nil {
 			fmt.Fprintln(s.stdout)
-			s.printSummary(s.summary(h, q), 2)
+			s.printSummary(r.Summary, 2)
 			if full {
-				printExplanation(s.stdout, s.out, *h.Explanation, 2)
+				printExplanation(s.stdout, s.out, *r.Explanation, 2)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, change []string) error {
-	p, parameters, err := s.profileOf(o.set)
+func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o searchOptions, change []string) error {
+	p, _, err := s.profileOf(o.set)
 	if err != nil {
 		return err
 	}
@@ -372,15 +364,15 @@ func (s *session) whatIf(cmd *cobra.Command, q sheaf.Query, o searchOptions, cha
 	if err != nil {
 		return err
 	}
-	_, _, moves, err := s.searcher().WhatIf(cmd.Context(), q, p, search.Options{Parameters: parameters}, changed)
-	if err != nil {
+	var moves []collection.Move
+	if err = s.read(func(r *collection.Reader) error { moves, err = r.WhatIf(ctx, q, changed); return err }); err != nil {
 		return err
 	}
 	if s.json {
 		list := []map[string]any{}
 		for _, m := range moves {
 			list = append(list, map[string]any{"id": m.ID, "title": m.Title, "before": m.Before, "after": m.After,
-				"score_before": collection.Finite(m.ScoreBefore), "score_after": collection.Finite(m.ScoreAfter)})
+				"score_before": m.ScoreBefore, "score_after": m.ScoreAfter})
 		}
 		return s.printJSON(map[string]any{"schema": "sheaf.what-if/1", "query": q.Text, "profile": p.Name, "change": changed,
 			"moves": list, "warnings": s.allWarnings()})

@@ -86,7 +86,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		}
 		defer s.Close()
 		if !again {
-			grant.Tree, grant.Folder = s.place()
+			grant.Tree, grant.Folder = s.Place()
 		}
 		s.Answering.SharedStatistics = true // how rare words are above the folder is no secret
 		door, err := s.door()

@@ -21,7 +21,6 @@ import (
 	"sheaf/collection"
 	"sheaf/eval/parity"
 	"sheaf/internal/wording"
-	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 )
@@ -149,10 +148,10 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	}
 	out := &parityJSON{Schema: "sheaf.parity/1", Profile: p.Name, Limit: usualLimit(a.config, p, parameters),
 		Queries: len(queries)}
+	q := collection.SearchRequest{Parameters: parameters, Limit: out.Limit, Window: out.Limit, Brief: true}
 	asked := make([]*askedStore, len(stores))
 	for i, store := range stores {
-		if asked[i], err = a.askStore(cmd, store, stores, p, queries,
-			search.Options{Parameters: parameters, Trace: true}); err != nil {
+		if asked[i], err = a.askStore(cmd, store, stores, queries, q); err != nil {
 			return err
 		}
 		if i > 0 {
@@ -231,8 +230,8 @@ func (s *askedStore) kind() string {
 
 // askStore asks a store everything, the engine in every way to count that one of the
 // stores has.
-func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *profile.Profile, queries []string,
-	o search.Options) (*askedStore, error) {
+func (a *app) askStore(cmd *cobra.Command, store string, stores, queries []string,
+	q collection.SearchRequest) (*askedStore, error) {
 	out := &askedStore{address: store, answers: map[string][]answered{}}
 	ways := []string{config.BM25Exact}
 	if out.kind() == collection.EngineStore {
@@ -245,15 +244,15 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores []string, p *pro
 	for _, way := range ways {
 		with := a.with("--stores", store)
 		with.config.BM25 = way
-		if err := with.askAll(cmd, out, way, p, queries, o); err != nil {
+		if err := with.askAll(cmd, out, way, queries, q); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile.Profile, queries []string,
-	o search.Options) error {
+func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, queries []string,
+	q collection.SearchRequest) error {
 	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
 		return err
@@ -267,7 +266,7 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, p *profile
 	defer progress.Done()
 	all := make([]answered, len(queries))
 	for i, text := range queries {
-		r, err := s.ask(cmd.Context(), text, p, o)
+		r, err := s.ask(cmd.Context(), text, q)
 		if errors.Is(err, sheaf.ErrUnsupported) {
 			r, err = answered{refused: err.Error()}, nil
 		}
@@ -312,16 +311,15 @@ func (s *askedStore) counted(way string) []answered {
 	return s.answers[config.BM25Exact]
 }
 
-func (s *session) ask(ctx context.Context, text string, p *profile.Profile, o search.Options) (answered, error) {
-	q := s.parse(text)
-	q.Limit, q.Filter = usualLimit(s.config, p, o.Parameters), both(q.Filter, s.scope())
-	result, err := s.searcher().Search(ctx, q, p, o)
+func (s *session) ask(ctx context.Context, text string, q collection.SearchRequest) (answered, error) {
+	q.Text = text
+	e, err := s.explained(ctx, q)
 	if err != nil {
 		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.StoreName(), err)
 	}
-	out := answered{trace: result.Trace, warnings: result.Warnings}
-	final := make(sheaf.Ranking, len(result.Hits))
-	for i, h := range result.Hits {
+	out := answered{trace: e.Details.Trace, warnings: e.Warnings}
+	final := make(sheaf.Ranking, len(e.Results))
+	for i, h := range e.Results {
 		final[i] = sheaf.Hit{ID: h.ID, Score: h.Score}
 	}
 	out.trace = append(out.trace, search.Snapshot{Step: finalStage, Ranking: final})

@@ -180,7 +180,11 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 // for what is made anew, and does not say that nothing is there.
 func TestSearchBesideRebuild(t *testing.T) {
 	cmd, s, _ := takenFrom(t)
-	if err := s.show(cmd, s.parse("apples"), searchOptions{}); err != nil {
+	search := func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+		q.Text = "apples"
+		return r.Search(cmd.Context(), q)
+	}
+	if err := s.show(cmd, searchOptions{}, search); err != nil {
 		t.Errorf("%v, want what is there again", err)
 	}
 }

@@ -28,7 +28,8 @@ type searchJSON struct {
 	Answerable *bool        `json:"answerable,omitempty"`
 	Warnings   []string     `json:"warnings"`
 	Notes      []string     `json:"notes"`
-	unmet      []string     // those of the notes that say why nothing was found
+	read       []string     // those of the notes that say how the query was read
+	unmet      []string     // those that say why nothing was found
 	Results    []resultJSON `json:"results"`
 	// Facets are there when they were asked for.
 	Facets []facetJSON `json:"facets,omitempty"`

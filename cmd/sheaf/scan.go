@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime/debug"
 
-	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/collection"
 	"sheaf/collection/location"
@@ -21,9 +20,10 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 	s := a.newSession(folder, location.Location{Root: folder})
 	s.Waits = collection.Hasty
 	var err error
-	if s.View, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
+	if s.Catalog, err = scan.Empty(catalog.TreeName(folder), folder); err != nil {
 		return nil, err
 	}
+	s.View = s.Catalog.View()
 	if err := s.OpenAnalyzer(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -65,22 +65,4 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (*sessi
 		return nil, err
 	}
 	return s, nil
-}
-
-// scanned makes what a scan found the session's documents and store.
-func (s *session) scanned(result *search.Result) error {
-	if result.Scanned == nil {
-		return nil
-	}
-	var docs []sheaf.ID
-	for i := range result.Hits {
-		docs = append(docs, result.Hits[i].Doc)
-	}
-	view, err := result.Scanned.Catalog(docs...)
-	if err != nil {
-		return err
-	}
-	s.Close()
-	s.View, s.Backend, s.files = view, result.Scanned.Backend, result.Scanned.Files
-	return nil
 }

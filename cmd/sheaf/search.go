@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/ingest"
@@ -93,11 +92,16 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 		return err
 	}
 	defer s.Close()
-	q := s.parse(text)
 	if strings.TrimSpace(text) == "" && o.columns.sort == "" {
-		q.Notes = append(q.Notes, "the query is empty, so there is nothing to look for")
+		o.notes = append(o.notes, "the query is empty, so there is nothing to look for")
 	}
-	return s.show(cmd, q, o)
+	if s.scanner == nil { // which knows only the files that it looked at
+		o.notes = append(o.notes, o.columns.unknown(s.View)...)
+	}
+	return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+		q.Text = text
+		return r.Search(cmd.Context(), q)
+	})
 }
 
 // searched is the number of documents in the folder, which is all of the index,
@@ -118,11 +122,8 @@ func (s *session) searched() int {
 	return n
 }
 
-// show answers q in the form that was asked for. Nothing found is status 1.
-func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error {
-	if s.scanner == nil { // which knows of the files that it looked at only
-		q.Notes = append(q.Notes, o.columns.unknown(s.View)...)
-	}
+// show answers a question in the form that was asked for. Nothing found is status 1.
+func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	var out *searchJSON
 	life, first := s.Mending(), true
 	life.Reopen = func(ctx context.Context) error {
@@ -130,7 +131,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		return s.BringUp(ctx, openOptions{Refresh: true})
 	}
 	err := life.Do(cmd.Context(), collection.NeedAnswer, func() (err error) {
-		out, err = s.answer(cmd.Context(), q, o)
+		out, err = s.answer(&o, ask)
 		if err == nil && first && s.RemadeBeside(len(out.Results) == 0) {
 			err = ingest.ErrRebuilt
 		}
@@ -144,7 +145,7 @@ func (s *session) show(cmd *cobra.Command, q sheaf.Query, o searchOptions) error
 		for _, w := range out.Warnings {
 			s.notice("%s", w)
 		}
-		notes := q.Notes
+		notes := out.read
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
 			notes = out.Notes // they say which parts of the chosen ranking could not run
 		} else {

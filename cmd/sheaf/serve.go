@@ -127,7 +127,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 			"make one with sheaf key add, or let everybody read everything with --without-keys")
 	}
 	first := o.server == nil
-	if tree, _ := s.place(); first && tree != "" {
+	if tree, _ := s.Place(); first && tree != "" {
 		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.Where.Root,
 			s.Folder, wording.ShellQuoted(s.Folder))
 	}

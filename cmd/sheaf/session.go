@@ -19,18 +19,15 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/access"
 	"sheaf/collection/address"
 	"sheaf/collection/location"
-	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/scan"
-	"sheaf/search/snippet"
-	"sheaf/store"
-	"sheaf/text/query"
 )
 
 // session is an open index with the folder that a command works on.
@@ -108,18 +105,13 @@ func cacheBytes(size int64) int64 {
 func (s *session) searcher() *search.Searcher {
 	searcher := &search.Searcher{Backend: s.Backend, Store: s.StoreInErrors(), Shared: s.Target != nil, Facts: s.View,
 		Embed: s.EmbedQuery()}
-	if s.scanner != nil {
-		searcher = &search.Searcher{Store: "the scanned files", Scanner: s.scanner, Embed: s.QueryVector()}
-	}
 	searcher.Expander = s.expander
-	if s.View != nil {
-		searcher.Text = search.TextOf(s.View, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.View, doc) })
-	}
-	if s.reranker != nil && s.View != nil {
+	searcher.Text = search.TextOf(s.View, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.View, doc) })
+	if s.reranker != nil {
 		searcher.Rerank = s.reranker.Rerank
 	}
-	searcher.Analyzer, searcher.Confidence = s.Analyzer, s.confidence
-	if e := s.LocalModel(); e != nil && s.scanner == nil && searcher.Embed != nil {
+	searcher.Analyzer, searcher.Confidence = s.Analyzer, s.confidenceNow
+	if e := s.LocalModel(); e != nil && searcher.Embed != nil {
 		searcher.SetModel(e, s.Analyzer, s.View.Chunks())
 	}
 	return searcher
@@ -151,54 +143,6 @@ func (s *session) named(tree, docPath string) string {
 		return rel
 	}
 	return filepath.ToSlash(full)
-}
-
-// place is the searched folder, as documents have it, when the index covers more
-// than it; "" when it does not.
-func (s *session) place() (tree, folder string) {
-	if s.Folder == s.Where.Root {
-		return "", ""
-	}
-	for _, t := range s.View.Settings().Trees {
-		if rel, ok := location.Under(t.Root, s.Folder); ok {
-			return t.Name, rel
-		}
-	}
-	return "", ""
-}
-
-// scope bounds a query to the searched folder when the index covers more than it, and leaves
-// out the folders that are not there, whose passages would only take the place of those that
-// can be shown; nil when there is nothing to bound.
-func (s *session) scope() (scope sheaf.Filter) {
-	tree, folder := s.place()
-	if tree != "" {
-		scope = textIn(sheaf.ColumnTree, tree)
-	}
-	if folder != "" {
-		scope = both(scope, textIn(sheaf.ColumnFolder, folder))
-	}
-	for _, t := range s.View.Settings().Trees {
-		if slices.Contains(s.Gone(), t.Root) {
-			scope = both(scope, sheaf.Not{Filter: textIn(sheaf.ColumnTree, t.Name)})
-		}
-	}
-	return scope
-}
-
-func textIn(column, value string) sheaf.Filter {
-	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
-}
-
-// both joins two filters, either of which may be nil.
-func both(a, b sheaf.Filter) sheaf.Filter {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return sheaf.And{a, b}
 }
 
 // resolve finds what an address names in this index.
@@ -258,31 +202,6 @@ func (s *session) paths() []string {
 	return paths
 }
 
-// parse reads what a person typed.
-func (s *session) parse(text string) sheaf.Query {
-	var properties []string
-	if strings.Contains(text, ":") {
-		if counted, err := s.View.Properties(); err == nil {
-			for _, p := range counted {
-				properties = append(properties, p.Name)
-			}
-		}
-	}
-	return query.Parse(text, query.Options{Properties: properties, Spellings: s.spellings, Now: time.Now(),
-		Limit: s.config.Limit})
-}
-
-// spellings are the ways in which documents write a path that a person typed: from the
-// searched folder, as results show it, or from the top of the index.
-func (s *session) spellings(written string) []string {
-	_, folder := s.place()
-	if folder == "" {
-		return s.View.Spellings(written)
-	}
-	below := folder + "/" + written
-	return slices.Concat([]string{below}, s.View.Spellings(below), s.View.Spellings(written))
-}
-
 // searchOptions are the flags that every searching command has.
 type searchOptions struct {
 	set     []string
@@ -290,8 +209,10 @@ type searchOptions struct {
 	// terms are further words that score.
 	terms []string
 	// label replaces the query in the answer, for a query that the command made. alike asks for similar passages.
+	// notes are those of the command.
 	label string
 	alike bool
+	notes []string
 	// columns are further flags of search.
 	columns columnOptions
 	narrow  narrowOptions
@@ -310,71 +231,65 @@ func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
 	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
 }
 
-// filter is what the flags let through; nil when none is given.
-func (o *narrowOptions) filter(now time.Time) (sheaf.Filter, error) {
-	created, err := query.CreatedIn(o.created, now)
-	if err != nil {
-		return nil, fmt.Errorf("--created: %w", err)
+// request is what the flags of a searching command ask for.
+func (s *session) request(o *searchOptions) (collection.SearchRequest, error) {
+	_, parameters, err := s.profileOf(o.set)
+	q := collection.SearchRequest{Parameters: parameters, Limit: s.config.Limit, Window: s.config.Limit,
+		Created: o.narrow.created, Updated: o.narrow.updated, Sets: o.narrow.sets, Label: o.label,
+		Explain: o.explain, Terms: o.terms, Facets: o.columns.names()}
+	if err == nil {
+		q.Sort, err = o.columns.order()
 	}
-	updated, err := query.UpdatedIn(o.updated, now)
-	if err != nil {
-		return nil, fmt.Errorf("--updated: %w", err)
-	}
-	sets, err := query.InSets(o.sets)
-	if err != nil {
-		return nil, fmt.Errorf("--sets: %w", err)
-	}
-	return both(both(created, updated), sets), nil
+	return q, err
 }
 
-// answer runs a query and makes what is shown of it.
-func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*searchJSON, error) {
-	p, parameters, err := s.profileOf(o.set)
+// read asks a reader of the index, or of the scanned files.
+func (s *session) read(ask func(r *collection.Reader) error) error {
+	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	q.Limit = s.config.Limit // which is that of the profile only now
-	scope := s.scope()
-	narrow, err := o.narrow.filter(time.Now())
+	defer c.Close()
+	r, err := c.For(access.Unrestricted())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	q.Filter = both(both(q.Filter, narrow), scope)
-	order, err := o.columns.order()
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.searcher().Search(ctx, q, p,
-		search.Options{Parameters: parameters, Explain: o.explain, Terms: o.terms, Order: order, Facets: o.columns.names(),
-			Scope: scope})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.scanned(result); err != nil {
-		return nil, err
-	}
-	if err := s.View.Err(); err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	out := &searchJSON{Schema: searchSchema, Query: q.Text, Profile: result.Profile, Total: result.Total,
-		Degraded: result.Degraded,
-		Warnings: orEmpty(result.Warnings), Notes: orEmpty(slices.Concat(result.Notes, result.Unmet)), unmet: result.Unmet,
-		Results: []resultJSON{}, Facets: facetsJSON(result.Facets)}
-	if o.label != "" {
-		out.Query = o.label
-	}
-	out.Answerable = result.Answerable
-	h := snippet.New(s.Analyzer, q.Words, s.rarity(ctx))
-	gone := 0
-	for i := range result.Hits {
-		r, there, err := s.result(h, &result.Hits[i])
-		if err != nil {
-			return nil, fmt.Errorf("read index: %w", err)
+	defer r.Close()
+	err = ask(r)
+	if field := new(collection.FieldError); errors.As(err, &field) {
+		switch field.Field {
+		case "created", "updated", "sets":
+			return fmt.Errorf("--%s: %w", field.Field, field.Err)
 		}
-		if !there {
+	}
+	return err
+}
+
+// asking asks a reader one question.
+type asking func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
+
+// answer returns what is shown of the answer to a question.
+func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
+	q, err := s.request(o)
+	if err != nil {
+		return nil, err
+	}
+	var a *collection.Answer
+	if err = s.read(func(r *collection.Reader) error { a, err = ask(r, q); return err }); err != nil {
+		return nil, err
+	}
+	d := a.Details
+	s.files = d.Files
+	out := &searchJSON{Schema: searchSchema, Query: a.Query, Profile: a.Profile, Total: d.Found, Degraded: a.Degraded,
+		Answerable: a.Answerable, Warnings: a.Warnings, Notes: slices.Insert(a.Notes, len(d.Read), o.notes...),
+		read: append(d.Read, o.notes...), unmet: d.Unmet, Results: []resultJSON{}, Facets: facetsJSON(d.Facets)}
+	gone := 0
+	for i := range a.Results {
+		if errors.Is(a.Results[i].Unread, fs.ErrNotExist) {
 			gone++
 			continue
 		}
+		r := s.result(&a.Results[i])
 		r.Rank = len(out.Results) + 1
 		out.Results = append(out.Results, r)
 	}
@@ -385,47 +300,23 @@ func (s *session) answer(ctx context.Context, q sheaf.Query, o searchOptions) (*
 	return out, nil
 }
 
-// result fills in what is shown of a hit: its file, line and snippet. there is
-// false when the file has gone since it was indexed; damage is an error.
-func (s *session) result(h *snippet.Highlighter, hit *search.Hit) (r resultJSON, there bool, err error) {
-	tree := hit.Doc.Tree()
-	r = resultJSON{
-		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: s.relative(tree, hit.Path), Title: hit.Title,
-		Breadcrumb: hit.Breadcrumb,
-		Span:       spanOf(hit.Span), Line: 1, Score: collection.Finite(hit.Score), Confidence: rounded(hit.Confidence),
-		Level: hit.Level, Matches: []span{}, Tags: orEmpty(hit.Tags), Explanation: hit.Explanation,
-		hierarchy: hit.Hierarchy, file: s.file(tree, hit.Path),
+// result returns what is shown of a result.
+func (s *session) result(r *collection.Result) resultJSON {
+	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
+		Breadcrumb: r.Breadcrumb, Span: span{r.Span.Start, r.Span.End}, Line: r.Line, Block: r.Block, Score: r.Score,
+		Confidence: rounded(r.Confidence), Level: r.Level, Snippet: r.Snippet, Matches: []span{}, Tags: r.Tags,
+		Explanation: r.Explanation, Signals: r.Signals, hierarchy: r.Hierarchy, file: r.File}
+	for _, c := range r.Constituents {
+		out.Constituents = append(out.Constituents,
+			constituentJSON{c.ID, c.Title, span{c.Span.Start, c.Span.End}, c.Score})
 	}
-	for _, c := range hit.Constituents {
-		r.Constituents = append(r.Constituents, constituentJSON{c.ID, c.Title, spanOf(c.Span), collection.Finite(c.Score)})
+	for _, m := range r.Matches {
+		out.Matches = append(out.Matches, span{m.Start, m.End})
 	}
-	if s.scanner != nil {
-		r.Signals = search.SignalsOf(hit)
+	if r.Unread != nil {
+		s.warn("%s: no snippet: %v", out.Path, r.Unread)
 	}
-	doc, ok := s.View.Document(hit.Doc)
-	if !ok {
-		return r, true, s.View.Err()
-	}
-	content, err := ingest.Shown(s.View, doc.ID)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r, false, nil
-	case errors.Is(err, sheaf.ErrCorrupt):
-		return r, true, err
-	case err != nil:
-		s.warn("%s: no snippet: %v", r.Path, err)
-		return r, true, nil
-	}
-	spans, own := collection.SnippetSpans(&doc, hit, content, s.Passages())
-	best := h.Best(content, spans, own, snippet.Width)
-	r.Snippet, r.Line = best.Text, catalog.Line(content, best.At)
-	if len(best.Matches) > 0 {
-		r.Block = collection.BlockOf(doc.ID, content, best.At)
-	}
-	for _, m := range best.Matches {
-		r.Matches = append(r.Matches, spanOf(m))
-	}
-	return r, true, nil
+	return out
 }
 
 // rounded is a confidence with three decimals; more would pretend.
@@ -491,35 +382,4 @@ func (s *session) loadTuned(name string) (*profile.Profile, error) {
 		s.warn("what sheaf tune found is not used: %v; remove it with sheaf tune --undo", fault)
 	}
 	return p, err
-}
-
-// rarity tells snippets how rare a word is, by its idf; nil when the store
-// cannot count.
-func (s *session) rarity(ctx context.Context) func(word string) float64 {
-	if _, ok := s.Backend.(store.Counter); !ok {
-		return nil
-	}
-	size := float64(s.View.Chunks())
-	return func(word string) float64 {
-		df, err := s.count(ctx, word)
-		if err != nil {
-			return 1
-		}
-		return math.Log(1 + (max(size, float64(df))-float64(df)+0.5)/(float64(df)+0.5))
-	}
-}
-
-// count is the number of chunks with a word in any field.
-func (s *session) count(ctx context.Context, word string) (int, error) {
-	counter, ok := s.Backend.(store.Counter)
-	if !ok {
-		return 0, fmt.Errorf("count words: %w by this store", sheaf.ErrUnsupported)
-	}
-	fields := make([]store.FieldWeight, len(sheaf.Fields))
-	for i, f := range sheaf.Fields {
-		fields[i] = store.FieldWeight{Name: f, Weight: 1}
-	}
-	return counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{
-		Query: sheaf.Match{Text: word}, Fields: fields, K1: store.DefaultK1, B: store.DefaultB,
-	}})
 }

@@ -1,15 +1,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"sheaf"
 	"sheaf/collection"
-	"sheaf/ingest"
-	"sheaf/search/salient"
 )
 
 func (a *app) similarCommand() *cobra.Command {
@@ -32,34 +26,12 @@ by meaning, where a model knows its words, its whole text does.`,
 			if err != nil {
 				return err
 			}
-			content, err := ingest.Shown(s.View, t.Doc.ID)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", t.Doc.Path, err)
-			}
-			q, err := s.like(cmd.Context(), collection.SalientText(&t.Doc, &t.Chunk, content), string(t.Chunk.ID))
-			if err != nil {
-				return err
-			}
-			q.Filter = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
 			o.label, o.alike = args[0], true
-			return s.show(cmd, q, o)
+			return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
+				return r.Similar(cmd.Context(), t.Chunk.ID, q)
+			})
 		},
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
 	return cmd
-}
-
-// like is a query for passages like text, called name.
-func (s *session) like(ctx context.Context, text salient.Text, name string) (sheaf.Query, error) {
-	words, err := salient.Query(s.Analyzer, text, salient.Collection{
-		Size:  s.View.Chunks(),
-		Count: func(word string) (int, error) { return s.count(ctx, word) },
-	})
-	if err != nil {
-		return sheaf.Query{}, err
-	}
-	if words == nil && s.EmbedQuery() == nil {
-		s.warn("%s has no words in common with the index", name)
-	}
-	return sheaf.Query{Text: text.Body, Words: words, Limit: s.config.Limit}, nil
 }

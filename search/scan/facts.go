@@ -231,15 +231,24 @@ func (s *Scanner) text(d *document) (string, error) {
 	return string(text), nil
 }
 
-// Empty returns a catalog without documents for a folder whose documents are in the named tree. The caller closes
-// it.
-func Empty(tree, root string) (*catalog.View, error) {
-	return (&Scanner{o: Options{Tree: tree, Root: root}}).openView(nil, nil)
+// Empty returns a catalog without documents, in memory, of a folder whose documents are in the named tree. The caller
+// closes it.
+func Empty(tree, root string) (*catalog.Catalog, error) {
+	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }
 
-// openView makes a catalog of documents in memory. It reads texts from the files. The view stays valid after the
-// catalog, which has nothing to release.
+// openView returns a view of the catalog of documents. It outlives the catalog, which has nothing to release.
 func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
+	c, err := s.openCatalog(docs, skipped)
+	if err != nil {
+		return nil, err
+	}
+	view := c.View()
+	return view, c.Close()
+}
+
+// openCatalog makes a catalog of documents, in memory. Its texts are read from the files.
+func (s *Scanner) openCatalog(docs []*document, skipped []catalog.Skip) (*catalog.Catalog, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
@@ -261,6 +270,5 @@ func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.V
 	if err := c.Update(context.Background(), update); err != nil {
 		return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())
 	}
-	view := c.View()
-	return view, c.Close()
+	return c, nil
 }

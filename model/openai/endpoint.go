@@ -26,7 +26,6 @@ type endpoint struct {
 	kind            error // errors wrap it and begin with it
 	url, model, key string
 	timeout         time.Duration // of one request
-	connect         time.Duration // to connect, as a part of timeout; 0 is all of it
 	attempts        int
 	most            int64 // bytes of an answer
 	client          *http.Client
@@ -96,8 +95,6 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	var client http.Client
 	if e.client != nil {
 		client = *e.client
-	} else {
-		client.Transport = transport(e.connect)
 	}
 	// Send texts and key only to the configured address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -81,10 +81,12 @@ var _ model.Embedder = (*Embedder)(nil)
 // New returns an embedder. It asks the server for the number of dimensions when the options leave it open. Errors
 // wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
+	}
 	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
-		attempts: o.Attempts, most: maxAnswer,
-		connect: o.ConnectTimeout, client: o.Client, sleep: o.sleep, rest: &rest{length: o.Rest, now: time.Now}}.open("",
-		"/embeddings")
+		attempts: o.Attempts, most: maxAnswer, client: o.Client, sleep: o.sleep,
+		rest: &rest{length: o.Rest, now: time.Now}}.open("", "/embeddings")
 	switch {
 	case err != nil:
 		return nil, err

@@ -15,13 +15,18 @@ var ErrCorrupt = errors.New("corrupt model")
 // Model is a vocabulary with a vector for each piece. It is a view of its bytes: opening reads a few numbers,
 // whatever the size. It is safe for concurrent use.
 type Model struct {
-	name  string
+	header
 	vocab *Vocabulary
-	dims  int
 	scale []byte // [pieces]float32, little endian
 	rows  []byte // [pieces][dims]int8; multiply by the piece's scale
-	sum   uint32 // of everything before the checksum
-	all   []byte
+}
+
+// header is what a [Model] and a [Unigram] have in common.
+type header struct {
+	name string
+	dims int
+	sum  uint32 // of everything before the checksum
+	all  []byte
 }
 
 // A model file, all numbers little endian: the magic, the version, the lengths below, the model's name padded to
@@ -39,15 +44,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Open returns the model in data. It keeps data, which must not change. It checks that every length fits;
 // [Model.Verify] checks every byte. Errors wrap ErrCorrupt.
 func Open(data []byte) (*Model, error) {
-	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)
-	}
-	var n [8]uint32
-	for i := range n {
-		n[i] = binary.LittleEndian.Uint32(data[len(magic)+4*i:])
-	}
-	if n[0] != version {
-		return nil, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], version)
+	head, n, err := openHeader(data, magic, version)
+	if err != nil {
+		return nil, err
 	}
 	dims, pieces, slots, text, longest, unknown := int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6]
 	if dims < 1 || dims > 1<<14 || pieces < 1 || pieces > 1<<24 || slots <= pieces || slots > 1<<26 ||
@@ -56,27 +55,57 @@ func Open(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: lengths out of range: %d dims, %d pieces, %d slots, %d bytes of text", ErrCorrupt, dims,
 			pieces, slots, text)
 	}
-	pos := headerBytes
-	take := func(size int) []byte {
-		if size > len(data)-4-pos {
-			pos = len(data)
-			return nil
-		}
-		part := data[pos : pos+size : pos+size]
-		pos += (size + 3) &^ 3
-		return part
-	}
+	parts := parts{data, headerBytes}
 	m := &Model{
-		name: string(trimZeros(data[headerBytes-nameBytes : headerBytes])), dims: dims, all: data,
-		sum:   binary.LittleEndian.Uint32(data[len(data)-4:]),
-		scale: take(4 * pieces),
+		header: head, scale: parts.take(4 * pieces),
 		vocab: &Vocabulary{numbered: pieces, mask: uint32(slots - 1), longest: longest, unknown: int32(unknown)},
 	}
-	m.vocab.ends, m.vocab.slots, m.vocab.text, m.rows = take(4*pieces), take(4*slots), take(text), take(pieces*dims)
-	if m.rows == nil || pos != len(data)-4 {
-		return nil, fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(data))
+	m.vocab.ends, m.vocab.slots, m.vocab.text = parts.take(4*pieces), parts.take(4*slots), parts.take(text)
+	m.rows = parts.take(pieces * dims)
+	if err := parts.end(m.rows); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// openHeader reads the header of a file with this magic and version, and the numbers in it.
+func openHeader(data []byte, magic string, version uint32) (h header, n [8]uint32, err error) {
+	if len(data) < headerBytes+4 || string(data[:len(magic)]) != magic {
+		return h, n, fmt.Errorf("%w: it does not begin with %s", ErrCorrupt, magic)
+	}
+	for i := range n {
+		n[i] = binary.LittleEndian.Uint32(data[len(magic)+4*i:])
+	}
+	if n[0] != version {
+		return h, n, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], version)
+	}
+	name := string(trimZeros(data[headerBytes-nameBytes : headerBytes]))
+	return header{name, int(n[1]), binary.LittleEndian.Uint32(data[len(data)-4:]), data}, n, nil
+}
+
+// parts reads the parts of a file after its header, one after another.
+type parts struct {
+	data []byte
+	pos  int
+}
+
+// take returns the next part, or nil when the file is too short.
+func (p *parts) take(size int) []byte {
+	if size > len(p.data)-4-p.pos {
+		p.pos = len(p.data)
+		return nil
+	}
+	part := p.data[p.pos : p.pos+size : p.pos+size]
+	p.pos += (size + 3) &^ 3
+	return part
+}
+
+// end returns an error unless last, the last part, ends at the checksum.
+func (p *parts) end(last []byte) error {
+	if last == nil || p.pos != len(p.data)-4 {
+		return fmt.Errorf("%w: %d bytes: the lengths in its header need another size", ErrCorrupt, len(p.data))
+	}
+	return nil
 }
 
 func trimZeros(b []byte) []byte {
@@ -86,11 +115,10 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Verify reads the whole model and returns an error that wraps ErrCorrupt when a byte changed.
-func (m *Model) Verify() error {
-	body := m.all[:len(m.all)-4]
-	if sum := crc32.Checksum(body, castagnoli); sum != m.sum {
-		return fmt.Errorf("%w: checksum is %08x, its bytes have %08x", ErrCorrupt, m.sum, sum)
+// Verify reads the whole file and returns an error that wraps ErrCorrupt when a byte changed.
+func (h *header) Verify() error {
+	if sum := crc32.Checksum(h.all[:len(h.all)-4], castagnoli); sum != h.sum {
+		return fmt.Errorf("%w: checksum is %08x, its bytes have %08x", ErrCorrupt, h.sum, sum)
 	}
 	return nil
 }
@@ -144,10 +172,10 @@ func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
 }
 
 // Name returns the model's name with its version, which indexes record.
-func (m *Model) Name() string { return m.name }
+func (h *header) Name() string { return h.name }
 
 // Dims returns the number of dimensions.
-func (m *Model) Dims() int { return m.dims }
+func (h *header) Dims() int { return h.dims }
 
 // Vocabulary returns the pieces.
 func (m *Model) Vocabulary() *Vocabulary { return m.vocab }

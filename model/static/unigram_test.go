@@ -429,7 +429,7 @@ func TestPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPairEncoder(&Model{vocab: small, dims: 32}, u); !errors.Is(err, ErrCorrupt) {
+	if _, err := NewPairEncoder(&Model{vocab: small, header: header{dims: 32}}, u); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a table for another vocabulary: %v", err)
 	}
 }

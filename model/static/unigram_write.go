@@ -63,7 +63,7 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	if err != nil {
 		return fmt.Errorf("table %s: %w", name, err)
 	}
-	out := append([]byte(unigramMagic), make([]byte, unigramHeaderBytes-len(unigramMagic))...)
+	out := append([]byte(unigramMagic), make([]byte, headerBytes-len(unigramMagic))...)
 	dearest := uint32(math.Round((unseenPenalty - lowest) * unit))
 	for i, n := range []uint32{
 		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()),
@@ -71,7 +71,7 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	} {
 		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
 	}
-	copy(out[unigramHeaderBytes-nameBytes:], name)
+	copy(out[headerBytes-nameBytes:], name)
 	scale, seen, english := []byte{}, make([]byte, (len(pieces)+7)/8), make([]byte, len(pieces))
 	rows := make([]byte, 0, len(pieces)*dims/2)
 	for i, p := range pieces {

@@ -47,13 +47,11 @@ type Indexing struct {
 	// Language is the language of the words: a code, "" for none, "auto" to detect it from the documents.
 	Language  string
 	StopWords bool
-	// Embedder makes vectors; nil searches only words. Reranker and Expander serve profiles with a reranking
-	// model or a chat model; nil for none.
+	// Embedder makes vectors; nil searches only words.
 	Embedder model.Embedder
-	Reranker model.Reranker
-	Expander *search.Expander
-	Chunk    chunk.Options
-	Walk     ingest.WalkOptions
+	OtherModels
+	Chunk chunk.Options
+	Walk  ingest.WalkOptions
 	// Program identifies the build of this program: an index of another build is not used. "" accepts every
 	// build.
 	Program string
@@ -63,6 +61,12 @@ type Indexing struct {
 	Progress func(ingest.Progress)
 }
 
+// OtherModels serve profiles with a reranking model or a chat model; nil for none.
+type OtherModels struct {
+	Reranker model.Reranker
+	Expander *search.Expander
+}
+
 // Collection is a data set with an open index. It is safe for concurrent use.
 type Collection struct {
 	Dataset  *dataset.Dataset
@@ -70,15 +74,9 @@ type Collection struct {
 	Backend  store.Backend
 	Analyzer *analysis.Analyzer
 	Embedder model.Embedder
-	Reranker model.Reranker
-	Expander *search.Expander
-	Store    string
-	// Hash identifies the version of the documents.
-	Hash string
-	// Indexed is how long indexing took; 0 when the index existed.
-	Indexed time.Duration
-	// Bytes is the size of the index on disk.
-	Bytes int64
+	OtherModels
+	Store string
+	Index
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
 
@@ -86,6 +84,16 @@ type Collection struct {
 	// facts and vectors are the memory of a cached collection; nil in others.
 	facts   rank.Facts
 	vectors *sync.Map
+}
+
+// Index describes the index of a data set.
+type Index struct {
+	// Hash identifies the version of the documents.
+	Hash string
+	// Indexed is how long indexing took; 0 when the index existed.
+	Indexed time.Duration
+	// Bytes is the size of the index on disk.
+	Bytes int64
 }
 
 // Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of an earlier
@@ -179,8 +187,8 @@ func sweep(dir, name string) {
 // open opens the index in dir, and fills it when fill is set.
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string,
 	fill bool) (c *Collection, err error) {
-	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, Reranker: o.Reranker, Expander: o.Expander,
-		Store: o.Store.Name, Hash: d.Hash}
+	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, OtherModels: o.OtherModels, Store: o.Store.Name,
+		Index: Index{Hash: d.Hash}}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -367,8 +375,8 @@ func (c *Collection) Close() error {
 
 // Searcher returns a searcher for the collection.
 func (c *Collection) Searcher() *search.Searcher {
-	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Expander: c.Expander,
-		Now: c.Now}
+	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Now: c.Now,
+		Models: search.Models{Expander: c.Expander}}
 	if c.facts != nil {
 		s.Facts = c.facts
 	}

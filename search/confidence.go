@@ -204,7 +204,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 			}
 		}
 	}
-	if j.unseen > 0 && r.vector != nil && r.searcher.foreign != nil && r.searcher.foreign(meaning(r.query)) {
+	if j.unseen > 0 && r.vector != nil && r.searcher.modelWords.foreign != nil &&
+		r.searcher.modelWords.foreign(meaning(r.query)) {
 		j.unseen, j.foreign = j.numbers, true
 	}
 	r.judged = j

@@ -15,20 +15,28 @@ import (
 	"sheaf/text/analysis"
 )
 
+// modelWords is what the model of SetModel knows of words.
+type modelWords struct {
+	// alike says that the model could not weigh words by rarity; nil for a model that cannot weigh words.
+	alike *atomic.Bool
+	// foreign reports whether a query has another language than the collection; nil when unknown.
+	foreign func(text string) bool
+}
+
 // SetModel makes s search by meaning with e, the model that made the vectors of the store. When e can weigh
 // words, the rare words of a query weigh more, by their counts in the store; a is the store's analyzer and chunks
 // the number of chunks. When the store cannot count, all words weigh the same, and searches note it.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
-	s.Analyzer, s.model = a, e.Model()
+	s.Analyzer = a
 	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
 		english := a.Language() == "en"
-		s.foreign = func(text string) bool {
+		s.modelWords.foreign = func(text string) bool {
 			is, known := reader.IsEnglish(text)
 			return known && is != english
 		}
 	}
 	alike := &atomic.Bool{}
-	s.alike = alike
+	s.modelWords.alike = alike
 	s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 		weigher, ok := e.(model.WeightEmbedder)
 		counter, countable := s.Backend.(store.Counter)

@@ -36,19 +36,9 @@ type ScanRequest struct {
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool
-	// MaxFiles is the largest number of candidates, ChunkChars of characters in a chunk. MemoryBytes bounds the
-	// memory of cut files and their index.
-	MaxFiles    int
-	ChunkChars  int
-	MemoryBytes int64
-	// Vectors asks for the vectors of the first MaxVectors chunks.
-	Vectors    bool
-	MaxVectors int
-	// ListValues is the largest number of values of one property that are searched.
-	ListValues int
-	// FrontmatterDepth is how deep values of frontmatter are searched. At 1 or less, values in lists and maps
-	// within a property are skipped.
-	FrontmatterDepth int
+	// Limits bound the candidates, their chunks and the memory. Vectors asks for vectors of the first chunks.
+	Limits  profile.Scan
+	Vectors bool
 }
 
 // Scanned is what a scan found.
@@ -59,17 +49,22 @@ type Scanned struct {
 	Text func(id sheaf.ID) (string, error)
 	// Catalog makes a catalog of the named candidates, or of all when none is named.
 	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
-	// Files is how many files were looked at, Matched how many have something that was looked for, Candidates how
-	// many of those are in the store, and Chunks the number of their chunks.
-	Files, Matched, Candidates, Chunks int
-	// Bytes is roughly how much memory the scan uses.
-	Bytes int64
+	ScanCounts
 	// Notes and Warnings are for the result, Took has the time of each step.
 	Notes, Warnings []string
 	Took            []Timing
 	// WhyNot says why a document is not a candidate; "" when it is. It returns sheaf.ErrNotFound when there is no
 	// such file, or when the caller may not know of it.
 	WhyNot func(doc sheaf.ID) (string, error)
+}
+
+// ScanCounts says how much a scan examined.
+type ScanCounts struct {
+	// Files is how many files were looked at, Matched how many have something that was looked for, Candidates how
+	// many of those are in the store, and Chunks the number of their chunks.
+	Files, Matched, Candidates, Chunks int
+	// Bytes is roughly how much memory the scan uses.
+	Bytes int64
 }
 
 // scan finds candidates in files when the profile wants that. The search then uses them.
@@ -83,9 +78,8 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	}
 	req := ScanRequest{
 		Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
-		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, MaxFiles: plan.Scan.Files,
-		ChunkChars: plan.Scan.ChunkChars, MemoryBytes: plan.Scan.MemoryBytes, Vectors: r.vector != nil,
-		MaxVectors: plan.Scan.MaxVectors, ListValues: plan.Scan.ListValues, FrontmatterDepth: plan.Scan.FrontmatterDepth,
+		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, Limits: *plan.Scan,
+		Vectors: r.vector != nil,
 	}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)
 	if err != nil {

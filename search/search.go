@@ -14,7 +14,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"sheaf"
@@ -45,24 +44,24 @@ type Searcher struct {
 	// confidence. It is not called when a query changes parameters, because the calibration does not hold for
 	// other values.
 	Confidence func(p *profile.Profile) *Calibration
-	model      string // of SetModel
-	// alike says that the model of SetModel could not weigh words by rarity; nil for a model that cannot weigh
-	// words.
-	alike *atomic.Bool
-	// foreign reports whether a query has another language than the collection; nil when unknown.
-	foreign func(text string) bool
-	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
-	// configured and profiles skip the stage rerank.
-	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
+	modelWords modelWords
+	Models
 	// Text returns the text of a chunk, for Rerank and for spelling suggestions: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
 	// Scanner finds candidates in files, for profiles that want that; Backend and Facts may be nil for those.
-	// Expander puts queries in other words; when it is nil, no chat model is configured and the original query is
-	// used.
-	Scanner  Scanner
-	Expander *Expander
+	Scanner Scanner
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
+}
+
+// Models are the models that some profiles ask besides the embedding model.
+type Models struct {
+	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
+	// configured and profiles skip the stage rerank.
+	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
+	// Expander puts queries in other words. When it is nil, no chat model is configured and the original query is
+	// used.
+	Expander *Expander
 }
 
 // Options are the options of one search.
@@ -115,6 +114,17 @@ type Result struct {
 	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, such as one of
 	// filters.
 	Answerable *bool
+	// Legs are the names of the fused branches, in the order of Hit.Legs.
+	Legs []string
+	// Expansion is what a chat model made of the query, Scanned what was found in files. Each is nil when the
+	// profile does not use it.
+	Expansion *Expansion
+	Scanned   *Scanned
+	Report
+}
+
+// Report says how a search went.
+type Report struct {
 	// Degraded says that a branch failed and the others answered; Warnings say which and why.
 	Degraded bool
 	Warnings []string
@@ -130,16 +140,10 @@ type Result struct {
 	// a property, tag, extension, folder or file name) and the values that exist. It also names words that no
 	// chunk has, with words of similar spelling, and the property that was searched in place of the word.
 	Unmet []string
-	// Legs are the names of the fused branches, in the order of Hit.Legs.
-	Legs []string
 	// Took is the time of every step, in the order in which the search waited for them.
 	Took []Timing
 	// Trace is the ranking after every step, if Options.Trace is set.
 	Trace []Snapshot
-	// Expansion is what a chat model made of the query, Scanned what was found in files. Each is nil when the
-	// profile does not use it.
-	Expansion *Expansion
-	Scanned   *Scanned
 }
 
 // Timing is how long a step took.
@@ -163,21 +167,8 @@ type Snapshot struct {
 
 // Hit is one answer with what a reader needs to know of it.
 type Hit struct {
-	Rank  int // from 1
-	ID    sheaf.ID
-	Doc   sheaf.ID
-	Title string
-	// Hierarchy has the titles from the document down; Breadcrumb is the text to show them.
-	Hierarchy  []string
-	Breadcrumb string
-	// Path is the document's, relative to its tree's folder.
-	Path string
-	// Span covers the whole answer, Body the part before its sub-headings, both in bytes of the file.
-	Span  sheaf.Span
-	Body  sheaf.Span
-	Depth int
-	// Tags are those of the chunk and of its document.
-	Tags []string
+	Rank int // from 1
+	Location
 	// Score orders the hits. It does not say how sure the answer is.
 	Score float64
 	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is
@@ -194,6 +185,24 @@ type Hit struct {
 	// Constituents are the chunks that were merged into this answer, best first.
 	Constituents []Constituent
 	Explanation  *sheaf.Explanation
+}
+
+// Location is the chunk or document of a hit, with its position.
+type Location struct {
+	ID    sheaf.ID
+	Doc   sheaf.ID
+	Title string
+	// Hierarchy has the titles from the document down; Breadcrumb is the text to show them.
+	Hierarchy  []string
+	Breadcrumb string
+	// Path is the document's, relative to its tree's folder.
+	Path string
+	// Span covers the whole answer, Body the part before its sub-headings, both in bytes of the file.
+	Span  sheaf.Span
+	Body  sheaf.Span
+	Depth int
+	// Tags are those of the chunk and of its document.
+	Tags []string
 }
 
 // Constituent is a chunk that was merged into an answer.
@@ -263,7 +272,8 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
 	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: newFacts(s.Facts), stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
-		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Notes: slices.Clone(q.Notes), Hits: []Hit{},
+		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Hits: []Hit{},
+		Report: Report{Notes: slices.Clone(q.Notes)},
 	}
 	if err := plan.CheckLimit(q.Limit); err != nil && opt.Order == nil {
 		why := strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": ")
@@ -391,7 +401,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 		return nil
 	}
 	r.vector, r.stats.tallied = vector, told
-	if alike := r.searcher.alike; alike != nil && alike.Load() {
+	if alike := r.searcher.modelWords.alike; alike != nil && alike.Load() {
 		r.note("%s cannot count words: in the meaning of the query frequent ones weigh as much as rare ones",
 			r.searcher.storeName())
 	}
@@ -458,7 +468,7 @@ func (r *run) noteFailed(what string, err error) {
 	r.note("%s", text)
 }
 
-// short sets [Result].Short if err is a fault that may pass. err may be nil.
+// short sets [Report].Short if err is a fault that may pass. err may be nil.
 func (r *run) short(err error) {
 	r.result.Short = r.result.Short || err != nil && !errors.Is(err, sheaf.ErrUnsupported)
 }
@@ -477,13 +487,13 @@ func (r *run) failed(what string, err error) {
 }
 
 // Warn records a failure that the answer survives; bare is its public text.
-func (r *Result) Warn(text, bare string) {
+func (r *Report) Warn(text, bare string) {
 	r.Degraded, r.Warnings = true, append(r.Warnings, text)
 	r.bare(text, bare)
 }
 
 // bare records the public text of a message when the two differ.
-func (r *Result) bare(text, bare string) {
+func (r *Report) bare(text, bare string) {
 	if text == bare {
 		return
 	}
@@ -542,9 +552,9 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		h := &ranking[i]
 		c, _ := Part(r.facts, h.ID)
 		hit := Hit{
-			Rank: i + 1, ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
-			Span: c.Span, Body: c.Body, Depth: c.Depth, Score: h.Score, Legs: h.Legs, Passage: h.Passage,
-			Explanation: h.Explanation,
+			Rank: i + 1, Score: h.Score, Legs: h.Legs, Passage: h.Passage, Explanation: h.Explanation,
+			Location: Location{ID: h.ID, Doc: c.Doc, Title: c.Title, Hierarchy: c.Hierarchy, Breadcrumb: c.Breadcrumb,
+				Span: c.Span, Body: c.Body, Depth: c.Depth},
 		}
 		_, hit.ByMeaning = r.similarity[h.ID]
 		var tags distinct.List[string]

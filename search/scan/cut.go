@@ -96,19 +96,19 @@ type gatherer struct {
 // chunk that may answer, or when the index uses budget bytes. It always takes the first file.
 func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
 	budget int64) (*gathered, error) {
-	chunker, err := newChunker(req.ChunkChars)
+	chunker, err := newChunker(req.Limits.ChunkChars)
 	if err != nil {
 		return nil, err
 	}
 	g := &gatherer{Scanner: s, req: req, chunker: chunker, store: st, files: f.files, not: f.not, budget: budget,
 		out: &gathered{at: map[string]bool{}, refused: map[string]bool{}, took: map[string]time.Duration{}}}
 	if req.Vectors && s.o.Embedder != nil {
-		g.vectors = req.MaxVectors
+		g.vectors = req.Limits.MaxVectors
 	}
 	matches := f.matches
-	for len(matches) > 0 && len(g.out.docs) < req.MaxFiles && !g.out.full {
+	for len(matches) > 0 && len(g.out.docs) < req.Limits.Files && !g.out.full {
 		// Add as many as were dropped so far; the few free places alone would take a few files at a time.
-		n := req.MaxFiles - len(g.out.docs) + g.out.tried - len(g.out.docs)
+		n := req.Limits.Files - len(g.out.docs) + g.out.tried - len(g.out.docs)
 		batch := firstBatch(f.files, matches[:min(len(matches), n)])
 		if err := g.batch(ctx, batch); err != nil {
 			return nil, err
@@ -200,7 +200,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	var docs []*loaded
 	for _, d := range cut {
-		if len(g.out.docs) == g.req.MaxFiles {
+		if len(g.out.docs) == g.req.Limits.Files {
 			break
 		}
 		switch {
@@ -334,7 +334,7 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 		return "", nil
 	}
 	if req.Shown != nil {
-		chunker, err := newChunker(req.ChunkChars)
+		chunker, err := newChunker(req.Limits.ChunkChars)
 		if err != nil {
 			return "", err
 		}
@@ -352,7 +352,7 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 				f.needlesOf(m.path|m.content), rank+1, len(g.docs)), nil
 		case rank >= g.tried:
 			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates",
-				f.needlesOf(m.path|m.content), rank+1, req.MaxFiles), nil
+				f.needlesOf(m.path|m.content), rank+1, req.Limits.Files), nil
 		case g.refused[name]:
 			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that "+
 				"would answer", f.needlesOf(m.path|m.content)), nil

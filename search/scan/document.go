@@ -103,8 +103,8 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common = add(common, sheaf.FieldAliases, store.JoinValues(d.doc.Aliases))
 	common = add(common, sheaf.FieldTags, store.JoinValues(d.doc.Tags))
 	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
-	properties := propertyText(&d.doc, req.ListValues)
-	if inner := nestedText(&d.doc, d.text, req.ListValues, req.FrontmatterDepth); inner != "" {
+	properties := propertyText(&d.doc, req.Limits.ListValues)
+	if inner := nestedText(&d.doc, d.text, req.Limits.ListValues, req.Limits.FrontmatterDepth); inner != "" {
 		properties += "\n" + inner
 	}
 	common = add(common, sheaf.FieldProperties, properties)

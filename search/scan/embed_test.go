@@ -10,6 +10,7 @@ import (
 	"sheaf"
 	"sheaf/model"
 	"sheaf/model/hashed"
+	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/search/scan"
 	"sheaf/store"
@@ -34,7 +35,8 @@ func TestOneFileWithoutVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
-		MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: 9})
+		Vectors: true,
+		Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: 9}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/memory"
@@ -61,7 +62,8 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		}
 		asked, without := request(text), request(fmt.Sprintf(mark[1], wanted))
 		req := search.ScanRequest{Queries: []string{text}, Words: asked.Query, Answering: []store.TextRequest{asked},
-			MaxFiles: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}
+			Limits: profile.Scan{
+				Files: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}}
 
 		s, err := New(Options{Root: root, Analyzer: a})
 		if err != nil {
@@ -75,7 +77,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chunker, err := newChunker(req.ChunkChars)
+		chunker, err := newChunker(req.Limits.ChunkChars)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +87,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		}
 		all := memory.New(a)
 		for _, d := range cut {
-			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{ListValues: 10},
+			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{Limits: profile.Scan{ListValues: 10}},
 				false)}); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +119,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 			if !now[id] && !before[id] { // its letters match but no word: either result is right
 				taken = g.at[d.path]
 			}
-			if taken && len(want) < req.MaxFiles {
+			if taken && len(want) < req.Limits.Files {
 				want = append(want, id)
 			}
 		}

@@ -116,7 +116,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 		return nil, err
 	}
 	took("scan")
-	cut, index := split(req.MemoryBytes)
+	cut, index := split(req.Limits.MemoryBytes)
 	s.cache.resize(cut)
 	store := memory.NewFor(s.o.Analyzer, req.Words)
 	g, err := s.gather(ctx, found, req, store, index)
@@ -130,7 +130,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	}
 	mostVectors := 0
 	if req.Vectors && s.o.Embedder != nil {
-		mostVectors = req.MaxVectors
+		mostVectors = req.Limits.MaxVectors
 	}
 	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
 	facts := newFacts(s, files, g.docs)
@@ -155,10 +155,10 @@ const (
 
 func check(req *search.ScanRequest) error {
 	switch {
-	case req.MaxFiles < 1 || req.MaxFiles > maxFiles:
-		return sheaf.Invalidf("scan: the limit of files is %d: must be within 1..%d", req.MaxFiles, maxFiles)
-	case req.MemoryBytes < minMemory || req.MemoryBytes > maxMemory:
-		return sheaf.Invalidf("scan: memory is %d bytes: must be within %d..%d", req.MemoryBytes, minMemory, maxMemory)
+	case req.Limits.Files < 1 || req.Limits.Files > maxFiles:
+		return sheaf.Invalidf("scan: the limit of files is %d: must be within 1..%d", req.Limits.Files, maxFiles)
+	case req.Limits.MemoryBytes < minMemory || req.Limits.MemoryBytes > maxMemory:
+		return sheaf.Invalidf("scan: memory is %d bytes: must be within %d..%d", req.Limits.MemoryBytes, minMemory, maxMemory)
 	case len(req.Queries) > maxQueries:
 		return sheaf.Invalidf("scan: there are %d queries: at most %d are allowed", len(req.Queries), maxQueries)
 	}

@@ -497,8 +497,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 			before := heap()
 			found, err := s.Scan(context.Background(),
-				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: 100, ChunkChars: 6000,
-					MemoryBytes: megabytes << 20, MaxVectors: 1})
+				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, Limits: profile.Scan{
+					Files: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -536,7 +536,7 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
-		MaxFiles: 10, ChunkChars: 100, MemoryBytes: 1 << 20})
+		Limits: profile.Scan{Files: 10, ChunkChars: 100, MemoryBytes: 1 << 20}})
 	if err != nil || r.Candidates != 1 || r.Chunks < 1000 ||
 		!slices.ContainsFunc(r.Notes, func(n string) bool {
 			return strings.HasPrefix(n, "the index is full after 1 files: 1 further")
@@ -550,16 +550,17 @@ func TestRequestsAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []search.ScanRequest{{MaxFiles: 0, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1},
-		{MaxFiles: 5, MemoryBytes: 2 << 20, Queries: make([]string, 17)},
-		{MaxFiles: 10_001, MemoryBytes: 2 << 20}, {MaxFiles: 5, MemoryBytes: 1000<<20 + 1},
-		{MaxFiles: 5, MemoryBytes: 1<<20 - 1}} {
+	limits := func(files int, memory int64) profile.Scan { return profile.Scan{Files: files, MemoryBytes: memory} }
+	for _, bad := range []search.ScanRequest{{Limits: limits(0, 2<<20)}, {Limits: limits(5, 1)},
+		{Limits: limits(5, 2<<20), Queries: make([]string, 17)},
+		{Limits: limits(10_001, 2<<20)}, {Limits: limits(5, 1000<<20+1)},
+		{Limits: limits(5, 1<<20-1)}} {
 		if _, err := s.Scan(context.Background(), bad); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	for _, good := range []search.ScanRequest{{MaxFiles: 1, MemoryBytes: 1 << 20, Queries: make([]string, 16)},
-		{MaxFiles: 10_000, MemoryBytes: 1000 << 20}} {
+	for _, good := range []search.ScanRequest{{Limits: limits(1, 1<<20), Queries: make([]string, 16)},
+		{Limits: limits(10_000, 1000<<20)}} {
 		if _, err := s.Scan(context.Background(), good); err != nil {
 			t.Errorf("at the bounds: %+v: %v", good, err)
 		}
@@ -760,7 +761,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	vector[0] = 1
 	for most, told := range map[int]bool{2: true, 3: false} {
 		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
-			MaxFiles: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+			Vectors: true,
+			Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: most}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -781,7 +783,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	}
 	for most, want := range map[int]int{2: 1, 3: 3} {
 		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
-			MaxFiles: 10, ChunkChars: 200, MemoryBytes: 20 << 20, Vectors: true, MaxVectors: most})
+			Vectors: true,
+			Limits:  profile.Scan{Files: 10, ChunkChars: 200, MemoryBytes: 20 << 20, MaxVectors: most}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/ingest"
+	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store/memory"
 	"sheaf/text/analysis"
@@ -34,11 +35,11 @@ func TestMemoryIsSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, MaxFiles: files,
-		ChunkChars: 6000}
+	req := search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
+		Limits: profile.Scan{Files: files, ChunkChars: 6000}}
 	kept := map[int64]int{}
 	for _, bytes := range []int64{1 << 20, 20 << 20} {
-		req.MemoryBytes = bytes
+		req.Limits.MemoryBytes = bytes
 		got, err := s.Scan(context.Background(), req)
 		if err != nil {
 			t.Fatal(err)

@@ -48,6 +48,7 @@ type Link struct {
 	Fragment string   `json:"fragment,omitempty" doc:"The heading or block, as written."`
 	Text     string   `json:"text,omitempty" doc:"What a reader sees."`
 	To       sheaf.ID `json:"to,omitempty" doc:"The chunk that it leads to, when there is one that the caller may see."`
+	Span     Span     `json:"-"` // in bytes of the document
 }
 
 // Outline is an entry of a document's heading tree.
@@ -106,7 +107,7 @@ func (r *Reader) Find(text string) (address.Target, error) {
 // and what the caller may not see are the same sheaf.ErrNotFound; that of a file which
 // changed after it was indexed is sheaf.ErrUnavailable until it is indexed again.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
-	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors {
+	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors && r.c.o.Local == nil {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)
 	}
 	c, ok := search.Part(r.guard, id)
@@ -170,6 +171,7 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 	if c.Parent != "" {
 		p.Parent = &c.Parent
 	}
+	seen := map[sheaf.Span]bool{}
 	for i := range doc.Chunks {
 		d := &doc.Chunks[i]
 		if d.Parent == c.ID && d.ID != c.ID {
@@ -179,7 +181,8 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 			continue
 		}
 		for _, l := range d.Links {
-			if where.Contains(l.Span) {
+			if where.Contains(l.Span) && !seen[l.Span] { // windows overlap
+				seen[l.Span] = true
 				p.Links = append(p.Links, r.link(doc.ID, l))
 			}
 		}
@@ -192,7 +195,7 @@ func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, 
 // link is where a link leads for this caller: nowhere when they may not see it.
 // What is written in a text that they may see is theirs to read.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
-	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text}
+	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
 	if id, ok := r.guard.Resolve(from, l); ok {
 		if _, ok := search.Part(r.guard, id); ok {
 			out.To = id

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -9,9 +10,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
-	"sheaf/collection/address"
-	"sheaf/index/catalog"
-	"sheaf/ingest"
 	"sheaf/internal/wording"
 )
 
@@ -39,7 +37,7 @@ func (a *app) getCommand() *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			return s.get(args, getOptions{body: body, neighbors: neighbors})
+			return s.get(cmd.Context(), args, collection.GetOptions{Body: body, Neighbors: neighbors})
 		},
 	}
 	f := cmd.Flags()
@@ -48,11 +46,6 @@ func (a *app) getCommand() *cobra.Command {
 	f.BoolVar(&refresh, "refresh", true, "look for changed files first")
 	a.addJSON(cmd)
 	return cmd
-}
-
-type getOptions struct {
-	body      bool
-	neighbors int
 }
 
 type getJSON struct {
@@ -82,24 +75,31 @@ type partJSON struct {
 	file string
 }
 
-func (s *session) get(addresses []string, o getOptions) error {
-	if o.neighbors < 0 || o.neighbors > 1000 {
-		return sheaf.Invalidf("neighbors is %d: must be within 0..1000", o.neighbors)
+func (s *session) get(ctx context.Context, addresses []string, o collection.GetOptions) error {
+	if o.Neighbors < 0 || o.Neighbors > 1000 {
+		return sheaf.Invalidf("neighbors is %d: must be within 0..1000", o.Neighbors)
 	}
 	out := getJSON{Schema: "sheaf.get/1", Results: []partJSON{}}
-	for _, text := range addresses {
-		t, err := s.resolve(text)
-		if err != nil {
-			return err
+	err := s.read(func(r *collection.Reader) error {
+		for _, text := range addresses {
+			t, err := s.resolve(text)
+			if err != nil {
+				return err
+			}
+			o.Line, o.Lines = t.Line, t.Count
+			part, err := r.Get(ctx, t.Chunk.ID, o)
+			if err != nil {
+				return err
+			}
+			out.Results = append(out.Results, s.partOf(part))
 		}
-		part, err := s.part(t, o)
-		if err != nil {
-			return err
+		if err := r.Err(); err != nil {
+			return s.Advise(fmt.Errorf("read index: %w", err))
 		}
-		out.Results = append(out.Results, part)
-	}
-	if err := s.View.Err(); err != nil {
-		return s.Advise(fmt.Errorf("read index: %w", err))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	out.Warnings = s.allWarnings()
 	if s.json {
@@ -114,60 +114,27 @@ func (s *session) get(addresses []string, o getOptions) error {
 	return nil
 }
 
-// part reads the text of a target, and of its neighbors.
-func (s *session) part(t address.Target, o getOptions) (partJSON, error) {
-	content, err := ingest.Shown(s.View, t.Doc.ID)
-	if err != nil {
-		return partJSON{}, fmt.Errorf("read %s: %w", t.Doc.Path, err)
-	}
-	where := collection.WholeSpan(&t.Chunk)
-	switch {
-	case t.Count > 0:
-		where = address.Lines(content, t.Line, t.Count)
-	case o.body || t.Line > 0 && collection.Leads(&t.Chunk):
-		where.End = max(t.Chunk.Body.End, where.Start)
-	}
-	part := s.partOf(&t.Doc, &t.Chunk, content, where)
-	if o.neighbors > 0 {
-		position := t.Chunk.Position
-		for i := max(0, position-o.neighbors); i < min(len(t.Doc.Chunks), position+o.neighbors+1); i++ {
-			c := &t.Doc.Chunks[i]
-			near := s.partOf(&t.Doc, c, content, sheaf.Span{Start: collection.WholeSpan(c).Start,
-				End: max(c.Body.End, collection.WholeSpan(c).Start)})
-			switch {
-			case i < position:
-				part.Before = append(part.Before, near)
-			case i > position && (o.body || t.Count > 0 || c.Span.Start >= where.End):
-				part.After = append(part.After, near)
-			}
+// partOf returns what is shown of a part and its neighbors.
+func (s *session) partOf(p *collection.Part) partJSON {
+	out := partJSON{ID: p.ID, Doc: p.Doc, Parent: p.Parent, Path: s.relative(p.Doc.Tree(), p.Path), Title: p.Title,
+		Breadcrumb: p.Breadcrumb, Position: p.Position, Span: span{p.Span.Start, p.Span.End}, Line: p.Line, Lines: p.Lines,
+		Text: p.Text, Tags: p.Tags, Links: []linkJSON{}, file: p.File}
+	for i := range p.Links {
+		l := &p.Links[i]
+		shown := linkJSON{Kind: l.Kind, Target: l.Target, Fragment: l.Fragment, Text: l.Text,
+			Span: span{l.Span.Start, l.Span.End}}
+		if l.To != "" {
+			shown.To = &l.To
 		}
+		out.Links = append(out.Links, shown)
 	}
-	return part, nil
-}
-
-func (s *session) partOf(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) partJSON {
-	where.End = min(where.End, len(content))
-	where.Start = min(where.Start, where.End)
-	text := content[where.Start:where.End]
-	shape, links, seen := chunkOf(c, s.View), []linkJSON{}, map[sheaf.Span]bool{}
-	for i := range doc.Chunks {
-		d := &doc.Chunks[i]
-		if d.ID != c.ID && !where.Contains(d.Body) {
-			continue
-		}
-		for _, l := range d.Links {
-			if where.Contains(l.Span) && !seen[l.Span] { // windows overlap
-				seen[l.Span] = true
-				links = append(links, linkOf(doc.ID, l, s.View))
-			}
-		}
+	for i := range p.Before {
+		out.Before = append(out.Before, s.partOf(&p.Before[i]))
 	}
-	return partJSON{
-		ID: c.ID, Doc: c.Doc, Parent: shape.Parent, Path: s.relative(doc.Tree, doc.Path), Title: c.Title,
-		Breadcrumb: c.Breadcrumb, Position: c.Position,
-		Span: spanOf(where), Line: catalog.Line(content, where.Start), Lines: address.LineCount(text), Text: string(text),
-		Tags: shape.Tags, Links: links, file: s.file(doc.Tree, doc.Path),
+	for i := range p.After {
+		out.After = append(out.After, s.partOf(&p.After[i]))
 	}
+	return out
 }
 
 // printPart writes a part for people. Its text is written as it stands in the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,3 +198,51 @@ func withHint(err error, format string, args ...any) error {
 // commandFolder is the folder that the command works on: --in, or the current one.
 // It must exist; the result is absolute with links resolved.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
+
+// confirm asks whether to go on although something is lost. Off a terminal that needs --yes. keep is
+// what loses nothing.
+func (a *app) confirm(what, keep string) error {
+	if a.yes {
+		a.notice("%s", what)
+		return nil
+	}
+	if !a.out.Terminal || a.json {
+		return withHint(sheaf.Invalidf("%s: nothing is changed without --yes", what), "to keep them: %s", keep)
+	}
+	fmt.Fprintf(a.stdout, "%s\nremove them? [y/N] ", what)
+	if err := a.flush(); err != nil {
+		return err
+	}
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // nothing is no
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+		return nil
+	}
+	return withHint(sheaf.Invalidf("%s: nothing is changed", what), "to keep them: %s", keep)
+}
+
+// awaited is standard input that an interruption ends. A signal that the process handles does not end a read,
+// which may last for ever.
+type awaited struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read implements [io.Reader]. After an interruption, what comes still is lost.
+func (a awaited) Read(p []byte) (int, error) {
+	type read struct {
+		n   int
+		err error
+	}
+	// The reader may fill its buffer long after p is somebody else's.
+	buffer, done := make([]byte, len(p)), make(chan read, 1)
+	go func() {
+		n, err := a.from.Read(buffer)
+		done <- read{n, err}
+	}()
+	select {
+	case <-a.ctx.Done():
+		return 0, a.ctx.Err()
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	}
+}

@@ -2,16 +2,27 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/config"
+	"sheaf/cmd/sheaf/internal/storeurl"
+	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
+	"sheaf/collection/location"
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
 	"sheaf/internal/wording"
 	"sheaf/store"
+	"sheaf/store/transfer"
 )
 
 func (a *app) copyCommand() *cobra.Command {
@@ -150,4 +161,219 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	}
 	out.Verified = reached.Found
 	return out, nil
+}
+
+// copyState is where a copy out of a store is, kept beside what it fills until it is
+// whole.
+type copyState struct {
+	From   string `json:"from"`
+	Cursor string `json:"cursor"`
+	Chunks int    `json:"chunks"`
+}
+
+const copyStateName = "copy.json"
+
+// stream copies what one store holds into another, and then what is known of the
+// documents.
+func (a *app) stream(cmd *cobra.Command, from, to string) error {
+	source, err := a.with("--from", from).open(cmd, openOptions{})
+	var refused collection.StoreError
+	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
+		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill",
+			sheaf.ErrNotFound, from),
+			"leave --from out: the files are read then")
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	out, ok := source.Backend.(store.Streamer)
+	if !ok {
+		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.StoreName()),
+			"leave --from out: the files are read then")
+	}
+	into, make := a.with("--to", to).newSession(source.Folder, source.Base), openOptions{Make: true}
+	into.Analyzer, into.Embedder = source.Analyzer, source.Embedder
+	server, err := into.server()
+	if err == nil && server != nil {
+		err = into.UseStore(cmd.Context(), server, make)
+	}
+	if err == nil {
+		err = into.Prepare(cmd.Context(), make)
+	}
+	if err != nil {
+		return err
+	}
+	if into.Where.Dir == source.Where.Dir {
+		return sheaf.Invalidf("--from and --to name the same store")
+	}
+	release, err := location.Lock(into.Where.Dir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	state, err := into.copyState(source.StoreName())
+	if err != nil {
+		return err
+	}
+	st, err := into.OpenEmpty(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if err := a.transfer(cmd.Context(), source, out, st, filepath.Join(into.Where.Dir, copyStateName), state); err != nil {
+		return err
+	}
+	staged, err := stageCatalog(source.Where.Dir)
+	if err == nil {
+		err = replaceCatalog(staged, into.Where.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("copy what is known of the documents: %w", err)
+	}
+	// Out of a store without chunks nothing came, and nothing was written down.
+	if err := os.Remove(filepath.Join(into.Where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// transfer copies the chunks, verifies them, and writes down how far it is.
+func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
+	state copyState) error {
+	total := source.View.Chunks()
+	if r, ok := source.Backend.(store.Reporter); ok {
+		stats, err := r.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		total = stats.Chunks
+	}
+	before := state.Chunks
+	if !a.json {
+		a.notice("%s", copyBegins(source.StoreName(), before, total))
+	}
+	progress := terminal.NewProgress(source.err, "copying")
+	progress.GoOn(before)
+	defer progress.Done()
+	_, err := transfer.Copy(ctx, from, to, transfer.Options{Cursor: state.Cursor,
+		Progress: func(n int, cursor string) error {
+			state.Chunks, state.Cursor = before+n, cursor
+			progress.Update(state.Chunks, total, 0, "chunks")
+			return writeState(file, state)
+		}})
+	if errors.Is(err, sheaf.ErrUnsupported) {
+		err = withHint(err, "leave --from out: the documents themselves are read then")
+	}
+	if err != nil {
+		return err
+	}
+	// which going on would never mend
+	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) {
+		err = withHint(errors.Join(err, writeState(file, copyState{From: state.From})),
+			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into "+
+				"another store")
+	}
+	return err
+}
+
+// copyBegins says how much there is to copy out of a store, and how much of it an earlier
+// copy brought.
+func copyBegins(from string, before, total int) string {
+	if before == 0 {
+		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
+	}
+	return fmt.Sprintf("going on after %s of %s from %s", wording.Count(before), wording.Plural(total, "chunk", "chunks"),
+		from)
+}
+
+func writeState(file string, state copyState) error {
+	data, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	return vfs.WriteFile(file, data, 0)
+}
+
+// copyState is how far an earlier copy came. A place that holds documents, and was
+// not being filled from there, is left alone.
+func (s *session) copyState(from string) (copyState, error) {
+	state := copyState{From: from}
+	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))
+	if err == nil && json.Unmarshal(data, &state) == nil && state.From == from {
+		return state, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return state, err
+	}
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})
+	if err != nil {
+		return state, err
+	}
+	defer c.Close()
+	view := c.View()
+	defer view.Close()
+	if view.Docs() > 0 {
+		return state, withHint(sheaf.Invalidf("%s holds %s already", s.StoreName(),
+			wording.Plural(view.Docs(), "document", "documents")),
+			"copy into another store, or let sheaf copy --to read the files, which brings what changed")
+	}
+	return copyState{From: from}, nil
+}
+
+// stageCatalog copies what is known of the documents in a folder of an index, so that
+// replaceCatalog need not wait for that.
+func stageCatalog(dir string) (staged string, err error) {
+	staged = location.CatalogDir(dir) + ".copy"
+	if err := os.RemoveAll(staged); err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(staged, os.DirFS(location.CatalogDir(dir))); err != nil {
+		return "", errors.Join(err, os.RemoveAll(staged))
+	}
+	return staged, nil
+}
+
+// replaceCatalog puts what was staged in the place of what is known in another folder.
+func replaceCatalog(staged, dir string) error {
+	old := location.CatalogDir(dir) + ".old"
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(location.CatalogDir(dir), old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(staged, location.CatalogDir(dir)); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// moveAlias gives the store of the session a second name, under which the same is
+// known of the documents. That is made ready before, so that a search by the name hardly
+// ever finds the one without the other.
+func (s *session) moveAlias(ctx context.Context, alias string) error {
+	if s.Target == nil {
+		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")
+	}
+	named, err := s.Target.(*storeurl.Target).As(alias)
+	if err != nil {
+		return err
+	}
+	st, ok := s.Backend.(store.Switcher)
+	if !ok {
+		return fmt.Errorf("%w: %s has no aliases", sheaf.ErrUnsupported, s.StoreName())
+	}
+	known := s.newSession(s.Folder, s.Base.Store(named.String()))
+	if err := known.Prepare(ctx, openOptions{Make: true}); err != nil {
+		return err
+	}
+	staged, err := stageCatalog(s.Where.Dir)
+	if err != nil {
+		return err
+	}
+	if err := st.Alias(ctx, alias); err != nil {
+		return errors.Join(err, os.RemoveAll(staged))
+	}
+	return replaceCatalog(staged, known.Where.Dir)
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +14,12 @@ import (
 	"sheaf/cmd/sheaf/internal/storeurl"
 	"sheaf/collection"
 	"sheaf/collection/location"
+	"sheaf/internal/wording"
+	"sheaf/profile"
+	"sheaf/rank"
 	"sheaf/store"
 	"sheaf/store/opensearch"
+	"sheaf/store/vespa"
 	"sheaf/text/analysis"
 )
 
@@ -110,3 +116,141 @@ func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	}
 	return write(target, s.Analyzer, collection.VectorFields(e))
 }
+
+func (a *app) exportVespaCommand() *cobra.Command {
+	var address, name string
+	cmd := &cobra.Command{
+		Use:   "vespa-app DIR",
+		Short: "Write the application package of Vespa into a folder",
+		Long: `Writes an application package: the schema of chunks with their words, vectors and
+columns, the rank profiles, services, hosts and a query profile. With --profile
+onyx-vespa (or one like it) it also holds that ranking as rank profiles of two phases,
+with the profile's numbers as their defaults. Deploy it with "vespa deploy DIR", or
+add its schemas and the two documents to an application of your own.`,
+		Example: `  sheaf export vespa-app app --profile onyx-vespa --for 'vespa://host:8080/notes?hnsw=true'`,
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.exportFor(cmd, address, []string{"vespa"},
+				func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
+					return a.exportVespa(t, an, fields, args[0], name)
+				})
+		},
+	}
+	cmd.Flags().StringVar(&address, "for", "vespa://host:8080", "address of the store, for its name and options")
+	cmd.Flags().StringVar(&name, "profile", "", "also write this profile's ranking in two phases")
+	return cmd
+}
+
+func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir,
+	name string) error {
+	o, err := t.Vespa(an, fields, false)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		p, err := loadProfile(name)
+		if err != nil {
+			return err
+		}
+		if o.Ranking, err = twoPhases(p); err != nil {
+			return err
+		}
+	}
+	files, err := o.Application()
+	if err != nil {
+		return err
+	}
+	if err := vespa.WriteApplication(dir, files); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s: an application with the schema %s\n", wording.Clean(dir), t.Place)
+	return nil
+}
+
+// twoPhases reads the numbers of a ranking in two phases off a profile. One of another
+// shape than onyx-vespa is sheaf.ErrUnsupported, with what differs.
+func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
+	var out vespa.TwoPhases
+	for _, keyword := range []string{"0", "1"} {
+		plan, err := p.Plan(max(p.DefaultLimit(nil), 10), map[string]string{"keyword": keyword})
+		if err != nil {
+			return nil, fmt.Errorf("profile %s: %w: it has no two phases that Vespa ranks by itself: use onyx-vespa or a "+
+				"change of it: %w", p.Name, sheaf.ErrUnsupported, err)
+		}
+		one, reason := phasesOf(plan)
+		if reason != "" {
+			return nil, fmt.Errorf("profile %s: %w: Vespa ranks by itself as onyx-vespa does, and here %s", p.Name,
+				sheaf.ErrUnsupported, reason)
+		}
+		if keyword == "0" {
+			out = one
+		} else {
+			out.KeywordAlpha = one.Alpha
+		}
+	}
+	return &out, nil
+}
+
+// phasesOf are the numbers of a plan, or the reason why Vespa cannot rank so.
+func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
+	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
+		return out, "there is no first phase of four branches"
+	}
+	out.Rerank = plan.Candidates.Limit
+	b := plan.Main.Branches
+	if len(b) != 4 {
+		return out, fmt.Sprintf("the second phase has %d branches, not 4", len(b))
+	}
+	for i, want := range []struct{ retrieve, field string }{{"vector", "body"}, {"vector", "title"}, {"text", "body"},
+		{"text", "title"}} {
+		if string(b[i].Retrieve) != want.retrieve || !searches(&b[i], want.field) {
+			return out, fmt.Sprintf("branch %s does not search %s by %s", b[i].Name, want.field, want.retrieve)
+		}
+	}
+	if b[1].AtLeast != b[0].Name {
+		return out, fmt.Sprintf("branch %s may count less than %s", b[1].Name, b[0].Name)
+	}
+	if f, ok := plan.Main.Fusion.(rank.Scores); !ok || f.Norm != rank.NormLinear || f.Mean != rank.MeanSum {
+		return out, "the second phase is joined by " + plan.Main.FusionText
+	}
+	out.Alpha = b[0].Weight + b[1].Weight
+	if out.Ratio = b[1].Weight + b[3].Weight; !near(b[0].Weight, out.Alpha*(1-out.Ratio)) ||
+		!near(b[3].Weight, (1-out.Alpha)*out.Ratio) || !near(b[2].Weight, (1-out.Alpha)*(1-out.Ratio)) {
+		return out, "the weights of the branches are not made of alpha and title_content_ratio"
+	}
+	// What adding weights has lost.
+	out.Alpha, out.Ratio = math.Round(out.Alpha*1e12)/1e12, math.Round(out.Ratio*1e12)/1e12
+	reason = factorsOf(plan, &out)
+	return out, reason
+}
+
+// factorsOf checks what the second phase multiplies by.
+func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
+	var stages []rank.Stage
+	for _, step := range plan.Main.Then {
+		if _, top := step.Stage.(rank.Top); !top {
+			stages = append(stages, step.Stage)
+		}
+	}
+	i := slices.IndexFunc(stages, func(s rank.Stage) bool { _, ok := s.(rank.Recency); return ok })
+	if len(stages) != 3 || i != 1 || stages[0] != rank.Stage(rank.PropertyBoost{Name: "boost", Curve: rank.Feedback}) ||
+		stages[2] != rank.Stage(rank.PropertyBoost{Name: "chunk_boost", Curve: rank.Plain}) {
+		return "other stages follow than the boosts by votes, age and chunk worth"
+	}
+	r := stages[1].(rank.Recency)
+	if r.Curve != rank.Hyperbolic || r.Blend != 0 || (r.Undated-rank.UndatedAge).Abs() > time.Second {
+		return "documents lose with age by another curve"
+	}
+	out.Decay, out.Floor = r.Decay, r.Floor
+	return ""
+}
+
+// searches reports whether a branch searches this field alone.
+func searches(b *profile.Branch, field string) bool {
+	if b.Vector != nil {
+		return b.Vector.Field == field
+	}
+	return len(b.Text.Fields) == 1 && b.Text.Fields[0].Name == field
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }

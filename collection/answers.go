@@ -22,7 +22,7 @@ import (
 // DefaultCacheBytes bounds the answers that a collection remembers when Options say nothing.
 const DefaultCacheBytes = 32 << 20
 
-// answerAge is how long an answer that nobody uses is remembered.
+// answerAge is how long an answer is kept after its last use.
 const answerAge = 10 * time.Minute
 
 // stamp is a state of the index: the generation of the catalog and the version of the store, 0 for a store that

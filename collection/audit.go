@@ -24,7 +24,7 @@ type AuditOptions struct {
 	// Seed fixes what is random: the same seed on the same index makes the
 	// same checks.
 	Seed uint64
-	// Progress is told of every hundredth check or so; nil is told nothing.
+	// Progress is called about every hundred checks; it may be nil.
 	Progress func(done, leaks int)
 }
 

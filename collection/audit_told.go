@@ -71,7 +71,7 @@ func (t *trial) suggestion(door, text string) {
 			for _, v := range values {
 				if strings.Contains(text, strconv.Quote(v)) && !strings.Contains(strings.ToLower(t.text), strings.ToLower(v)) &&
 					!t.anyValue(v) {
-					t.leak(door, t.docs[i].id, "it is told that there is %s %q", column, v)
+					t.leak(door, t.docs[i].id, "it names %s %q, which only hidden documents have", column, v)
 					return
 				}
 			}
@@ -123,7 +123,7 @@ func (t *trial) foreign(cursor string) error {
 	return nil
 }
 
-// counted asks how many chunks have a tag, which is told exactly.
+// counted asks how many chunks have a tag; the answer is exact.
 func (t *trial) counted() error {
 	if len(t.tags) == 0 {
 		return nil
@@ -260,8 +260,8 @@ func (t *trial) unmet() error {
 	return t.answer("unmet", a)
 }
 
-// status asks for the status, of which all but the summary is for those from whom nothing is kept,
-// and for tasks, which are their owners'.
+// status asks for the status and for tasks. A caller who does not see everything sees only the summary of
+// the status. Only the owner of a task sees it.
 func (t *trial) status() error {
 	s, err := t.reader.Status(t.ctx)
 	if err != nil {
@@ -271,11 +271,11 @@ func (t *trial) status() error {
 		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{},
 			Skipped: []Skip{}, Warnings: s.Warnings}
 		if !reflect.DeepEqual(*s, bare) {
-			t.leak("status", "", "it tells more than the summary, for those from whom nothing is kept: %+v", *s)
+			t.leak("status", "", "it has more than the summary, for a caller who does not see everything: %+v", *s)
 		}
-		const nobody = "audit: nobody's"
-		for _, task := range t.c.Tasks(access.Unrestricted(), nobody, "", keptTasks) {
-			if _, err := t.c.Task(t.grant, nobody, task.ID); err == nil || len(t.c.Tasks(t.grant, nobody, "", 1)) > 0 {
+		const stranger = "audit: nobody's"
+		for _, task := range t.c.Tasks(access.Unrestricted(), stranger, "", keptTasks) {
+			if _, err := t.c.Task(t.grant, stranger, task.ID); err == nil || len(t.c.Tasks(t.grant, stranger, "", 1)) > 0 {
 				t.leak("status", "", "it tells of a task of somebody else")
 				break
 			}

@@ -101,12 +101,12 @@ func TestBesideAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case <-f.MadeAnew():
+	case <-f.Replaced():
 		t.Error("told before anybody looked")
 	default:
 	}
 	_, err := f.For(access.Unrestricted())
-	<-f.MadeAnew()
+	<-f.Replaced()
 	for what, err := range map[string]error{"a reader": err, "readiness": f.Ready(t.Context())} {
 		if !errors.Is(err, ingest.ErrRebuilt) {
 			t.Errorf("%s: %v, want ErrRebuilt", what, err)
@@ -138,7 +138,7 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) || errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("%v, want ErrRebuilt", err)
 	}
-	<-c.MadeAnew()
+	<-c.Replaced()
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestBesideRemaking(t *testing.T) {
 		!errors.Is(f.Ready(t.Context()), ingest.ErrRebuilt) {
 		t.Fatalf("%v, want ErrRebuilt", err)
 	}
-	<-f.MadeAnew()
+	<-f.Replaced()
 }
 
 // TestCloseWaits: a collection is closed when its readers are, so that what they read can stay

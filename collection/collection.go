@@ -106,7 +106,7 @@ type Options struct {
 	CacheBytes int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Notice is told what goes wrong beside requests, in Work; nil for nobody.
+	// Notice gets the errors of Work, which belong to no request; it may be nil.
 	Notice func(error)
 }
 
@@ -127,12 +127,12 @@ type Collection struct {
 
 // health is what was seen of the index since it was opened.
 type health struct {
-	agreed   atomic.Uint64 // generation that was made as Options says
-	anew     chan struct{} // closed when another process made the index anew otherwise
-	tellAnew sync.Once
-	damaged  chan struct{} // closed when damage is met
-	damage   error         // and which; not to be read before
-	tellHarm sync.Once
+	agreed       atomic.Uint64 // generation that was made as Options says
+	replaced     chan struct{} // closed when another process made the index in another way
+	tellReplaced sync.Once
+	damaged      chan struct{} // closed when damage is met
+	damage       error         // and which; not to be read before
+	tellHarm     sync.Once
 }
 
 // watch is how the collection follows its folders.
@@ -167,7 +167,7 @@ func New(o Options) (*Collection, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), watch: watch{fresh: view.Docs() == 0},
-		health: health{anew: make(chan struct{}), damaged: make(chan struct{})}}
+		health: health{replaced: make(chan struct{}), damaged: make(chan struct{})}}
 	if o.Local != nil { // its requests return the error
 		return c, nil
 	}
@@ -180,9 +180,8 @@ func New(o Options) (*Collection, error) {
 // closeWait is how long Close waits for readers: as long as a request may take.
 const closeWait = 10 * time.Second
 
-// Close releases what the collection holds itself; its catalog and store stay
-// open, and may be closed then. Nobody gets a Reader any more, and it waits for those
-// that are open, 10 s at most.
+// Close releases what the collection holds itself. Its catalog and store stay open; close them
+// afterwards. Close gives no more Readers, and waits for the open ones, 10 s at most.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
 	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {
@@ -199,10 +198,10 @@ func (c *Collection) Close() error {
 	return nil
 }
 
-// shut is why a collection that is closed does not answer: it may be about to be opened again.
+// shut returns why a closed collection does not answer. Its owner may open it again.
 func (c *Collection) shut() error {
 	switch {
-	case isClosed(c.anew):
+	case isClosed(c.replaced):
 		return ingest.ErrRebuilt
 	case isClosed(c.damaged):
 		return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
@@ -216,9 +215,9 @@ func (c *Collection) Name() string { return c.o.Name }
 // Profile is the name of the ranking profile when a request names none.
 func (c *Collection) Profile() string { return c.o.Profile }
 
-// For is the collection at this moment as a caller with grant may see it. Close
-// the Reader when done. A grant that has ended is [ErrForbidden]. When another process made the index anew in another way, or makes it
-// anew, the error wraps [ingest.ErrRebuilt].
+// For returns the collection at this moment, as a caller with grant may see it. Close the Reader
+// when done. A grant that has ended gives [ErrForbidden]. When another process made the index in
+// another way, or is making it again, the error wraps [ingest.ErrRebuilt].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
 	done := sync.OnceFunc(c.reading.RUnlock)
@@ -233,8 +232,8 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
 	}
-	// What the store holds still is older than the view, which then knows its documents, also
-	// those that another process indexed.
+	// Pin the store before reading the catalog, so that the catalog knows all documents of the
+	// pinned store, also those that another process indexed.
 	st, pinned := c.o.Backend, store.Backend(nil)
 	if p, ok := st.(store.Pinner); ok {
 		held, err := p.Pin()
@@ -258,7 +257,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
-// good is nil while a grant has not ended. Of one that never does the clock is not asked.
+// good returns nil while a grant has not ended.
 func (c *Collection) good(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
 		return fmt.Errorf("%w: the grant has ended", ErrForbidden)
@@ -266,9 +265,9 @@ func (c *Collection) good(grant *access.Grant) error {
 	return nil
 }
 
-// latest is what is known of the documents now, also from other processes. The error wraps
-// ingest.ErrRebuilt when one of those made the index in another way, so that words and
-// vectors of queries are none of its, or makes it anew, so that it is not whole.
+// latest returns the newest view of the catalog, also of what other processes wrote. The error
+// wraps ingest.ErrRebuilt when another process made the index in another way, so that words and
+// vectors of queries no longer fit it, or is making it again.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.seen(err)
@@ -290,25 +289,24 @@ func (c *Collection) latest() (*catalog.View, error) {
 	return view, nil
 }
 
-// MadeAnew is closed when it is seen that another process made the index anew in another
-// way, or makes it anew: the collection says so to whoever asks from then on, and is to be closed and opened
-// again.
-func (c *Collection) MadeAnew() <-chan struct{} { return c.anew }
+// Replaced is closed when the collection sees that another process made the index in another way,
+// or is making it again. From then on it answers with that error: close it, and open it again.
+func (c *Collection) Replaced() <-chan struct{} { return c.replaced }
 
-// Damaged is closed when damage of the index is met: what is not damaged is answered from still,
-// and the collection is to be closed, and opened again when the index is mended.
+// Damaged is closed when the collection meets damage in the index. It still answers from the rest.
+// Close it, and open it again when the index is repaired.
 func (c *Collection) Damaged() <-chan struct{} { return c.damaged }
 
-// Damage says, once Damaged is closed, what was met first: the error wraps [vfs.ErrCorrupt].
+// Damage waits until Damaged is closed, and returns the first damage. It wraps [vfs.ErrCorrupt].
 func (c *Collection) Damage() error {
 	<-c.damaged
 	return c.damage
 }
 
-// seen tells of an index that was made anew, or is damaged.
+// seen closes Replaced or Damaged when err says so.
 func (c *Collection) seen(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
-		c.tellAnew.Do(func() { close(c.anew) })
+		c.tellReplaced.Do(func() { close(c.replaced) })
 	}
 	if errors.Is(err, vfs.ErrCorrupt) {
 		c.tellHarm.Do(func() {
@@ -347,29 +345,28 @@ func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
 // Cache says where answers came from and how much of them is remembered.
 func (c *Collection) Cache() CacheCounts { return c.answers.state() }
 
-// watchState is how the watching goes.
+// watchState is the result of the last run of Watch.
 type watchState struct {
 	At      time.Time
 	Err     error
 	Report  *ingest.Report
 	Changed time.Time
-	Stale   error // why what is shown of the folders may be old; nil when it is not
+	Stale   error // why answers may be older than the folders; nil when they are not
 }
 
-// WillWatch says that Watch will be called: until its first run has ended, a collection
-// of which nothing was indexed is not ready. Who listens first and watches then says so
-// before.
+// WillWatch says that Watch will be called. Until its first run has ended, a collection without
+// documents is not ready. A server that listens before it watches calls WillWatch first.
 func (c *Collection) WillWatch() { c.willWatch.Store(true) }
 
 // Watch keeps the collection up to date with its folders until ctx ends, and
-// then returns nil. onRun, which may be nil, is told of every run. The first
-// run is over when Ready says so.
+// then returns nil. It calls onRun, which may be nil, after every run. The first
+// run is over when Ready returns nil.
 func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
 	if c.o.Ingest == nil {
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
 	c.WillWatch()
-	return ingest.Watch(ctx, c.telling(), func(report *ingest.Report, err error) {
+	return ingest.Watch(ctx, c.withProgress(), func(report *ingest.Report, err error) {
 		c.ran(report, err)
 		if onRun != nil {
 			onRun(report, err)
@@ -377,18 +374,18 @@ func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error
 	})
 }
 
-// telling are the options of runs of which Status says how far they are.
-func (c *Collection) telling() ingest.Options {
+// withProgress returns the options of runs, with a Progress that Status shows.
+func (c *Collection) withProgress() ingest.Options {
 	o := *c.o.Ingest
-	told := o.Progress
+	progress := o.Progress
 	o.Progress = func(p ingest.Progress) {
 		if p.AllFiles > 0 {
 			c.indexing.Store(&p)
 		} else { // it looks for changed files, or has ended
 			c.indexing.Store(nil)
 		}
-		if told != nil {
-			told(p)
+		if progress != nil {
+			progress(p)
 		}
 	}
 	return o
@@ -399,7 +396,7 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	if c.o.Ingest == nil {
 		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
-	report, err := ingest.Run(ctx, c.telling())
+	report, err := ingest.Run(ctx, c.withProgress())
 	c.indexing.Store(nil)
 	if ctx.Err() == nil {
 		c.ran(report, err)
@@ -532,8 +529,8 @@ func (c *Collection) tunedText(name string) ([]byte, bool) {
 	return text, err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
-// same reports whether a profile would be made of the same texts again. Reading it takes
-// some milliseconds and a megabyte, in which nobody else has any.
+// same reports whether the files of a profile still have the same texts. To load a profile again
+// takes some milliseconds and a megabyte.
 func (c *Collection) same(name string, p *loadedProfile) bool {
 	for i := range p.from {
 		f := &p.from[i]
@@ -605,8 +602,8 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	return loaded, nil
 }
 
-// reread has profiles read again by whoever asks next: one was written, and others
-// may extend it.
+// reread makes the next request read its profile again. A profile was written, and others may
+// extend it.
 func (c *profileCache) reread() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

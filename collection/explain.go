@@ -94,8 +94,7 @@ func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	return ids
 }
 
-// stepOf is a step with the best of its hits, of which only those drawn are told when
-// drawn is not nil.
+// stepOf returns a step with its best hits: only those in drawn, unless drawn is nil.
 func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 	best := t.Ranking[:min(len(t.Ranking), MaxStepHits)]
 	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
@@ -200,7 +199,7 @@ type Profile struct {
 type Parameter struct {
 	Name    string   `json:"name" doc:"What it is called."`
 	About   string   `json:"about" doc:"What it means."`
-	Default string   `json:"default" doc:"Its value when nobody sets it: a number, an expression, or a word."`
+	Default string   `json:"default" doc:"Its value when it is not set: a number, an expression, or a word."`
 	Range   string   `json:"range" doc:"The values that it may have, for people."`
 	Min     float64  `json:"min" doc:"The smallest number."`
 	Max     float64  `json:"max" doc:"The largest number."`

@@ -155,8 +155,8 @@ func WholeSpan(c *sheaf.Chunk) sheaf.Span {
 	return c.Span
 }
 
-// Leads reports whether c stands for a whole document, of which its own text is
-// what comes before the first heading.
+// Leads reports whether c stands for a whole document. Its own text is the text before the first
+// heading.
 func Leads(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
 
 func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) Part {

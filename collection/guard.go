@@ -80,7 +80,7 @@ func (g *guard) searched() store.Backend {
 	return uncounted{g, g, g}
 }
 
-// uncounted is a guard that retrieves and explains, no more.
+// uncounted is a guard that retrieves and explains, and does nothing else.
 type uncounted struct {
 	store.Backend
 	store.Explainer
@@ -306,8 +306,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	return seen
 }
 
-// sees reports whether a document of which there may be a chunk called id may be seen: of
-// others nothing is read.
+// sees reports whether the caller may see the document of the chunk called id.
 func (g *guard) sees(id sheaf.ID) bool {
 	if g.filter == nil {
 		return true

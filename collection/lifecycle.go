@@ -113,7 +113,7 @@ func (l *Life) wait(ctx context.Context, err error, began time.Time, need Need, 
 	}
 }
 
-// isFree reports whether nobody holds the lock that err names.
+// isFree reports whether no process holds the lock that err names.
 func isFree(err error) bool {
 	var held *fs.PathError
 	if !errors.As(err, &held) || held.Op != "lock" {

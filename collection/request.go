@@ -172,7 +172,7 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	return seen > 0, unsure(name, err)
 }
 
-// unsure says that nobody knows whether there is a property of a name.
+// unsure returns the error of a property that could not be looked up.
 func unsure(name string, err error) error {
 	if err == nil {
 		return nil
@@ -217,7 +217,7 @@ func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, erro
 	return parsed, nil
 }
 
-// both joins two filters, either of which may be nil.
+// both joins two filters. Each may be nil.
 func both(a, b sheaf.Filter) sheaf.Filter {
 	switch {
 	case a == nil:

@@ -207,8 +207,8 @@ func taken(name string) error {
 	return conflictError("name", "there is a saved %s: take another name, or replace it", name)
 }
 
-// saved writes the file of a name into a folder, whole and durably; one that is there is replaced when that
-// is asked for. Where it lies is told to callers from whom nothing is kept.
+// saved writes the file of a name into a folder, whole and durably. With replace it replaces an existing
+// file. Only callers who see everything get the path.
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows

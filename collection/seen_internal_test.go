@@ -12,20 +12,20 @@ import (
 // TestSeen: who has an index open that is damaged is told, too, when another process makes it
 // anew after that.
 func TestSeen(t *testing.T) {
-	c := &Collection{health: health{anew: make(chan struct{}), damaged: make(chan struct{})}}
+	c := &Collection{health: health{replaced: make(chan struct{}), damaged: make(chan struct{})}}
 	c.seen(errors.New("another fault"))
-	if isClosed(c.Damaged()) || isClosed(c.MadeAnew()) {
+	if isClosed(c.Damaged()) || isClosed(c.Replaced()) {
 		t.Error("told of any fault")
 	}
 	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
 	c.seen(damage)
 	c.seen(vfs.ErrCorrupt)
-	if !isClosed(c.Damaged()) || isClosed(c.MadeAnew()) || c.Damage() != damage ||
+	if !isClosed(c.Damaged()) || isClosed(c.Replaced()) || c.Damage() != damage ||
 		errors.Is(c.shut(), ingest.ErrRebuilt) {
 		t.Errorf("%v, %v", c.damage, c.shut())
 	}
 	c.seen(ingest.ErrRebuilt)
-	if !isClosed(c.MadeAnew()) || !errors.Is(c.shut(), ingest.ErrRebuilt) {
+	if !isClosed(c.Replaced()) || !errors.Is(c.shut(), ingest.ErrRebuilt) {
 		t.Error("not told of another process")
 	}
 }

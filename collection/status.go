@@ -31,7 +31,7 @@ type Status struct {
 	Dims        int              `json:"dims" doc:"The dimensions of a vector."`
 	Chunker     string           `json:"chunker" doc:"How documents are cut."`
 	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
-	Pending     []Pending        `json:"pending" doc:"Documents of which something is still to be done."`
+	Pending     []Pending        `json:"pending" doc:"Documents that are not fully indexed yet."`
 	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
 	Warnings    []string         `json:"warnings" doc:"Why answers lack what is in the folders: they are indexed for the first time, or could not be looked at."`
 	Indexing    *Indexing        `json:"indexing,omitempty" doc:"How far the run is that indexes new and changed files, while there is one."`
@@ -46,7 +46,7 @@ type Tree struct {
 	Root string `json:"root" doc:"The folder; empty for documents that were given through an interface."`
 }
 
-// Pending is a document of which something is still to be done.
+// Pending is a document that is not fully indexed yet.
 type Pending struct {
 	ID     string `json:"id" doc:"The document."`
 	Reason string `json:"reason" doc:"What is to be done."`
@@ -176,7 +176,7 @@ func (w *watchState) shown(why bool) *Watching {
 		if text == "" || why {
 			return text
 		}
-		return "a key with the scope admin is told why"
+		return "a key with the scope admin sees why"
 	}
 	if w.Err != nil {
 		out.Error = tell(w.Err.Error())

@@ -31,24 +31,24 @@ func fromBehind(err error) error {
 	return behind{err}
 }
 
-// told is an error in other words.
+// told is an error with another text.
 type told struct {
 	text  string
 	cause error
 }
 
-// Error is what a caller is told.
+// Error is the text for a caller.
 func (e *told) Error() string { return e.text }
 
 // Unwrap is for errors.Is and errors.As.
 func (e *told) Unwrap() error { return e.cause }
 
-// tells reports whether a caller is told why what stands behind the server fails.
+// tells reports whether a caller may see why a store or a model behind the server fails.
 func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told is err as a caller is told of it: the same, but that only the scope admin is told how
-// a store or a model behind the server cannot be reached, and nobody which file could not be
-// opened since too many are. The log is to have err itself.
+// Told returns err as a caller may see it. Only the scope admin sees why a store or a model behind
+// the server fails. No caller sees which file could not be opened because too many are open. Write
+// err itself into the log.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return &told{"unavailable: too many files or connections are open: repeat this in a moment",
@@ -57,17 +57,17 @@ func Told(err error, grant *access.Grant) error {
 	var rejected *RejectedError
 	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
 		bare := *rejected
-		bare.Lost = errors.New("a key with the scope admin is told why")
+		bare.Lost = errors.New("a key with the scope admin sees why")
 		return &bare
 	}
 	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
 		return err
 	}
-	return &told{"unavailable: what the server asks does not answer, a store or a model: a key with the scope admin " +
-		"is told why", err}
+	return &told{"unavailable: a store or a model behind the server does not answer: a key with the scope admin " +
+		"sees why", err}
 }
 
-// toldOf are warnings or notes of a result, as the caller is told of them.
+// toldOf returns warnings or notes of a result as the caller may see them.
 func (r *Reader) toldOf(result *search.Result, texts []string) []string {
 	out := slices.Clone(texts)
 	if tells(&r.grant) {

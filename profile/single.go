@@ -73,7 +73,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 		return step, err
 	}
 	if !slices.Contains(runStages, name) || set["to"] == "parent" {
-		return step, fmt.Errorf("stage %s needs to know documents, of which a run tells nothing: "+
+		return step, fmt.Errorf("stage %s needs facts about documents, which a run does not have: "+
 			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(runStages, ", "), sheaf.ErrUnsupported)
 	}
 	return step, nil

@@ -96,7 +96,7 @@ var stages = []kind{
 		stage: func(a arguments) rank.Stage {
 			return rank.HeadingBoost{Max: a.number("max"), Decay: a.number("decay"), Blend: blendOf(a)}
 		}},
-	{name: "folder_boost", about: "raises hits in folders of which a large part was found",
+	{name: "folder_boost", about: "raises hits in folders when a large part of the folder was found",
 		options: []option{
 			integer("min_documents", "2", 1, 1000, "the least number of documents found in a folder"),
 			number("min_share", "0.4", 0, 1, "the least share of a folder's documents found"), capOption, blendOption},
@@ -162,7 +162,7 @@ var stages = []kind{
 			return rank.PropertyBoost{Name: a.text("name"), Curve: rank.PropertyCurve(a.choice("curve")),
 				Max: a.number("max"), Blend: blendOf(a)}
 		}},
-	{name: "field_boost", about: "raises hits of which a field has one of some values",
+	{name: "field_boost", about: "raises hits whose field has one of some values",
 		options: []option{
 			{name: "field", kind: typeText, about: "tree, folder, tag or prop.NAME"},
 			{name: "values", kind: typeTexts, about: "the values"},
@@ -331,7 +331,7 @@ var (
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query may want",
 		options: []option{
-			integer("default", "10", 1, MaxLimit, "how many are wanted when nobody says"),
+			integer("default", "10", 1, MaxLimit, "how many results a query gets that names no number"),
 			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
 	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a " +
 		"candidate, and of words only those of the query score. Without a model the query stands for itself",

@@ -100,7 +100,7 @@ type broken struct {
 	damage        error
 }
 
-func (b *broken) MadeAnew() <-chan struct{} { return b.anew }
+func (b *broken) Replaced() <-chan struct{} { return b.anew }
 func (b *broken) Damaged() <-chan struct{}  { return b.damaged }
 func (b *broken) Damage() error             { return b.damage }
 

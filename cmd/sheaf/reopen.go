@@ -65,7 +65,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 
 // changing reports what happens to an open index; [collection.Collection] implements it.
 type changing interface {
-	MadeAnew() <-chan struct{}
+	Replaced() <-chan struct{}
 	Damaged() <-chan struct{}
 	Damage() error
 }
@@ -76,7 +76,7 @@ func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {
 		select {
-		case <-door.MadeAnew():
+		case <-door.Replaced():
 			return ingest.ErrRebuilt
 		case <-damaged:
 			if damaged, rested = nil, s.app.rested(); !collection.Writable(s.Where.Dir) {

@@ -1,6 +1,5 @@
-// Package address answers the question "which part of which document does this
-// text name?": identifiers, paths, headings and lines, as people and programs
-// type them at every door.
+// Package address finds the document, or the part of it, that a text names: by identifier,
+// path, heading or line. All doors use it.
 package address
 
 import (
@@ -322,7 +321,7 @@ func LineCount(content []byte) int {
 
 // Lines is count lines of content from line on, or as many as there are.
 func Lines(content []byte, line, count int) sheaf.Span {
-	count = min(count, len(content)+1) // there are no more, and the sum has room
+	count = min(count, len(content)+1) // never more than there are, so the sum cannot overflow
 	line = min(line, len(content)+1)
 	return sheaf.Span{Start: catalog.LineStart(content, line), End: catalog.LineStart(content, line+count)}
 }

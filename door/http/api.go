@@ -36,7 +36,7 @@ type Options struct {
 	// in without one, with Open.
 	Keys *access.Keys
 	// Open is the grant of a caller without a key while there are no keys. The
-	// zero Grant lets nobody in.
+	// zero Grant allows nothing.
 	Open access.Grant
 	// SignOn is for a program that knows its callers itself: it gives the grant
 	// of a request's caller, whose Name tells callers apart. Its error, as it reads, and
@@ -56,7 +56,7 @@ type Options struct {
 	Answers string
 	// RRF is what /v1/rrf/search does when a request does not say.
 	RRF RRF
-	// Log is told of failures; nil is slog.Default.
+	// Log gets failures; nil is slog.Default.
 	Log    *slog.Logger
 	Limits Limits
 }
@@ -140,7 +140,7 @@ type mount struct {
 	h     http.Handler
 }
 
-// New makes the API of what o names. It is to be closed when it serves no more.
+// New makes the API of the collections in o. Close it at the end.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")

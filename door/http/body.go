@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// sharedBody is a body that takes its share of what all bodies may have at once as it
-// comes: who announces a large one and sends it slowly keeps nobody else from sending theirs.
+// sharedBody is a body that takes a share of the memory for all bodies as its bytes arrive. So a
+// client that announces a large body and sends it slowly does not stop other clients.
 type sharedBody struct {
 	from       io.ReadCloser
 	shares     *semaphore.Weighted

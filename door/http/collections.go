@@ -266,7 +266,7 @@ type readyGet struct {
 // are for those who may search, reasons for those who may do everything.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
-		if _, err := c.api.o.Keys.Any(); err != nil { // nobody gets in
+		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in
 			return nil, keysUnread(err)
 		}
 	}
@@ -288,7 +288,7 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	case err != nil && admin:
 		return nil, problem("unavailable", "%v", err)
 	case err != nil: // why may name a store or a file
-		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin is told why",
+		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin sees why",
 			len(faults), len(c.api.o.Collections))
 	}
 	b.WriteString("ok\n")

@@ -477,7 +477,7 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 		}
 		in = text == "true"
 	case reflect.Slice:
-		if text == "" { // no list, or one of an empty text: nobody can tell
+		if text == "" { // no list, or a list of one empty text
 			out.add(at, "it is empty: must have at least 1 item, or be left out")
 			return
 		}

@@ -253,8 +253,8 @@ func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	return grant, caller, nil
 }
 
-// keysUnread is the problem of keys that cannot be read. Where they are, and what of them is
-// wrong, is for the log: who asks may be anybody.
+// keysUnread is the problem of keys that cannot be read. The caller is unknown, so only the log
+// says where the keys are and what is wrong.
 func keysUnread(err error) error {
 	p := problem("unavailable", "the keys cannot be read: the log says why")
 	p.cause = err
@@ -303,8 +303,8 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	return nil, err
 }
 
-// What a body is while it is parsed: about valueBytes of memory for each value in it,
-// whatever its length. Bodies that stay below smallValues wait for nobody.
+// The memory of a body while it is parsed: about valueBytes for each value. A body with fewer
+// than smallValues does not wait for others.
 const (
 	valueBytes  = 96
 	smallValues = 64 << 10

@@ -23,7 +23,7 @@ type Problem struct {
 	Title    string  `json:"title" doc:"The kind in a few words."`
 	Status   int     `json:"status" doc:"The HTTP status."`
 	Detail   string  `json:"detail" doc:"What is wrong, and what to do."`
-	Instance string  `json:"instance" doc:"The identifier of the request, for whoever looks into it."`
+	Instance string  `json:"instance" doc:"The identifier of the request, as in the log."`
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Every fault of the request, where it is."`
 

@@ -64,8 +64,8 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// checkNames refuses collections that no request can name, and hosts and origins that none
-// can ever have: whoever gave them would wonder why they are refused.
+// checkNames refuses collections that no request can name, and hosts and origins that no request
+// can have.
 func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {

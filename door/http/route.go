@@ -15,11 +15,11 @@ import (
 	"sheaf/search"
 )
 
-// call is a request on its way, as an operation sees it.
+// call is a request, as an operation sees it.
 type call struct {
 	api   *API
 	grant access.Grant
-	// caller names who asks: the ID of a key, or "local".
+	// caller is the ID of the caller's key, or "local".
 	caller string
 	// header is that of the answer; status overrides the operation's own.
 	header http.Header
@@ -30,7 +30,7 @@ type call struct {
 	timings []search.Timing
 }
 
-// collection is the one that a request names.
+// collection returns the collection that a request names.
 func (c *call) collection(w Where) (*collection.Collection, error) {
 	coll, err := c.api.Collection(w.Collection)
 	if err != nil {
@@ -39,8 +39,7 @@ func (c *call) collection(w Where) (*collection.Collection, error) {
 	return coll, nil
 }
 
-// reader is the collection that a request names, as its caller may see it; to be
-// closed.
+// reader returns a reader of the collection that a request names, for its caller. Close it.
 func (c *call) reader(w Where) (*collection.Reader, error) {
 	coll, err := c.collection(w)
 	if err != nil {

@@ -65,8 +65,8 @@ var patterns = map[string]struct{ expression, asks string }{
 		`section 8.8.3)`},
 }
 
-// documented are patterns of fields that stand in the OpenAPI document only: what
-// they are about is told in better words, by what reads the field.
+// documented are patterns that stand in the OpenAPI document only. The code that reads such a
+// field has a better error.
 var documented = map[string]string{
 	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+))?$`,
 }
@@ -120,7 +120,7 @@ const (
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
 		outside + `/])`
 	tag = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
-	// a list of them, of which some may be empty: RFC 9110, section 5.6.1
+	// a list of tags with commas; items may be empty: RFC 9110, section 5.6.1
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 

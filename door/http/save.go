@@ -38,8 +38,8 @@ func saveRoutes() []*route {
 		operation(route{method: "PUT", path: "/v1/profiles/{name}", id: "profilePut", example: `{"extends": "sheaf", ` +
 			`"parameters": {"meaning": 0.5}, "replace": true}`, summary: "Save a profile: another one with other numbers",
 			scope: access.ScopeAdmin, status: http.StatusCreated, fails: fails,
-			about: "It is a file among the profiles of whoever runs the server. A name that is taken is a conflict unless it " +
-				"is to be replaced; built-in profiles stay. One that extends itself keeps its other numbers."},
+			about: "The server keeps it as a file. A name that is taken is a conflict unless `replace` is true; " +
+				"built-in profiles stay. A profile that extends itself keeps its other numbers."},
 			func(_ context.Context, c *call, in *profilePut) (*collection.Saved, error) {
 				coll, err := c.collection(in.Where)
 				if err != nil {

@@ -137,15 +137,15 @@ type similarGet struct {
 	Where
 	AnswerFields
 	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
-	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
 }
 
-// SimilarBody asks for the like of a chunk.
+// SimilarBody asks for passages like a chunk.
 type SimilarBody struct {
 	AnswerFields
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
-	ID         sheaf.ID           `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document to find the like of."`
+	ID         sheaf.ID           `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
 }
 
 type similarPost struct {

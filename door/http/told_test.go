@@ -83,7 +83,7 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 		s.log.Reset()
 		res, text := s.ask(t, method, path, body, "Scopes", scopes, "Accept", "application/json, text/event-stream")
 		if res.StatusCode != status || strings.Contains(string(text), place) != told ||
-			!told && !strings.Contains(string(text), "a key with the scope admin is told why") {
+			!told && !strings.Contains(string(text), "a key with the scope admin sees why") {
 			t.Errorf("%v, %s by %s: %d %s", why, asks, scopes, res.StatusCode, text)
 		}
 		if logged := strings.Contains(s.log.String(), place); !logged && path != "/mcp" &&

@@ -93,9 +93,9 @@ func (s *server) build() *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "sheaf", Title: "Sheaf document search", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, SchemaCache: schemas,
 			CompletionHandler: s.complete,
-			// What one caller may see, no cache may show another one; the SDK says otherwise where it is not told.
+			// A cache must not show one caller's answers to another; the SDK's default allows it.
 			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = cacheable },
-			// No notices are sent, so nobody is told to listen for any, and who does is answered at once.
+			// The server sends no notices. It announces none, and answers a client that listens at once.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}})
 	s.parameters = map[string]func() []string{}
 	s.addTools(m)
@@ -294,7 +294,7 @@ func with[T any](ctx context.Context, s *server, coll string,
 	return out, nil
 }
 
-// told is an error as the caller is told of it; the log has it whole.
+// told returns an error as the caller may see it; the log gets all of it.
 func (s *server) told(err error) error {
 	told := collection.Told(err, &s.grant)
 	if s.o.Log != nil && errors.Is(told, sheaf.ErrUnavailable) {
@@ -303,7 +303,7 @@ func (s *server) told(err error) error {
 	return told
 }
 
-// advise adds what an error has to say to whoever asked, and calls parameters what tools call them.
+// advise adds a hint to an error, and names parameters as tools name them.
 func advise(err error) error {
 	var missing *address.NotFound
 	var at *collection.FieldError

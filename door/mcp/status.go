@@ -57,7 +57,7 @@ type statusOut struct {
 	serveSummary
 	Profile  string         `json:"profile" jsonschema:"the ranking profile when a call names none"`
 	Profiles []string       `json:"profiles" jsonschema:"the profiles that there are"`
-	Pending  int            `json:"pending" jsonschema:"documents of which something is still to be done"`
+	Pending  int            `json:"pending" jsonschema:"documents that are not fully indexed yet"`
 	Skipped  map[string]int `json:"skipped" jsonschema:"how many files were left out, by reason"`
 	LeftOut  []leftOut      `json:"left_out" jsonschema:"which files were left out, 50 at most, those of a type that is not supported last"`
 	Gone     []string       `json:"gone,omitempty" jsonschema:"folders that are not there: what was indexed of them is kept"`

@@ -169,10 +169,10 @@ type page struct {
 	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
-	// Chunk is what was asked for, the document or a passage of it, and Line the one in the file where that begins.
+	// Chunk is the document or passage that was asked for, and Line the line of the file where it begins.
 	Chunk sheaf.ID `json:"chunk"`
 	Line  int      `json:"line"`
-	// Words are those of the text that answer the query that was given, in parts of which every second one matches.
+	// Words are pieces of the text, in turn one that does not match the query and one that does.
 	Words [][]string `json:"words,omitempty"`
 }
 

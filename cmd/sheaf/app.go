@@ -75,18 +75,6 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// flagKeys are the flags that set a configuration key, whatever the command.
-var flagKeys = map[string]string{
-	"limit": "limit", "profile": "profile", "color": "color", "workers": "workers",
-	"chunker": "chunker", "language": "language", "stop-words": "stop_words",
-	"include": "include", "exclude": "exclude", "max-file-size": "max_file_size", "follow-symlinks": "follow_symlinks",
-	"comments": "comments",
-	"cap":      "chunk.section_cap", "size": "chunk.window_size", "overlap": "chunk.window_overlap",
-	"boundary": "chunk.window_boundary", "large": "chunk.window_large", "title-prefix": "chunk.window_title_prefix",
-	"metadata-suffix": "chunk.window_metadata_suffix", "github-slugs": "chunk.github_slugs",
-	"embedder-url": "embedder.url", "embedder-model": "embedder.model", "embedder-dims": "embedder.dims",
-}
-
 // settings loads the configuration for the folder that the command works on,
 // once, with the flags of cmd on top, and tells the person what was left out.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
@@ -94,14 +82,14 @@ func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 		return a.config, nil
 	}
 	opts := config.Options{Dir: dir, UserFile: userConfigFile(), Environ: os.Environ(), Trust: trust()}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if key, ok := flagKeys[f.Name]; ok {
-			opts.Flags = append(opts.Flags, config.Flag{Key: key, Name: f.Name, Values: flagValues(f)})
+	for _, k := range config.Keys() {
+		if f := cmd.Flags().Lookup(k.Flag); f != nil && f.Changed {
+			opts.Flags = append(opts.Flags, config.Flag{Key: k.Name, Name: k.Flag, Values: flagValues(f)})
 		}
-		if f.Name == "no-refresh" {
-			opts.Flags = append(opts.Flags, config.Flag{Key: "refresh", Name: f.Name, Values: []string{"false"}})
-		}
-	})
+	}
+	if f := cmd.Flags().Lookup("no-refresh"); f != nil && f.Changed {
+		opts.Flags = append(opts.Flags, config.Flag{Key: "refresh", Name: f.Name, Values: []string{"false"}})
+	}
 	c, err := config.Load(opts)
 	if err != nil {
 		return nil, err

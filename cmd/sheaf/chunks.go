@@ -247,7 +247,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 // folder cuts the documents of a folder, which are those that an index of it
 // has, and says what it leaves out.
 func (r *chunksRun) folder(ctx context.Context, folder string) error {
-	files, skipped, err := ingest.Files(ctx, folder, r.walkOptions())
+	files, skipped, err := ingest.Files(ctx, folder, r.config.Walk.Options())
 	if err != nil {
 		return err
 	}

@@ -434,9 +434,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
 	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
-		Walk: ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
-			FollowLinks: c.FollowSymlinks},
-		Fresh: o.fresh, Workers: c.Workers}
+		Walk: c.Walk.Options(), Fresh: o.fresh, Workers: c.Workers}
 	if in.Cache == "" {
 		in.Cache = filepath.Join(xdg.CacheHome, "sheaf", "eval")
 	}

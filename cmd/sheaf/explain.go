@@ -65,9 +65,7 @@ of the profile were another.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntP("limit", "n", 0, "number of results")
-	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
-	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
+	addRankingFlags(f, &o.set)
 	f.StringVar(&whyNot, "why-not", "", "say why this address is not among the results")
 	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
 	f.StringArrayVar(&change, "what-if", nil, "the same as --change")

@@ -239,12 +239,6 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 	}
 }
 
-func (a *app) walkOptions() ingest.WalkOptions {
-	c := a.config
-	return ingest.WalkOptions{Include: c.Include, Exclude: c.Exclude, MaxFileBytes: c.MaxFileSize,
-		FollowLinks: c.FollowSymlinks}
-}
-
 const (
 	// indexMemory is how much memory indexing takes, beyond the size of what
 	// is indexed, on the collector's heap and beside it, before garbage is collected

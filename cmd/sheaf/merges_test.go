@@ -29,7 +29,8 @@ func TestMergeRate(t *testing.T) {
 	}
 	const writes = 20
 	for _, rate := range []int64{0, 64 << 20} {
-		st, err := openEngine(&config.Config{Values: config.Values{IndexMemory: 1 << 20, MergeRate: rate}}, dir, a, nil)
+		st, err := openEngine(&config.Config{Values: config.Values{Engine: config.Engine{IndexMemory: 1 << 20,
+			MergeRate: rate}}}, dir, a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,15 +68,20 @@ To begin a query with a dash, put -- before it.`,
 
 // addSearchFlags adds what every searching command takes.
 func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
-	f.IntP("limit", "n", 0, "number of results")
-	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
-	f.StringArrayVar(&o.set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
+	addRankingFlags(f, &o.set)
 	f.StringArrayVar(&o.terms, "term", nil, "a further word that scores like those of the query")
 	addNarrowFlags(f, &o.narrow)
 	f.BoolVar(&o.explain, "explain", false, "say where each score comes from")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	f.BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
 	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
+}
+
+// addRankingFlags adds what chooses a ranking and its length.
+func addRankingFlags(f *pflag.FlagSet, set *[]string) {
+	f.IntP("limit", "n", 0, "number of results")
+	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
+	f.StringArrayVar(set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
 }
 
 // addIndexFlags adds what decides how a folder is indexed.

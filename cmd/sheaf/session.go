@@ -63,7 +63,7 @@ func (a *app) newSession(folder string, where location.Location) *session {
 func (a *app) making() collection.Making {
 	c := a.config
 	m := collection.Making{
-		Language: c.Language, StopWords: c.StopWords, Chunk: a.newChunker, Walk: a.walkOptions(), Workers: c.Workers,
+		Language: c.Language, StopWords: c.StopWords, Chunk: a.newChunker, Walk: c.Walk.Options(), Workers: c.Workers,
 		Engine: engineOptions(c), Update: c.Refresh,
 		Embed: func(ctx context.Context, dims int, p collection.Patience) (model.Embedder, error) {
 			return newEmbedder(ctx, c, dims, p)

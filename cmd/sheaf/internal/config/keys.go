@@ -12,37 +12,73 @@ import (
 	"strconv"
 	"strings"
 
+	"sheaf/ingest"
 	"sheaf/model/openai"
 	"sheaf/store/embedded"
 )
 
-// Values are the settings, typed. What each means stands in the table of keys.
+// Values are the settings, typed. The table of keys says what each means.
 type Values struct {
-	Chunker        string
-	Chunk          Chunk
-	Language       string
-	StopWords      bool
-	Include        []string
-	Exclude        []string
-	MaxFileSize    int64 // bytes
-	FollowSymlinks bool
-	Comments       string
-	Embedder       Embedder
-	Chat           Chat
-	Reranker       Reranker
-	Profile        string
-	Limit          int
-	Workers        int
-	CacheSize      int64 // bytes
-	IndexMemory    int64 // bytes
-	MergeRate      int64 // bytes a second; 0 is none
-	Refresh        bool
-	Color          string
-	LinkURL        string
-	DataDir        string
-	Fusion         Fusion
-	Store          Store
-	BM25           string
+	Words
+	Walk
+	Models
+	Answers
+	Engine
+	Display
+	Chunker string
+	Chunk   Chunk
+	Store   Store
+	DataDir string
+}
+
+// Words say how words become terms.
+type Words struct {
+	Language  string
+	StopWords bool
+}
+
+// Walk says which files of a folder are documents.
+type Walk struct {
+	Include, Exclude []string
+	MaxFileSize      int64 // bytes
+	FollowSymlinks   bool
+	Comments         string
+}
+
+// Options are those of a walk through a folder.
+func (w *Walk) Options() ingest.WalkOptions {
+	return ingest.WalkOptions{Include: w.Include, Exclude: w.Exclude, MaxFileBytes: w.MaxFileSize,
+		FollowLinks: w.FollowSymlinks}
+}
+
+// Models are what turns text into vectors, rewrites queries and reads answers again.
+type Models struct {
+	Embedder Embedder
+	Chat     Chat
+	Reranker Reranker
+}
+
+// Answers say how queries are answered.
+type Answers struct {
+	Profile   string
+	Limit     int
+	Refresh   bool
+	CacheSize int64 // bytes
+	Fusion    Fusion
+}
+
+// Engine says how the engine builds and counts.
+type Engine struct {
+	Workers     int
+	IndexMemory int64 // bytes
+	MergeRate   int64 // bytes a second; 0 is none
+	BM25        string
+}
+
+// Display says how a terminal shows answers.
+type Display struct {
+	Color   string
+	LinkURL string
 }
 
 // Store is where chunks are kept; no address is the engine beside the catalog.
@@ -162,6 +198,8 @@ func (k Kind) String() string {
 // Key describes one setting.
 type Key struct {
 	Name string
+	// Flag is the flag of commands that sets it, without dashes; "" for none.
+	Flag string
 	Kind Kind
 	// Default is the value that holds when no source sets the key, as a file writes it.
 	Default string
@@ -189,55 +227,56 @@ type Key struct {
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
-	{Name: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
+	{Name: "chunker", Flag: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
 		Help:  "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens",
 		field: func(v *Values) any { return &v.Chunker }},
-	{Name: "chunk.section_cap", Kind: KindNumber, Default: "6000", Min: 100, Max: 1 << 30,
+	{Name: "chunk.section_cap", Flag: "cap", Kind: KindNumber, Default: "6000", Min: 100, Max: 1 << 30,
 		Help:  "chunker sections: most characters of a piece",
 		field: func(v *Values) any { return &v.Chunk.SectionCap }},
-	{Name: "chunk.window_size", Kind: KindNumber, Default: "512", Min: 1, Max: 1 << 20,
+	{Name: "chunk.window_size", Flag: "size", Kind: KindNumber, Default: "512", Min: 1, Max: 1 << 20,
 		Help: "chunker window: most tokens of a window: pieces of words as the built-in model reads them, words with " +
 			"another model or none",
 		field: func(v *Values) any { return &v.Chunk.WindowSize }},
-	{Name: "chunk.window_overlap", Kind: KindNumber, Default: "0", Max: 1 << 20,
+	{Name: "chunk.window_overlap", Flag: "overlap", Kind: KindNumber, Default: "0", Max: 1 << 20,
 		Help:  "chunker window: tokens shared with the window before, fewer than its size",
 		field: func(v *Values) any { return &v.Chunk.WindowOverlap }},
-	{Name: "chunk.window_boundary", Allowed: []string{"token", "line", "sentence"}, Default: "token",
+	{Name: "chunk.window_boundary", Flag: "boundary", Allowed: []string{"token", "line", "sentence"}, Default: "token",
 		Help:  "chunker window: where windows may end",
 		field: func(v *Values) any { return &v.Chunk.WindowBoundary }},
-	{Name: "chunk.window_large", Kind: KindBool, Default: "false",
+	{Name: "chunk.window_large", Flag: "large", Kind: KindBool, Default: "false",
 		Help:  "chunker window: also make a large chunk of every four windows",
 		field: func(v *Values) any { return &v.Chunk.WindowLarge }},
-	{Name: "chunk.window_title_prefix", Kind: KindBool, Default: "false",
+	{Name: "chunk.window_title_prefix", Flag: "title-prefix", Kind: KindBool, Default: "false",
 		Help:  "chunker window: count the title, which is embedded with every window, in its size",
 		field: func(v *Values) any { return &v.Chunk.WindowTitlePrefix }},
-	{Name: "chunk.window_metadata_suffix", Kind: KindBool, Default: "false",
+	{Name: "chunk.window_metadata_suffix", Flag: "metadata-suffix", Kind: KindBool, Default: "false",
 		Help: "chunker window: embed the properties with every window, count them in its size, and find every window by " +
 			"their values",
 		field: func(v *Values) any { return &v.Chunk.WindowMetadataSuffix }},
-	{Name: "chunk.github_slugs", Kind: KindBool, Default: "false",
+	{Name: "chunk.github_slugs", Flag: "github-slugs", Kind: KindBool, Default: "false",
 		Help:  "ignore the {#id} that authors give to headings",
 		field: func(v *Values) any { return &v.Chunk.GitHubSlugs }},
-	{Name: "language", Default: "auto", pattern: regexp.MustCompile(`^(auto|none|[a-z]{2})$`),
+	{Name: "language", Flag: "language", Default: "auto", pattern: regexp.MustCompile(`^(auto|none|[a-z]{2})$`),
 		Help: "language of the words: auto (detected when the index is made), none (no stemming), or a code such " +
 			"as en, de, fr",
 		field: func(v *Values) any { return &v.Language }},
-	{Name: "stop_words", Kind: KindBool, Default: "false",
+	{Name: "stop_words", Flag: "stop-words", Kind: KindBool, Default: "false",
 		Help:  "leave out the most frequent words of the language when indexing",
 		field: func(v *Values) any { return &v.StopWords }},
-	{Name: "include", Kind: KindList,
+	{Name: "include", Flag: "include", Kind: KindList,
 		Help:  "patterns, as in .gitignore, of the files to index beside .md, .markdown, .mdx and .txt",
 		field: func(v *Values) any { return &v.Include }},
-	{Name: "exclude", Kind: KindList,
+	{Name: "exclude", Flag: "exclude", Kind: KindList,
 		Help:  "patterns, as in .gitignore, of files to leave out",
 		field: func(v *Values) any { return &v.Exclude }},
-	{Name: "max_file_size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
+	{Name: "max_file_size", Flag: "max-file-size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
 		Help:  "larger files are left out",
 		field: func(v *Values) any { return &v.MaxFileSize }},
-	{Name: "follow_symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
+	{Name: "follow_symlinks", Flag: "follow-symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
 		Help:  "follow symbolic links, also out of the folder",
 		field: func(v *Values) any { return &v.FollowSymlinks }},
-	{Name: "comments", Allowed: []string{CommentsAuto, CommentsSearch, CommentsHide}, Default: CommentsAuto,
+	{Name: "comments", Flag: "comments", Allowed: []string{CommentsAuto, CommentsSearch, CommentsHide},
+		Default: CommentsAuto,
 		Help: "comments in Markdown, <!-- --> and %% %%: search is text like other text; hide is no text, neither found " +
 			"nor shown; auto is search, and hide when the index has keys",
 		field: func(v *Values) any { return &v.Comments }},
@@ -299,13 +338,13 @@ var keys = []Key{
 	{Name: "reranker.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help:  "file that holds the reranking endpoint's key",
 		field: func(v *Values) any { return &v.Reranker.KeyFile }},
-	{Name: "profile", Default: "sheaf", trust: outsideFile,
+	{Name: "profile", Flag: "profile", Default: "sheaf", trust: outsideFile,
 		Help:  "ranking profile: a name, or a path that ends in .yaml",
 		field: func(v *Values) any { return &v.Profile }},
-	{Name: "limit", Kind: KindNumber, Default: "10", Min: 1, Max: 1000,
+	{Name: "limit", Flag: "limit", Kind: KindNumber, Default: "10", Min: 1, Max: 1000,
 		Help:  "number of results",
 		field: func(v *Values) any { return &v.Limit }},
-	{Name: "workers", Kind: KindNumber, Default: "0", Max: 1024,
+	{Name: "workers", Flag: "workers", Kind: KindNumber, Default: "0", Max: 1024,
 		Help:  "files indexed at once; 0 for the number of processors",
 		field: func(v *Values) any { return &v.Workers }},
 	{Name: "cache_size", Kind: KindSize, Default: "32MiB", Max: 1 << 36,
@@ -322,7 +361,7 @@ var keys = []Key{
 	{Name: "refresh", Kind: KindBool, Default: "true",
 		Help:  "bring the index up to date before searching",
 		field: func(v *Values) any { return &v.Refresh }},
-	{Name: "color", Allowed: []string{"auto", "always", "never"}, Default: "auto",
+	{Name: "color", Flag: "color", Allowed: []string{"auto", "always", "never"}, Default: "auto",
 		Help:  "colored output: auto is on a terminal only",
 		field: func(v *Values) any { return &v.Color }},
 	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),

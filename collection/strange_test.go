@@ -30,7 +30,7 @@ func TestHitsOfAnotherProgram(t *testing.T) {
 				}
 				said := 0
 				for _, note := range slices.Concat(a.Notes, a.Warnings) {
-					if strings.Contains(note, "finds documents that are not known here") {
+					if strings.Contains(note, "returns documents that this index does not know") {
 						said++
 					}
 				}

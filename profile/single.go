@@ -46,7 +46,7 @@ func runFusionOptions() []option {
 		case "repeats", "complete", pushDownName, "direct":
 			continue
 		case "norm":
-			o.about = "how the scores of a ranking are normalized, for scores; what it lacks " + ofMissing
+			o.about = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
 			o.choices = slices.Clone(o.choices) // share needs the query, which is unknown here
 			o.choices = slices.DeleteFunc(o.choices, func(norm string) bool { return norm == "share" })
 		}
@@ -73,7 +73,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 		return step, err
 	}
 	if !slices.Contains(runStages, name) || set["to"] == "parent" {
-		return step, fmt.Errorf("stage %s needs facts about documents, which a run does not have: "+
+		return step, fmt.Errorf("stage %s needs documents, and a run has none: "+
 			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(runStages, ", "), sheaf.ErrUnsupported)
 	}
 	return step, nil

@@ -50,15 +50,15 @@ func flag(name, about string) option {
 
 // The choices of an option are in the order of the constants of package rank.
 var (
-	blendOption = choice("blend", "multiply", "how the factor meets the score: multiplied, or factor - 1 added",
+	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")
 	capOption = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
 	scoring   = []option{
-		choice("method", "max_p", "how scores become one: the best; the sum or mean of the best m; the sum of "+
-			"1/(k + place); the best m with decay; the root of the sum of squares",
+		choice("method", "max_p", "how several scores become one: the best; the sum or mean of the best m; the sum of "+
+			"1/(k + rank); the best m with decay; the root of the sum of squares",
 			"max_p", "top_m_sum", "top_m_avg", "rrf_per_doc", "decayed_sum", "rss"),
 		integer("m", "3", 1, 1000, "how many scores count, for top_m_sum, top_m_avg and decayed_sum"),
-		number("decay", "0.95", 0, 1, "what each score weighs against the one before it, for decayed_sum"),
+		number("decay", "0.95", 0, 1, "the weight of each score relative to the one before it, for decayed_sum"),
 		integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf_per_doc"),
 	}
 )
@@ -72,16 +72,16 @@ func blendOf(a arguments) rank.Blend { return rank.Blend(a.choice("blend")) }
 
 // stages are the kinds of stage, in the order of the reference.
 var stages = []kind{
-	{name: "aggregate", about: "lifts chunks to their documents or to the sections above them", short: "method",
-		options: append([]option{choice("to", "document", "what chunks are lifted to", "document", "parent")}, scoring...),
+	{name: "aggregate", about: "replaces chunks by their documents or by the sections above them", short: "method",
+		options: append([]option{choice("to", "document", "what replaces the chunks", "document", "parent")}, scoring...),
 		stage: func(a arguments) rank.Stage {
 			return rank.Aggregate{To: rank.Level(a.choice("to")), Scoring: scoringOf(a)}
 		}},
-	{name: "tree", about: "lets a section stand for its children where enough of them were found, up the heading tree",
+	{name: "tree", about: "replaces children by their section when enough of them were found, up the heading tree",
 		short: "threshold",
 		options: append([]option{
-			number("threshold", "0.5", 0.001, 1, "the least share of a section's children that must match"),
-			integer("min_matches", "1", 1, 1000, "the least number of children that must match"),
+			number("threshold", "0.5", 0.001, 1, "the smallest share of a section's children that must match"),
+			integer("min_matches", "1", 1, 1000, "the smallest number of children that must match"),
 			choice("nested", "outer", "an answer inside another: outer keeps the outer one, scored over everything inside; "+
 				"both keeps both", "outer", "both"),
 		}, scoring...),
@@ -89,30 +89,30 @@ var stages = []kind{
 			return rank.Tree{Threshold: a.number("threshold"), MinMatches: a.integer("min_matches"),
 				Nested: rank.Nested(a.choice("nested")), Scoring: scoringOf(a)}
 		}},
-	{name: "heading_boost", about: "raises documents and chunks under high headings", short: "max",
+	{name: "heading_boost", about: "raises documents and chunks under top headings", short: "max",
 		options: []option{
 			number("max", "1.3", 1, 1000, "the factor at levels 0 and 1"),
-			number("decay", "0.9", 0.001, 1, "what each level keeps of the one above it"), blendOption},
+			number("decay", "0.9", 0.001, 1, "the factor of each level relative to the level above"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.HeadingBoost{Max: a.number("max"), Decay: a.number("decay"), Blend: blendOf(a)}
 		}},
 	{name: "folder_boost", about: "raises hits in folders when a large part of the folder was found",
 		options: []option{
-			integer("min_documents", "2", 1, 1000, "the least number of documents found in a folder"),
-			number("min_share", "0.4", 0, 1, "the least share of a folder's documents found"), capOption, blendOption},
+			integer("min_documents", "2", 1, 1000, "the smallest number of documents found in a folder"),
+			number("min_share", "0.4", 0, 1, "the smallest share of a folder's documents found"), capOption, blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.FolderBoost{MinDocuments: a.integer("min_documents"), MinShare: a.number("min_share"),
 				Max: a.number("max"), Blend: blendOf(a)}
 		}},
-	{name: "graph_boost", about: "raises hits whose documents are linked with other documents found",
+	{name: "graph_boost", about: "raises hits whose documents have links with other found documents",
 		options: []option{
-			integer("candidates", "10", 1, 1000, "how many documents are looked at, best first"),
-			number("backlink", "1", 0, 1000, "what a link from another one counts"),
-			number("co_citation", "0.5", 0, 1000, "what being linked to together with another one counts"),
-			number("shared_tag", "0.3", 0, 1000, "what sharing a tag with another one counts"),
+			integer("candidates", "10", 1, 1000, "how many documents are examined, best first"),
+			number("backlink", "1", 0, 1000, "the weight of a link from another document"),
+			number("co_citation", "0.5", 0, 1000, "the weight of each document that others cite together with it"),
+			number("shared_tag", "0.3", 0, 1000, "the weight of each document with a common tag"),
 			number("strength", "0.1", 0, 1000, "how much the connections count: 1 + strength x ln(1 + sum)"), capOption,
-			number(minSimilarity, "0", -1, 1, "the least similarity to the query of a document looked at, when vectors are "+
-				"searched; 0 asks for none"), blendOption},
+			number(minSimilarity, "0", -1, 1, "the smallest similarity to the query of an examined document, when vectors "+
+				"are searched; 0 is no minimum"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.GraphBoost{Candidates: a.integer("candidates"), Backlink: a.number("backlink"),
 				CoCitation: a.number("co_citation"), SharedTag: a.number("shared_tag"), Strength: a.number("strength"),
@@ -124,45 +124,45 @@ var stages = []kind{
 		options: []option{
 			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
 			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
-			number("title", "1", 0, 1000, "what a title adds that equals the query"),
-			number("alias", "0.9", 0, 1000, "what an alias or a file name adds that equals the query"),
-			number("equal", "0.4", 0, 1000, "what a section's heading adds that equals the query")},
+			number("title", "1", 0, 1000, "how much a title adds that equals the query"),
+			number("alias", "0.9", 0, 1000, "how much an alias or a file name adds that equals the query"),
+			number("equal", "0.4", 0, 1000, "how much a section's heading adds that equals the query")},
 		stage: func(a arguments) rank.Stage {
 			return rank.Names{Document: a.number("document"), Heading: a.number("heading"), Title: a.number("title"),
 				Alias: a.number("alias"), Equal: a.number("equal")}
 		}},
-	{name: "word_pairs", about: "adds to hits in which words stand side by side as in the query: strength x the " +
+	{name: "word_pairs", about: "adds to hits with words side by side as in the query: strength x the " +
 		"share of the query's pairs, by idf", short: "strength",
 		options: []option{
-			number("strength", "0.3", 0, 1000, "what a hit gets that has all pairs"),
-			integer("hits", "1000", 1, 1000, "how many hits are looked at, best first")},
+			number("strength", "0.3", 0, 1000, "how much a hit with all pairs gets"),
+			integer("hits", "1000", 1, 1000, "how many hits are read, best first")},
 		stage: func(a arguments) rank.Stage {
 			return rank.WordPairs{Strength: a.number("strength"), Hits: a.integer("hits")}
 		}},
 	{name: "recency", about: "lowers old documents",
 		options: []option{
-			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or a half for every half_life",
+			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or half for every half_life",
 				"hyperbolic", "half_life"),
 			number("decay", "0.5", 0, 1000, "how fast the hyperbolic curve falls"),
 			number("half_life_days", "365", 0.001, 100_000, "the half life in days"),
-			number("floor", "0.75", 0, 1, "the least factor"),
+			number("floor", "0.75", 0, 1, "the smallest factor"),
 			number("undated_days", "91.3194444444444", 0, 100_000, "the age in days of documents without a date"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.Recency{Curve: rank.AgeCurve(a.choice("curve")), Decay: a.number("decay"),
 				HalfLife: days(a.number("half_life_days")), Floor: a.number("floor"),
 				Undated: days(a.number("undated_days")), Blend: blendOf(a)}
 		}},
-	{name: "property_boost", about: "raises or lowers documents by a number among their properties", short: "name",
+	{name: "property_boost", about: "raises or lowers documents by a number in a property", short: "name",
 		options: []option{
 			{name: "name", kind: typeText, about: "the property"},
-			choice("curve", "feedback", "votes to a factor between 0.5 and 2, or the number itself; plain leaves "+
-				"negative ones out", "feedback", "plain"),
+			choice("curve", "feedback", "feedback turns votes into a factor between 0.5 and 2; plain takes the number "+
+				"itself and ignores a negative one", "feedback", "plain"),
 			number("max", "0", 0, 1000, "the largest factor, at least 1; 0 is no cap"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.PropertyBoost{Name: a.text("name"), Curve: rank.PropertyCurve(a.choice("curve")),
 				Max: a.number("max"), Blend: blendOf(a)}
 		}},
-	{name: "field_boost", about: "raises hits whose field has one of some values",
+	{name: "field_boost", about: "raises hits with one of some values in a field",
 		options: []option{
 			{name: "field", kind: typeText, about: "tree, folder, tag or prop.NAME"},
 			{name: "values", kind: typeTexts, about: "the values"},
@@ -174,27 +174,27 @@ var stages = []kind{
 	{name: "top", about: "keeps the first hits", short: "n", keeps: true,
 		options: []option{integer("n", limitName, 1, 1_000_000, "how many")},
 		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
-	{name: "elbow", about: "cuts where the scores fall off", short: "ratio", keeps: true,
+	{name: "elbow", about: "cuts where the scores drop", short: "ratio", keeps: true,
 		options: []option{
 			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
-			integer("max", "20", 0, 1_000_000, "the most hits to keep")},
+			integer("max", "20", 0, 1_000_000, "the largest number of hits to keep")},
 		stage: func(a arguments) rank.Stage { return rank.Elbow{Ratio: a.number("ratio"), Max: a.integer("max")} }},
-	{name: "adaptive", about: "keeps as many hits as are good", keeps: true, pairs: true,
+	{name: "adaptive", about: "keeps the good hits", keeps: true, pairs: true,
 		options: []option{
-			integer("floor", "3", 0, 1_000_000, "the least number to keep"),
-			integer("ceiling", "30", 0, 1_000_000, "the most to keep"),
+			integer("floor", "3", 0, 1_000_000, "the smallest number to keep"),
+			integer("ceiling", "30", 0, 1_000_000, "the largest number to keep"),
 			number("relative", "0.3", 0, 1, "the share of the best score that a hit must reach"),
 			number("absolute", "0.01", -1e12, 1e12, "the score that a hit must reach"),
-			flag("diverse", "considers the best hit of every document before the second of any")},
+			flag("diverse", "takes the best hit of every document before the second of any")},
 		stage: func(a arguments) rank.Stage {
 			return rank.Adaptive{Floor: a.integer("floor"), Ceiling: a.integer("ceiling"), Relative: a.number("relative"),
 				Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
 		}},
 	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale", pairs: true,
 		options: []option{
-			choice("scale", "minmax", "what they are mapped by",
+			choice("scale", "minmax", "the function that maps them",
 				"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"),
-			number("low", "0.02", -1e6, 1e6, "the least score, for minmax, tanh, sigmoid and percentile"),
+			number("low", "0.02", -1e6, 1e6, "the smallest score, for minmax, tanh, sigmoid and percentile"),
 			number("high", "0.98", -1e6, 1e6, "the largest score"),
 			number("spread", "2.5", 1e-6, 1e6, "how wide tanh and sigmoid are"),
 			number("middle", "0", -1e6, 1e6, "the score that sigmoid maps to 0.5")},
@@ -209,45 +209,45 @@ var stages = []kind{
 		"the same title, the better one", short: "max", keeps: true,
 		options: []option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
-	{name: "mmr", about: "orders by what each hit adds to those above it",
+	{name: "mmr", about: "orders hits so that each adds something new to those above it",
 		options: []option{
 			number("lambda", "0.7", 0, 1, "how much relevance counts against repetition"),
-			integer("n", "100", 1, 1000, "how many hits are ordered; the others are left out")},
+			integer("n", "100", 1, 1000, "how many hits are ordered; the others are dropped")},
 		stage: func(a arguments) rank.Stage { return rank.MMR{Lambda: a.number("lambda"), N: a.integer("n")} }},
-	{name: "neighbours", about: "gives every hit the chunks around it", keeps: true,
+	{name: "neighbours", about: "adds the chunks around every hit", keeps: true,
 		options: []option{
 			integer("before", "1", 0, 100, "how many before it"),
 			integer("after", "1", 0, 100, "how many after it")},
 		stage: func(a arguments) rank.Stage {
 			return rank.Neighbors{Before: a.integer("before"), After: a.integer("after")}
 		}},
-	{name: "merge_adjacent", about: "joins hits that stand next to each other in their document", keeps: true,
+	{name: "merge_adjacent", about: "joins hits that are neighbors in their document", keeps: true,
 		stage: func(arguments) rank.Stage { return rank.MergeAdjacent{} }},
 	{name: "budget", about: "keeps the best hits whose texts fit a number of tokens", short: "tokens", keeps: true,
 		options: []option{
 			integer("tokens", "", 1, 1e9, "how many tokens"),
 			number("bytes_per_token", "4", 0.1, 100, "how many bytes of text make a token"),
-			integer("overhead", "0", 0, 1e6, "tokens for the title and place of every hit"),
-			flag("skip", "goes on after a hit that does not fit")},
+			integer("overhead", "0", 0, 1e6, "tokens for the title and path of every hit"),
+			flag("skip", "continues after a hit that does not fit")},
 		stage: func(a arguments) rank.Stage {
 			return rank.Budget{Tokens: a.integer("tokens"), BytesPerToken: a.number("bytes_per_token"),
 				Overhead: a.integer("overhead"), Skip: a.flag("skip")}
 		}},
-	{name: "rerank", about: "orders the first hits by what a model says of them; without a model it changes " +
-		"nothing, and the result says so", short: "n",
+	{name: "rerank", about: "orders the first hits by the scores of a reranking model; without a model it " +
+		"changes nothing, and the result says so", short: "n",
 		options: []option{
-			integer("n", "20", 0, 1000, "how many hits the model reads; the others are left out; 0 asks no model"),
-			number("weight", "1", 0, 1, "how much the model counts against the score before; both are brought to 0..1"),
+			integer("n", "20", 0, 1000, "how many hits the model reads; the others are dropped; 0 asks no model"),
+			number("weight", "1", 0, 1, "how much the model counts against the score before; both are scaled to 0..1"),
 			number("timeout", "5", 0.001, 600, "seconds that the model may take")},
 		stage: func(a arguments) rank.Stage {
 			return Rerank{N: a.integer("n"), Weight: a.number("weight"), Timeout: seconds(a.number("timeout"))}
 		}},
 	{name: "reading_order", short: "within",
-		about:   "puts hits of one document that score alike into the order in which they stand there",
-		options: []option{number("within", "0.01", 0, 1e12, "how far below the first of them a score counts as alike")},
+		about:   "puts hits of one document with nearly equal scores into document order",
+		options: []option{number("within", "0.01", 0, 1e12, "how far below the first score another counts as nearly equal")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
 	{name: "pin", about: "puts some hits first", short: "ids",
-		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the order wanted"}},
+		options: []option{{name: "ids", kind: typeTexts, about: "the ids, in the wanted order"}},
 		stage: func(a arguments) rank.Stage {
 			var ids []sheaf.ID
 			for _, id := range a.texts("ids") {
@@ -269,17 +269,17 @@ var fusionOptions = []option{
 	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
 		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
 	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
-	flag("repeats", "rrf counts every occurrence of an id in a branch, not the best only"),
-	flag("unit", "rrf gives 1 to what is first in every branch"),
-	choice("norm", "max", "how the scores of a branch are normalized, for scores; what it did not find "+
-		ofMissing+"; share: by the score of a hit that has all that was asked for",
+	flag("repeats", "rrf counts every occurrence of an id in a branch, not only the best"),
+	flag("unit", "rrf gives 1 to a hit that is first in every branch"),
+	choice("norm", "max", "how the scores of a branch are normalized, for scores; a hit that it did not find "+
+		ofMissing+"; share: by the score of a perfect hit",
 		"none", "minmax", "linear", "zscore", "max", "l2", "minmax_opensearch", "zscore_opensearch", "share"),
 	choice("mean", "sum", "how the normalized scores are combined with the weights, for scores; geometric and harmonic "+
-		"leave out a branch whose normalized score is not above 0, as about half of the z-scores are",
+		"ignore a branch whose normalized score is not above 0, such as about half of the z-scores",
 		"sum", "arithmetic", "geometric", "harmonic", "rss"),
-	flag("complete", "what one branch found is looked up in the others too, so that no score depends on how many hits "+
-		"each retrieves"),
-	choice(pushDownName, "never", "has no effect; profiles of older versions may say it", "never", "equal", "always"),
+	flag("complete", "asks each branch for its score of hits that only others found, so that no score depends on how "+
+		"many hits each retrieves"),
+	choice(pushDownName, "never", "has no effect; profiles of older versions may have it", "never", "equal", "always"),
 	flag("direct", "the only branch of a weight above 0 keeps its scores"),
 }
 
@@ -287,7 +287,7 @@ var fusionOptions = []option{
 const pushDownName = "push_down"
 
 // whenOption is an option of every stage.
-var whenOption = number("when", "1", -1e12, 1e12, "0 leaves the stage out")
+var whenOption = number("when", "1", -1e12, 1e12, "0 disables the stage")
 
 var fusion = kind{name: "fuse", about: "joins the branches into one ranking", short: "method", options: fusionOptions,
 	fusion: func(a arguments) rank.Fusion {
@@ -305,55 +305,53 @@ var (
 	branchOptions = []option{
 		choice("retrieve", "", "by words or by meaning", string(RetrieveText), string(RetrieveVector)),
 		integer("limit", "100", 1, 100_000, "how many hits to retrieve"),
-		number("weight", "1", 0, 1000, "how much the branch counts in the fusion; 0 leaves it out"),
-		{name: "at_least", kind: typeText, standard: "", about: "a branch before this one: a hit counts with the larger of " +
-			"its two scores"},
+		number("weight", "1", 0, 1000, "how much the branch counts in the fusion; 0 disables it"),
+		{name: "at_least", kind: typeText, standard: "", about: "an earlier branch: a hit gets the larger of its scores " +
+			"in the two"},
 	}
 	textOptions = []option{
 		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the "+
 			"others; bm25f: one BM25 over all fields; text: bm25f, and on a store without it the best and 0.2 times the "+
 			"others", "sum", "best", "bm25f", "text"),
-		number("tie_breaker", "0", 0, 1, "what the fields that are not the best count"),
-		choice("statistics", "corpus", "over which chunks rarity and length are counted", "corpus", "candidates"),
+		number("tie_breaker", "0", 0, 1, "the weight of the fields that are not the best"),
+		choice("statistics", "corpus", "which chunks count for rarity and length", "corpus", "candidates"),
 		number("k1", "1.2", 0, 1000, "how soon repeated words stop counting more"),
-		number("b", "0.75", 0, 1, "how much long texts are held against themselves"),
+		number("b", "0.75", 0, 1, "how much a long text lowers its score"),
 	}
 	vectorOptions = []option{
-		choice("field", "body", "the passages of the text, or the title alone", "body", "title"),
-		integer("candidates", "0", 0, 100_000, "how many passages an approximate store looks at; 0 lets it choose"),
+		choice("field", "body", "the passages of the text, or only the title", "body", "title"),
+		integer("candidates", "0", 0, 100_000, "how many passages an approximate store examines; 0 lets it choose"),
 	}
-	fieldWeight = number("fields", "1", 0, 1_000_000, "the weight of a field; 0 leaves it out")
-	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase go on")
+	fieldWeight = number("fields", "1", 0, 1_000_000, "the weight of a field; 0 disables it")
+	phaseLimit  = integer("limit", "1000", 1, 100_000, "how many hits of the first phase are kept")
 )
 
 // The parts before the branches: how many results a query may want, the expansion of the query, and candidates
 // from files.
 var (
-	limitOptions = kind{name: "limits", about: "says how many results a query may want",
+	limitOptions = kind{name: "limits", about: "says how many results a query returns",
 		options: []option{
 			integer("default", "10", 1, MaxLimit, "how many results a query gets that names no number"),
-			integer("max", "10000", 1, MaxLimit, "the most that may be wanted")}}
-	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they widen what is a " +
-		"candidate, and of words only those of the query score. Without a model the query stands for itself",
+			integer("max", "10000", 1, MaxLimit, "the largest number")}}
+	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they add " +
+		"candidates, and only words of the query score. Without a model the original query is used",
 		short: "variants",
 		options: []option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
 			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are "+
 				"embedded beside the query"),
-			flag("all_words", "all words of the query score, whichever of them the model finds to matter"),
+			flag("all_words", "all words of the query score, not only those that the model chooses"),
 			number("when", "1", -1e12, 1e12, "0 asks no model")}}
-	scan = kind{name: "scan", about: "finds the candidates in the files themselves: what the query says is looked for " +
-		"in " +
-		"paths and texts, the best files are cut into sections, and an index in memory is made of them that lives as long " +
-		"as the query", short: "files",
+	scan = kind{name: "scan", about: "finds the candidates in the files themselves: it looks for the words of the query in " +
+		"paths and texts, cuts the best files into sections, and indexes them in memory while the query runs", short: "files",
 		options: []option{
 			integer("files", "500", 1, 10_000, "how many files are candidates"),
-			integer("chunk_chars", "6000", 100, 100_000, "the most characters of a section"),
-			number("memory_mb", "100", 1, 1000, "megabytes for sections that are remembered (35 %) and for the index (65 %)"),
+			integer("chunk_chars", "6000", 100, 100_000, "the largest number of characters in a section"),
+			number("memory_mb", "100", 1, 1000, "megabytes for cached sections (35 %) and for the index (65 %)"),
 			integer("max_vectors", "1000", 1, 100_000, "how many sections get vectors, when vectors are searched"),
-			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; notes that list "+
-				"hundreds would be found by everything"),
-			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 leaves out what lies in a "+
-				"list or map within a property")}}
+			integer("list_values", "10", 0, 1000, "how many values of a list in frontmatter are searched; a note that "+
+				"lists hundreds would match every query"),
+			integer("frontmatter_depth", "1", 1, 10, "how deep values in frontmatter are searched: 1 skips lists and "+
+				"maps within a property")}}
 )

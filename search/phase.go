@@ -338,8 +338,8 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 // tellStrange notes that hits were dropped because only another writer of the store has their documents.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
-		r.note("%s finds documents that are not known here, and hits of them are left out: "+
-			"another server or folder writes there", r.searcher.storeName())
+		r.note("%s returns documents that this index does not know; their hits are left out: "+
+			"another server or folder writes to it", r.searcher.storeName())
 	}
 }
 
@@ -399,7 +399,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 			return nil, fmt.Errorf("stage %s: %w", at.step(step.Text), err)
 		}
 		if before > 0 && len(ranking) == 0 && at == (lane{}) {
-			r.note("the stage %s keeps nothing of what was found", step.Text)
+			r.note("the stage %s drops every result", step.Text)
 		}
 		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) {
 			r.noteCrowded(len(ranking), before)

@@ -293,7 +293,7 @@ func (r *run) follow(ctx, retrieval context.Context) error {
 	}
 	r.finish(ranking[:min(r.query.Limit, len(ranking))])
 	if f, ok := r.searcher.Facts.(interface{ Err() error }); ok && f.Err() != nil {
-		r.failed("reading facts about documents", fmt.Errorf("facts about documents are missing: %w", f.Err()))
+		r.failed("reading documents", fmt.Errorf("cannot read some documents: %w", f.Err()))
 	}
 	return nil
 }

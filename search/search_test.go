@@ -408,7 +408,7 @@ func TestNothingFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r = mustSearch(t, s, query("cat", 3), p, search.Options{}); len(r.Hits) != 0 ||
-		!slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} keeps nothing of what was found") {
+		!slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} drops every result") {
 		t.Errorf("%v of %d, notes %v", found(r), r.Total, r.Notes)
 	}
 	// Punctuation alone has no meaning to search by.
@@ -541,8 +541,7 @@ func TestWhyNot(t *testing.T) {
 		want    string
 	}{
 		{"it is there", query("cat", 9), "rrf", nil, "t:cats.md#Food", "it is there: rank"},
-		{"nothing is asked", sheaf.Query{Limit: 9}, "sheaf", nil, "t:cats.md#Food", "the query has no words: nothing " +
-			"is looked for"},
+		{"nothing is asked", sheaf.Query{Limit: 9}, "sheaf", nil, "t:cats.md#Food", "the query has no words to look for"},
 		{"no word matches", query("meat", 9), "tree", nil, "t:cats.md#Food", "the words of the query do not match it"},
 		{"which words it lacks", query("cat meat unicorn", 1), "tree", nil, "t:cats.md#Food", `it lacks "meat", "unicorn"`},
 		{"filtered", filtered, "tree", nil, "t:cats.md#Food", "the filter leaves it out"},

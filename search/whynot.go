@@ -50,7 +50,7 @@ func (s *Searcher) WhyNot(
 			return nil, err
 		}
 		if reason != "" {
-			a.add("it is no candidate: %s", reason)
+			a.add("it is not a candidate: %s", reason)
 			return a, nil
 		}
 		id = pieceOf(result, id)
@@ -84,7 +84,7 @@ func (s *Searcher) WhyNot(
 		}
 	}
 	if len(a.Reasons) == 0 && done.query.Words == nil {
-		a.add("the query has no words: nothing is looked for")
+		a.add("the query has no words to look for")
 	}
 	return a, nil
 }

@@ -58,7 +58,7 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "the ranking profile; the server's own when it is empty")
 	flag.IntVar(&o.clients, "clients", 32, "clients that ask, each the next query when it has an answer")
 	flag.IntVar(&o.idle, "idle", 0, "connections that ask nothing beside them")
-	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, whose processor time is told then")
+	flag.IntVar(&o.pid, "pid", 0, "the server's process on this machine, to also print its processor time")
 	flag.StringVar(&o.queries, "queries", "", "a file with a query a line, such as those that people asked; two words "+
 		"each of the titles of documents when it is empty")
 	flag.Float64Var(&o.zipf, "zipf", 0, "draw queries with repetition, by Zipf's law with this exponent, above 1; 0 "+
@@ -134,7 +134,7 @@ func run(o options) error {
 		return err
 	}
 	if len(answers) == 0 {
-		return fmt.Errorf("nobody had an answer within --time %v: must be longer", o.length)
+		return fmt.Errorf("no client had an answer within --time %v: must be longer", o.length)
 	}
 	l.report(answers, took)
 	l.reportWork(answers, own, theirs)

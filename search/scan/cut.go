@@ -328,7 +328,7 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })
 	if !inside || at < 0 {
-		return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
+		return "", fmt.Errorf("%w: %s is not a file of this folder", sheaf.ErrNotFound, id)
 	}
 	if g.at[name] {
 		return "", nil
@@ -339,7 +339,7 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 			return "", err
 		}
 		if d := s.load(&f.files[at], chunker, new([]byte)); d == nil || !d.passes(req.Shown) {
-			return "", fmt.Errorf("%w: %s is no file of this folder", sheaf.ErrNotFound, id)
+			return "", fmt.Errorf("%w: %s is not a file of this folder", sheaf.ErrNotFound, id)
 		}
 	}
 	for rank, m := range f.matches {

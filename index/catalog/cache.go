@@ -6,14 +6,14 @@ import (
 	"sheaf"
 )
 
-// cache keeps what was decoded or read lately of documents. It has two generations of about
-// limit bytes each: when the new one is full it becomes the old one, and the old one goes.
-// The zero value with a limit is ready. It is safe for concurrent use.
+// cache keeps values of recently used documents. It has two generations of about limit bytes each:
+// when the new generation is full, it becomes the old one, and the earlier old one is dropped. The
+// zero value with a limit is ready. It is safe for concurrent use.
 type cache[V any] struct {
 	limit    int
 	mu       sync.RWMutex
 	new, old map[sheaf.ID]V
-	bytes    int // of new
+	bytes    int // size of new
 }
 
 // get returns the value of a document; false when the cache has none.
@@ -26,7 +26,7 @@ func (c *cache[V]) get(id sheaf.ID) (value V, ok bool) {
 	return value, ok
 }
 
-// put keeps the value of a document, which takes about size bytes.
+// put keeps the value of a document; size is its approximate size in bytes.
 func (c *cache[V]) put(id sheaf.ID, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

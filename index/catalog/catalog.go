@@ -1,16 +1,14 @@
-// Package catalog answers the question "what documents exist?": their trees and
-// chunks, spans, links and back-links, tags, properties, dates, content hashes
-// and folders, the files that were skipped and why, and the settings that the
-// collection was made with. It does not find chunks by words or meaning; that is
-// a backend's task.
+// Package catalog answers the question "what documents exist?": their trees and chunks, spans,
+// links and back-links, tags, properties, dates, content hashes and folders, the skipped files with
+// reasons, and the settings of the collection. It does not find chunks by words or meaning; a store
+// does.
 //
-// Text is not kept here: a chunk's text is read from the source file by its
-// span, when the file still is what was indexed. Text that has no source file is
-// stored, compressed.
+// The catalog keeps no text of files: it reads a chunk's text from the source file by its span
+// while the file is unchanged. Text without a source file is stored, compressed.
 //
-// A [Catalog] is a folder of immutable segment files and a manifest. Readers
-// take a [View], a snapshot that never changes; one writer at a time publishes a
-// new generation. The format is documented in doc/formats/catalog.md.
+// A [Catalog] is a folder of immutable segment files and a manifest. Readers take a [View], a
+// snapshot that never changes; one writer at a time publishes a new generation. The format is
+// documented in doc/formats/catalog.md.
 package catalog
 
 import (
@@ -34,27 +32,26 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// ErrStale says that a source file is no longer what was indexed, so that spans
-// do not hold: it changed, or it is gone. It wraps sheaf.ErrUnavailable: after
-// indexing again there is a text.
+// ErrStale means a source file has changed or is gone since it was indexed, so that spans are
+// wrong. It wraps sheaf.ErrUnavailable: indexing again helps.
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
-// ErrUnread says that a source file cannot be read: its rights or its disk do not let
-// this program. It wraps sheaf.ErrUnavailable: somebody may mend that.
+// ErrUnread means a source file cannot be read, because of its rights or its disk. It wraps
+// sheaf.ErrUnavailable: somebody may repair that.
 var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
-// ErrMisfiled says that a table is not what this program would make of the records: it is
-// damaged, or another version of the program filed them. It wraps sheaf.ErrCorrupt.
+// ErrMisfiled means a table differs from what this program would make from the records: it is
+// damaged, or another version of the program wrote it. It wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)
 
-// Hash is the hash of a file's content: XXH3, 128 bits. It tells versions of a
-// file apart; it is no protection against somebody who wants two files to agree.
+// Hash is the hash of a file's content: XXH3, 128 bits. It distinguishes versions of a file; it
+// does not protect against deliberate collisions.
 type Hash [16]byte
 
-// HashOf is the hash of content.
+// HashOf returns the hash of content.
 func HashOf(content []byte) Hash { return xxh3.Hash128(content).Bytes() }
 
-// FileState tells one version of a file from another.
+// FileState distinguishes versions of a file.
 type FileState struct {
 	Size    int64
 	ModTime int64 // nanoseconds since 1970
@@ -66,8 +63,8 @@ type Record struct {
 	Document sheaf.Document
 	File     FileState
 	Date     sheaf.Dated
-	// Text is the document's text when there is no source file to read it
-	// from; HasText says so, since a text may be empty.
+	// Text is the document's text if it has no source file. HasText says whether it is set, because
+	// a text may be empty.
 	Text    []byte
 	HasText bool
 }
@@ -78,8 +75,8 @@ type Skip struct {
 	Path   string `json:"path"` // relative to the tree's folder
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Size and ModTime are those of a file that was read before it was left
-	// out, as in FileState; 0 for any other.
+	// Size and ModTime are those of a file that was read before it was skipped, as in FileState; 0
+	// for other files.
 	Size    int64 `json:"size,omitempty"`
 	ModTime int64 `json:"mod_time,omitempty"`
 }
@@ -90,14 +87,14 @@ type Tree struct {
 	Root string `json:"root"` // absolute; "" when the documents have no source files
 }
 
-// FreeTree is the tree of documents that are given without a file and belong to no
-// tenant; every other tree of given ones belongs to the tenant of its name. No folder's
-// tree is called so.
+// FreeTree is the tree of documents that are given without a file and belong to no tenant. Every
+// other tree of given documents belongs to the tenant with its name. No folder's tree has this
+// name.
 const FreeTree = "api"
 
-// TreeName is the name of a folder's tree, as it begins IDs: the folder's last part,
-// without colons, which end a tree's name, and with a number behind it when that is
-// [FreeTree] or one of taken.
+// TreeName returns the name of a folder's tree, which begins IDs. It is the folder's last part
+// without colons, because a colon ends a tree's name. A number follows if the name is [FreeTree] or
+// in taken.
 func TreeName(root string, taken ...string) string {
 	base := strings.ToValidUTF8(strings.ReplaceAll(filepath.Base(root), ":", "-"), "-")
 	if base == "/" || base == "." || base == `\` {
@@ -110,12 +107,11 @@ func TreeName(root string, taken ...string) string {
 	return name
 }
 
-// Settings are what a collection was made with. Changing most of them means
-// indexing again.
+// Settings are what a collection was made with. Changing most of them means indexing again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
-	// Chunker is the name of the chunker with its options, Analyzer that of
-	// the analyzer with its version.
+	// Chunker is the name of the chunker with its options, Analyzer that of the analyzer with its
+	// version.
 	Chunker  string `json:"chunker"`
 	Analyzer string `json:"analyzer"`
 	// Language is the language of the collection, and LanguageDetected says
@@ -125,11 +121,11 @@ type Settings struct {
 	// Embedder is the name of the model that made the vectors, "" for none.
 	Embedder string `json:"embedder,omitempty"`
 	Dims     int    `json:"dims,omitempty"`
-	// Extra is what the owner of the collection keeps besides.
+	// Extra has additional data of the collection's owner.
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// Root is the folder of the named tree, or "".
+// Root returns the folder of the named tree, or "".
 func (s Settings) Root(tree string) string {
 	for _, t := range s.Trees {
 		if t.Name == tree {
@@ -139,21 +135,20 @@ func (s Settings) Root(tree string) string {
 	return ""
 }
 
-// Update is a set of changes that happen together.
+// Update is a set of changes that become visible together.
 type Update struct {
-	// Put adds documents, each instead of one with the same ID. Encoded adds
-	// more of them.
+	// Put adds documents; each replaces a document with the same ID. Encoded adds more of them.
 	Put     []Record
 	Encoded []Encoded
-	// Delete removes documents; those that do not exist are no error. A
-	// document that is also in Put or Encoded is added.
+	// Delete removes documents and ignores missing ones. A document that is also in Put or Encoded
+	// is added.
 	Delete []sheaf.ID
-	// Skipped, Settings and Pending replace what was there when not nil.
+	// Skipped, Settings and Pending replace the earlier values if they are not nil.
 	Skipped  *[]Skip
 	Settings *Settings
 	Pending  *map[sheaf.ID]string
-	// Whole writes what was there once more, as one segment with the changes: nothing is
-	// left of documents that were replaced.
+	// Whole writes the whole catalog again, as one segment with the changes: nothing of replaced
+	// documents is left.
 	Whole bool
 }
 
@@ -167,8 +162,8 @@ type payload struct {
 	// Skipped and Pending are the names of the files with these lists.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
-	// Copy is the name of a file with the settings once more, without Extra:
-	// what was set by hand must outlive a damaged manifest.
+	// Copy is the name of a file with a copy of the settings without Extra: settings made by hand
+	// must survive a damaged manifest.
 	Copy   string `json:"copy,omitempty"`
 	Skips  int    `json:"skips"`
 	Docs   int    `json:"docs"`
@@ -182,7 +177,7 @@ type segmentInfo struct {
 	Records int `json:"records"`
 }
 
-// files names the files of the generation: segments, oldest first, and lists.
+// files returns the names of the generation's files: segments, oldest first, and lists.
 func (p *payload) files() []string {
 	var names []string
 	for _, info := range p.Segments {
@@ -213,33 +208,33 @@ const (
 
 // Options open a catalog.
 type Options struct {
-	// Source is the file system of the source files; nil is vfs.Disk.
+	// Source is the file system of the source files; nil means vfs.Disk.
 	Source vfs.FS
 	// ReadOnly never creates or changes anything.
 	ReadOnly bool
 }
 
-// Catalog is an open catalog. It is safe for concurrent use, but for Reload.
+// Catalog is an open catalog. It is safe for concurrent use, except for Reload.
 type Catalog struct {
 	fs  vfs.FS
 	dir string
 	o   Options
 
-	watch *manifest.Watch // of what other processes publish
+	watch *manifest.Watch // of generations that other processes publish
 
 	writing sync.Mutex // held during Update
 	mu      sync.Mutex
 	current *View
 	closed  bool
-	held    io.Closer // lock taken by Hold
+	held    io.Closer // the lock that Hold took
 }
 
-// errClosed is what a catalog answers that was closed.
+// errClosed is the error of a closed catalog.
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder, and makes an empty one when there is none
-// and ReadOnly is not set. Errors wrap sheaf.ErrNotFound (nothing there and
-// ReadOnly), sheaf.ErrCorrupt, or sheaf.ErrUnsupported (another version).
+// Open opens the catalog in a folder, or creates an empty one when there is none and ReadOnly is
+// not set. Errors wrap sheaf.ErrNotFound (no catalog and ReadOnly), sheaf.ErrCorrupt, or
+// sheaf.ErrUnsupported (another version).
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -265,7 +260,7 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 func (c *Catalog) load() (*View, error) {
 	view, m, err := manifest.Open(c.fs, c.dir, c.openView)
 	if errors.Is(err, fs.ErrNotExist) && c.headless() {
-		// A writer that has just begun publishes before it writes segments.
+		// A new writer publishes before it writes segments.
 		if view, m, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w: at byte 0: it is gone, and there are segments", manifest.Name, vfs.ErrCorrupt)
 		}
@@ -283,7 +278,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether there are segments in the folder, which a manifest names.
+// headless reports whether the folder has segments, although it lacks the manifest that names them.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -293,9 +288,8 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin publishes a generation without anything before the first segment is written, so
-// that segments without a manifest are always damage, and never what a crash left of
-// the first update: who took them for that would sweep them.
+// begin publishes an empty generation before the first segment is written. So segments without a
+// manifest are always damage, never the rest of a crashed first update, which a sweep would remove.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.generation > 0 {
 		return view.generation, nil
@@ -335,7 +329,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	return newView(c, m, p, segments), nil
 }
 
-// translate gives the errors of the files below the root's categories.
+// translate turns errors of the files into the categories of the root package.
 func translate(err error) error {
 	switch {
 	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
@@ -348,8 +342,8 @@ func translate(err error) error {
 	return err
 }
 
-// View returns a snapshot of the newest generation that this Catalog knows.
-// Close it when done; it stays valid while the catalog changes.
+// View returns a snapshot of the newest generation that this Catalog has loaded. Close it when
+// done; it stays valid while the catalog changes.
 func (c *Catalog) View() *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -357,8 +351,8 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload looks for a generation that another process published. It is not safe beside
-// itself and changes: see Follow.
+// Reload loads a generation that another process published. Calls must not overlap with each other
+// or with changes: see Follow.
 func (c *Catalog) Reload() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -366,7 +360,7 @@ func (c *Catalog) Reload() error {
 	}
 	view, err := c.load()
 	if errors.Is(err, sheaf.ErrNotFound) {
-		return nil // another one begins
+		return nil // another writer begins
 	}
 	if err != nil {
 		return err
@@ -375,11 +369,11 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
-// ErrGone means that a catalog was there and is gone. The error does not name the place: a
-// caller on another machine must not learn it.
+// ErrGone means that a catalog existed and is gone. The error does not name the place, which a
+// caller on another machine must not learn.
 var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
 
-// newer reports whether the newest generation is not the one that is known here.
+// newer reports whether a newer generation exists than the one loaded here.
 func (c *Catalog) newer() (bool, error) {
 	generation, err := c.watch.Generation()
 	none := errors.Is(err, fs.ErrNotExist)
@@ -397,8 +391,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.generation, nil
 }
 
-// Follow is Reload for many at once, while this process may change the catalog, too. It
-// waits only when there is something newer.
+// Follow is Reload for concurrent use, even while this process changes the catalog. It waits only
+// when there is a newer generation.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -407,7 +401,7 @@ func (c *Catalog) Follow() error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.held != nil {
-		return nil // it was published here
+		return nil // this process published it
 	}
 	return c.Reload()
 }
@@ -415,7 +409,7 @@ func (c *Catalog) Follow() error {
 func (c *Catalog) replace(view *View) {
 	c.mu.Lock()
 	old := c.current
-	if c.closed { // meanwhile
+	if c.closed { // closed meanwhile
 		old = view
 	} else {
 		c.current = view
@@ -424,8 +418,8 @@ func (c *Catalog) replace(view *View) {
 	old.Close()
 }
 
-// Hold takes the writer's lock until release is called, so that several updates
-// belong together. The error wraps sheaf.ErrUnavailable and says who holds it.
+// Hold takes the writer's lock until release is called, so that several updates belong together. If
+// another process has the lock, it fails with sheaf.ErrUnavailable and names the owner.
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -452,17 +446,15 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes what no reader can be about to open: everything but the files of
-// the current generation and of the one before it. A reader that has read the
-// manifest and not yet opened its files so has the time until the next update
-// but one; after that it finds them gone and reads the manifest again. When
-// sweeping fails, the next writer tries again.
+// sweep removes all files except those of the current generation and of the one before it. So a
+// reader that has read the manifest can open its files until the update after the next; later it
+// finds them gone and reads the manifest again. If sweeping fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed
 	c.mu.Unlock()
 	if closed {
-		return // what is current is not known any more
+		return // the current generation is unknown
 	}
 	m.Files = slices.Concat(m.Files, before.Files)
 	_, _ = manifest.Sweep(c.fs, c.dir, m, func(name string) bool { return strings.HasPrefix(name, prefix) })
@@ -503,8 +495,8 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 	return nil
 }
 
-// Close ends the use of the catalog. Views that are open stay valid; those that are asked
-// for from then on are empty, and their Err says so.
+// Close ends the use of the catalog. Open views stay valid; later views are empty, and their Err
+// says so.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

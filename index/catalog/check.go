@@ -9,13 +9,13 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Check reads everything and returns one error for each fault, each wrapping
-// sheaf.ErrCorrupt, and ErrMisfiled too where all that is wrong is how documents are filed.
+// Check reads everything and returns one error for each fault, each wrapping sheaf.ErrCorrupt. If
+// only the tables are wrong, errors also wrap ErrMisfiled.
 func (v *View) Check() []error {
 	var faults []error
 	for _, s := range v.segments {
 		found := s.r.Check()
-		if len(found) == 0 { // else every record that a damaged page has to do with would be one
+		if len(found) == 0 { // otherwise every record on a damaged page would be a separate fault
 			found = s.check()
 		}
 		for _, err := range found {
@@ -30,7 +30,7 @@ func (v *View) Check() []error {
 		v.readList(kindSettings, v.payload.Copy, new(Settings)))...)
 }
 
-// checkList verifies the file of a list, which was read with this result.
+// checkList verifies the file of a list; result is the error of reading it.
 func (v *View) checkList(kind, name string, result error) []error {
 	if name == "" || result != nil {
 		return slices.DeleteFunc([]error{result}, func(err error) bool { return err == nil })

@@ -21,8 +21,8 @@ func (e *encoder) strs(list []string) {
 	}
 }
 
-// decoder reads what an encoder wrote. Strings share the memory of b, which must
-// never change. After the first fault it returns zeros, and bad is set.
+// decoder reads what an encoder wrote. Strings share the memory of b, which must never change.
+// After the first fault it returns zeros, and bad is set.
 type decoder struct {
 	b   []byte
 	pos int
@@ -31,7 +31,7 @@ type decoder struct {
 
 func (d *decoder) fail() { d.bad, d.pos = true, len(d.b) }
 
-// uint reads a number; numbers that do not fit an int are a fault.
+// uint reads a number; a number that does not fit an int is a fault.
 func (d *decoder) uint() int {
 	n, size := binary.Uvarint(d.b[d.pos:])
 	if size <= 0 || n > math.MaxInt32 && n > uint64(math.MaxInt) {
@@ -61,7 +61,7 @@ func (d *decoder) byte() byte {
 	return d.b[d.pos-1]
 }
 
-// f64 reads the number of a value, which is never NaN.
+// f64 reads the number of a value; NaN is a fault.
 func (d *decoder) f64() float64 {
 	if len(d.b)-d.pos < 8 {
 		d.fail()
@@ -86,8 +86,8 @@ func (d *decoder) str() string {
 	return view(d.b[d.pos-n : d.pos])
 }
 
-// count reads how many entries follow, each of at least size bytes, so that a
-// damaged number cannot make the reader allocate more than there is.
+// count reads the number of the following entries, each of at least size bytes, so that a damaged
+// number cannot cause a large allocation.
 func (d *decoder) count(size int) int {
 	n := d.uint()
 	if n > (len(d.b)-d.pos)/size {

@@ -11,7 +11,7 @@ func (f *FileState) matches(source vfs.FS, name string) bool {
 	if _, ok := source.(vfs.Disk); !ok {
 		return f.describes(source, name)
 	}
-	// As os.Stat does, which makes a description that is read here and thrown away.
+	// As os.Stat does, but without allocating a description of the file.
 	for {
 		var st syscall.Stat_t
 		err := syscall.Stat(name, &st)

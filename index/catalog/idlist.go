@@ -7,9 +7,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// idGroup is the number of IDs in a group; the first is stored whole; each of the
-// others is stored as the number of bytes that it shares with the one before it,
-// and the rest.
+// idGroup is the number of IDs in a group. The first is stored whole, each other as the number of
+// bytes that it shares with the one before it, and the rest.
 const idGroup = 16
 
 // idWriter encodes a sorted list of IDs.
@@ -66,16 +65,15 @@ func (l *idList) group(g int) ([]byte, error) {
 	return l.data.Slice(start, end-start)
 }
 
-// idCursor walks over a list. The ID it stands on is key, valid until the next
-// step.
+// idCursor walks over a list. key is the current ID, valid until the next step.
 type idCursor struct {
 	list *idList
-	at   int // of key; list.n behind the end
+	at   int // index of key; list.n after the end
 	key  []byte
-	rest []byte // of the group
+	rest []byte // rest of the group
 }
 
-// seek stands on the ID with this number, or behind the end.
+// seek moves to the ID with this number, or after the end.
 func (c *idCursor) seek(i int) error {
 	if i >= c.list.n {
 		c.at, c.key, c.rest = c.list.n, nil, nil
@@ -98,7 +96,7 @@ func (c *idCursor) seek(i int) error {
 	return nil
 }
 
-// next steps to the following ID.
+// next moves to the following ID.
 func (c *idCursor) next() error {
 	if c.at+1 >= c.list.n || (c.at+1)%idGroup == 0 {
 		return c.seek(c.at + 1)
@@ -135,8 +133,8 @@ func (l *idList) id(i int) (string, error) {
 	return string(c.key), nil
 }
 
-// lowerBound is the number of the first ID that is not before id; exact says
-// that it is id.
+// lowerBound returns the number of the first ID that is not before id; exact says that it equals
+// id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}
 	low, high := 0, (l.n+idGroup-1)/idGroup // the last group that begins at or before id is below high

@@ -8,11 +8,10 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// keyBits is the number of bits of an item that say in what way the document has
-// the key.
+// keyBits is the number of bits for the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key, in some way.
+// keyItem says that a document has a key; kind says in which way.
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -109,10 +108,10 @@ func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	return t.items(to, key, list)
 }
 
-// lists is where the lists begin in a table of n keys.
+// listsOffset returns the start of the lists in a table of n keys.
 func listsOffset(n int) int { return 8 + 8*n + 4*((n+keyGroup-1)/keyGroup) }
 
-// list is the list of the key with number i of n.
+// list returns the list of key i of n.
 func (t *keyTable) list(n, i int) ([]byte, error) {
 	start, err := t.number(8+8*n+4*(i/keyGroup), 4)
 	if err != nil {
@@ -150,8 +149,8 @@ func (t *keyTable) items(to []keyItem, key uint64, list []byte) ([]keyItem, erro
 	return to, nil
 }
 
-// all appends all items, their documents given new numbers by number; those that
-// get a negative one are left out.
+// all appends all items with new document numbers from number; it drops documents with a negative
+// number.
 func (t *keyTable) all(to []keyItem, number []int) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

@@ -12,13 +12,11 @@ import (
 const (
 	labelTag      = 't'
 	labelProperty = 'p'
-	// labelWarning, with an empty name, holds the documents that have
-	// warnings.
+	// labelWarning, with an empty name, has the documents with warnings.
 	labelWarning = 'w'
 )
 
-// label is a tag or the name of a property, in small letters, with the documents
-// that have it.
+// label is a tag or the name of a property, in small letters, with its documents.
 type label struct {
 	kind byte
 	name string
@@ -44,8 +42,8 @@ func (s labelSet) add(kind byte, name string, doc int) {
 	}
 }
 
-// encode writes the labels, by kind and name: kind, name, number of documents,
-// documents as differences.
+// encode writes the labels, by kind and name: kind, name, number of documents, documents as
+// differences.
 func (s labelSet) encode() []byte {
 	list := make([]*label, 0, len(s))
 	for _, l := range s {
@@ -70,8 +68,8 @@ func (s labelSet) encode() []byte {
 	return e.b
 }
 
-// decodeLabels yields the labels of a segment with that many documents. Their
-// names are valid while the segment is open.
+// decodeLabels yields the labels of a segment; docs is its number of documents. The names are valid
+// while the segment is open.
 func decodeLabels(section *sectionfile.Paged, docs int, yield func(label)) error {
 	data, err := section.All()
 	if err != nil {

@@ -13,41 +13,40 @@ import (
 	"sheaf/internal/fold"
 )
 
-// Nothing is kept of where links lead, since that changes when documents come
-// and go. Kept is, of each segment, what its documents are called, and what
-// their links point at. Both are looked up by hash, so that a link is resolved,
-// or the links to a document are found, without a walk over the collection and
-// right at any time.
+// The catalog does not store where links lead, because that changes when documents come and go.
+// Each segment stores the names of its documents and the names that their links point at. Both are
+// looked up by hash. So resolving a link, or finding the links to a document, needs no scan of the
+// collection and is always up to date.
 
 // Ways in which a document has a name.
 const (
-	kindPath   = iota // the path is it
-	kindName          // the file name is it
-	kindAlias         // an alias is it
-	kindFolder        // the name of its folder, for which it stands, is it
+	kindPath   = iota // its path
+	kindName          // its file name
+	kindAlias         // one of its aliases
+	kindFolder        // the name of the folder that it stands for
 )
 
-// Ways in which a document points at a name.
+// Ways in which a link points at a name.
 const (
 	pointPath     = iota // by a path, without the ending of Markdown files
 	pointMd              // by a path that ended with .md
 	pointMarkdown        // by a path that ended with .markdown
-	pointName            // by a name that alone decides
-	pointOther           // only reading the link can tell
+	pointName            // by a name without folders
+	pointOther           // the link itself must be read
 	pointMdx             // by a path that ended with .mdx
-	pointSite            // by a path that may be from the root of a site: only reading the link can tell
+	pointSite            // by a path that may start at the root of a site: the link itself must be read
 )
 
 var pointSuffix = [...]string{pointPath: "", pointMd: ".md", pointMarkdown: ".markdown", pointMdx: ".mdx"}
 
 func pathKey(tree, plain string) uint64 { return xxh3.HashString("p" + tree + ":" + plain) }
 
-// siteKey is that of a path from the root of a site.
+// siteKey returns the key of a path from the root of a site.
 func siteKey(tree, plain string) uint64 { return nameKey(tree, "/"+plain) }
 
 func nameKey(tree, name string) uint64 { return xxh3.HashString("n" + tree + ":" + name) }
 
-// nameKeys are the names of a document.
+// nameKeys returns the names of a document.
 func nameKeys(doc *sheaf.Document) []keyItem {
 	plain, _ := cutMarkdown(fold.Text(doc.Path))
 	items := []keyItem{{key: pathKey(doc.Tree, plain), kind: kindPath},
@@ -63,7 +62,7 @@ func nameKeys(doc *sheaf.Document) []keyItem {
 	return items
 }
 
-// targetKeys are the names that a document's links point at.
+// targetKeys returns the names that a document's links point at.
 func targetKeys(doc *sheaf.Document) []keyItem {
 	var items []keyItem
 	for i := range doc.Chunks {
@@ -89,7 +88,7 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// maxCalled bounds how many lookups of names a view keeps.
+// maxCalled limits how many lookups of names a view caches.
 const maxCalled = 4096
 
 // calledBy is a lookup of a name.
@@ -98,37 +97,36 @@ type calledBy struct {
 	kind int
 }
 
-// named are the documents that have a name, the nearest to the top of the tree first: those
-// with the fewest path parts, then the shortest path, then the first.
+// named has the documents with a name. Those nearest to the top of the tree come first: fewest path
+// parts, then shortest path, then ID order.
 type named struct {
 	all []called
-	// in are those of each folder, in the same order: of thousands of one name most links
-	// lead to that beside them.
+	// in has the documents of each folder, in the same order: if thousands share a name, most links
+	// lead to the one beside them.
 	in map[string][]called
-	// fromEnd are their places in all, in order of their paths read from the end; nil when
-	// they are not many.
+	// fromEnd has their indices in all, in order of their paths read backward; nil unless there are
+	// many.
 	fromEnd []int
 }
 
-// many is from how many documents of one name on a path is looked up among theirs: a link to
-// a folder that none of thousands lies in would be compared with each.
+// many is the number of documents with one name from which paths are searched instead of compared
+// one by one.
 const many = 64
 
-// called is a document that has a name, with its folded path, from which the ending of
-// Markdown files is cut off.
+// called is a document with a name; plain is its folded path without the ending of Markdown files.
 type called struct {
 	id            sheaf.ID
 	plain, suffix string
 }
 
-// ends reports whether the path ends so, after a whole number of folders; a suffix that is
-// left out may be any.
+// ends reports whether the path ends with plain, after a whole number of folders; an empty suffix
+// matches any.
 func (c *called) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
 }
 
-// called lists the documents that have a name.
+// called returns the documents that have a name.
 func (v *View) called(key uint64, kind int) *named {
 	v.mu.Lock()
 	found := v.names[calledBy{key, kind}]
@@ -167,8 +165,8 @@ func (v *View) called(key uint64, kind int) *named {
 	return found
 }
 
-// ending are those whose paths end so, and maybe others, in the order of all. So many that
-// end so are all of them: one is soon found there.
+// ending returns the documents whose paths end with end, and maybe others, in the order of all. If
+// very many match, it returns all: then a match is found soon.
 func (n *named) ending(end string) []called {
 	if n.fromEnd == nil {
 		return n.all
@@ -189,8 +187,8 @@ func (n *named) ending(end string) []called {
 	return found
 }
 
-// compareEnds compares a path with the end of one, both read from the end: 0 when the path
-// ends so, after a whole number of folders.
+// compareEnds compares a path with an end, both read backward: 0 when the path ends with it, after
+// a whole number of folders.
 func compareEnds(plain, end string) int {
 	at := func(s string, fromEnd int) int {
 		switch i := len(s) - fromEnd; {
@@ -209,8 +207,8 @@ func compareEnds(plain, end string) int {
 	return 0
 }
 
-// nearest is of those whose paths end so, and are among these, the first in the folder of a
-// file, else the first. Every path ends in "".
+// nearest returns the first document among these whose path ends with end and that is in the folder
+// of a file, else the first in any folder. Every path ends with "".
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	all := n.all
 	if end != "" {
@@ -226,7 +224,7 @@ func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each yields the current documents that have a key in a table. Faults are noted.
+// each yields the current documents that have a key in a table. It records faults.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)
@@ -247,7 +245,7 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether no segment after the one with number k has an ID.
+// current reports whether no segment after number k has an ID.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
 		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
@@ -257,16 +255,15 @@ func (v *View) current(k int, id string) (bool, error) {
 	return true, nil
 }
 
-// Links are the documents that doc links to, without doc itself and without
-// duplicates, in order of ID. They are shared and must not be changed.
+// Links returns the documents that doc links to, without doc itself and without duplicates, in
+// order of ID. They are shared and must not be changed.
 func (v *View) Links(doc sheaf.ID) []sheaf.ID { return v.linksFrom(doc).to }
 
-// Ambiguous reports whether a link of doc would lead to another document if the one that it
-// leads to were not there: then LinksAmong tells other documents than Links without those
-// that are not among them.
+// Ambiguous reports whether a link of doc would lead to another document if its present target did
+// not exist. Then LinksAmong may contain documents that Links does not.
 func (v *View) Ambiguous(doc sheaf.ID) bool { return v.linksFrom(doc).ambiguous }
 
-// linksFrom are the documents that one links to, with what Ambiguous says of it.
+// linksFrom has the documents that one document links to, and the result of Ambiguous.
 type linksFrom struct {
 	to        []sheaf.ID
 	ambiguous bool
@@ -299,7 +296,8 @@ func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
 	return found
 }
 
-// LinksAmong is Links if there were only these documents and doc. The cache does not keep them.
+// LinksAmong returns what Links would return if only doc and these documents existed. The result is
+// not cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -323,8 +321,8 @@ func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sh
 	return slices.Compact(found)
 }
 
-// Backlinks are the documents that link to doc, without doc itself and without
-// duplicates, in order of ID. They are shared and must not be changed.
+// Backlinks returns the documents that link to doc, without doc itself and without duplicates, in
+// order of ID. They are shared and must not be changed.
 func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	v.mu.Lock()
 	found, ok := v.backlinks[doc]
@@ -347,8 +345,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong is Backlinks if there were only these documents and doc. Where none has a
-// name of doc they are those of Backlinks that are among them; else every link is followed again.
+// BacklinksAmong returns what Backlinks would return if only doc and these documents existed. If no
+// other document has a name of doc, it filters Backlinks; otherwise it resolves every link again.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -361,8 +359,7 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
 }
 
-// contested reports whether another document has a name of this one, or stands for the same
-// folder.
+// contested reports whether another document has a name of this one, or stands for the same folder.
 func (v *View) contested(doc *sheaf.Document) bool {
 	keys := nameKeys(doc)
 	plain, suffix := cutMarkdown(fold.Text(doc.Path))
@@ -371,14 +368,14 @@ func (v *View) contested(doc *sheaf.Document) bool {
 			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
 		}
 	}
-	pages := []string{plain + ".html"} // that are made of it, and what it would be made of
+	pages := []string{plain + ".html"} // the pages made from this document, and the documents that this page may be made from
 	if source, ok := cutPage(plain, suffix); ok {
 		pages = append(pages, source)
 	}
 	for _, p := range pages {
 		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
 	}
-	for _, alias := range doc.Aliases { // whose end may be the name of a file
+	for _, alias := range doc.Aliases { // an alias may end with a file name
 		plain, _ := cutMarkdown(fold.Text(alias))
 		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
 	}
@@ -392,7 +389,7 @@ func (v *View) contested(doc *sheaf.Document) bool {
 	return false
 }
 
-// leadTo are the documents among these with a link that leads to doc, without doc itself.
+// leadTo returns the documents among these with a link to doc, without doc itself.
 func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID) {
 	for from, leads := range v.sources(among, doc, aliases) {
 		if leads && from != doc {
@@ -403,8 +400,8 @@ func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID
 	return found
 }
 
-// sources tells of documents whether they have a link to doc; those it says
-// nothing of have none. aliases says that doc has some.
+// sources reports for documents whether they link to doc; documents that are missing in the map do
+// not. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -415,7 +412,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 				return
 			}
 			yes, sure := leads(item, from)
-			if !sure { // its links tell, of all its items
+			if !sure { // the links of the document must be read
 				links := v.linksFrom(from)
 				if among != nil && links.ambiguous {
 					links.to = v.LinksAmong(among, from)
@@ -439,7 +436,7 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	fromSite := func(plain string) {
 		point(siteKey(tree, plain), func(item keyItem, _ sheaf.ID) (yes, sure bool) { return false, item.kind != pointSite })
 	}
-	// The root of a site may be each of the folders that doc lies in, and those above.
+	// The root of a site may be each folder of doc, or any folder above.
 	bySite := func(plain string) {
 		for rest := plain; strings.Contains(rest, "/"); _, rest, _ = strings.Cut(rest, "/") {
 			fromSite(rest)
@@ -485,14 +482,14 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	return decided
 }
 
-// Reference is a link seen from the document that it leads to.
+// Reference is a link, described for the document that it leads to.
 type Reference struct {
-	From sheaf.ID // the chunk that the link stands in
+	From sheaf.ID // the chunk with the link
 	Link sheaf.Link
 }
 
-// References are the links that lead to a document or a place in it, its own
-// among them, in order of the documents they stand in.
+// References returns the links to a document or a place in it, including its own links, in order of
+// the linking documents.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

@@ -13,13 +13,12 @@ import (
 type mergeSource struct {
 	*segment
 	cursor idCursor
-	number []int // its documents' numbers in the new segment; -1 for those left out
+	number []int // its documents' numbers in the new segment; -1 for dropped documents
 }
 
-// writeSegment writes the current ones among the entries of segments, oldest
-// first, and of changes, which are newer than all of them, and returns how many
-// there are. Tombstones stay when keepTombstones is set. Without any entry there
-// is no file.
+// writeSegment writes the current entries of segments, oldest first, and of changes, which are
+// newer than all segments, and returns their number. It keeps tombstones if keepTombstones is set.
+// Without entries it creates no file.
 func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []entry, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
 	if err != nil {
@@ -92,21 +91,20 @@ func (w *segmentWriter) merge(segments []*segment, changes []entry, keepTombston
 	return nil
 }
 
-// What least found, when it is no source.
+// Results of least that are not a source.
 const (
 	change  = -1
 	nothing = -2
 )
 
-// bound is the first ID of others, if there are any.
+// bound is the first ID of the other sources, if any.
 type bound struct {
 	id  string
 	set bool
 }
 
-// least is the first ID that is left and whose it is, of equal ones the newest's;
-// limit is the first of the others. Both are valid until what they come from
-// moves on.
+// least returns the smallest remaining ID and its source, the newest if several have it. limit is
+// the smallest ID of the others. Both are valid until their source moves on.
 func least(sources []mergeSource, changes []entry) (first string, newest int, limit bound) {
 	newest = nothing
 	consider := func(id string, from int) {
@@ -131,10 +129,9 @@ func least(sources []mergeSource, changes []entry) (first string, newest int, li
 	return first, newest, limit
 }
 
-// copyBlock adds the documents of the block that the source's cursor stands at the
-// beginning of, and moves on behind them, without packing the block again. It does
-// nothing and reports false when another ID comes between them, or when blocks
-// would become small.
+// copyBlock adds the documents of a block without packing it again, if the source's cursor is at
+// its beginning, and moves the cursor past it. It does nothing and reports false when another ID
+// comes between the documents, or when blocks would become small.
 func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombstones bool) (bool, error) {
 	c := &source.cursor
 	st, err := source.state(c.at)
@@ -183,7 +180,7 @@ func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombston
 	return true, nil
 }
 
-// take adds the entry that a source's cursor stands on.
+// take adds the current entry of a source's cursor.
 func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
 	return w.takeAt(source, keepTombstones, func(e *entry, st *state) (err error) {
 		if !st.tombstone() {
@@ -196,8 +193,8 @@ func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
 	})
 }
 
-// takeAt numbers the entry that a source's cursor stands on and gives it to add,
-// without its record; or leaves it out.
+// takeAt numbers the current entry of a source's cursor and passes it to add without its record, or
+// drops it.
 func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add func(*entry, *state) error) error {
 	i := source.cursor.at
 	st, err := source.state(i)
@@ -218,7 +215,7 @@ func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add fun
 	return add(&e, &st)
 }
 
-// takeTables adds what a source's tables say of the documents taken from it.
+// takeTables adds the table entries of the documents that were taken from a source.
 func (w *segmentWriter) takeTables(source *mergeSource) (err error) {
 	if w.names, err = source.names.all(w.names, source.number); err != nil {
 		return err

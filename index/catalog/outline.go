@@ -8,12 +8,11 @@ import (
 	"sheaf"
 )
 
-// Ranking looks at hundreds of candidates in as many documents, and at little of
-// each. Outlines are that little; they are made from records without what else is
-// in them, and a view keeps those that it made.
+// Ranking examines hundreds of candidates in as many documents, but little of each. An outline has
+// just that part of a record, and a view caches outlines.
 
-// Outline is what ranking asks of the document called id; nil when there is none.
-// It is shared and must not be changed.
+// Outline returns the part of document id that ranking needs; nil when there is none. It is shared
+// and must not be changed.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	if o, ok := v.outlines.get(id); ok {
 		return o
@@ -32,8 +31,8 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// Node is where the chunk called id stands, nil when there is none. It is shared
-// and must not be changed.
+// Node returns the position of chunk id in its document; nil when there is none. It is shared and
+// must not be changed.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
 func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
@@ -48,9 +47,8 @@ func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
 	return o, nil
 }
 
-// decodeOutline reads the part of a record that is in its outline; nil when the
-// bytes are no record. Nothing in it shares the memory of b: blocks are large, and the cache
-// keeps outlines.
+// decodeOutline reads the part of a record that is in its outline; nil for invalid bytes. The
+// outline does not share the memory of b, because blocks are large and the cache keeps outlines.
 func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	d := &decoder{b: b}
 	h := decodeHead(d)
@@ -62,7 +60,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 		o.Aliases = append(o.Aliases, strings.Clone(alias))
 	}
 	for i := range o.Numbers {
-		o.Numbers[i].Name = unique.Make(o.Numbers[i].Name).Value() // few are different
+		o.Numbers[i].Name = unique.Make(o.Numbers[i].Name).Value() // there are few different names
 	}
 	n := d.count(4)
 	nodes := nodeDecoder{decoder: d, text: make([]byte, 0, len(id)+len(h.title)+n*(len(id)+48)), parents: make([]int, n)}
@@ -101,14 +99,14 @@ type stretch struct{ start, end int }
 
 func (s stretch) of(text string) string { return text[s.start:s.end] }
 
-// nodeDecoder reads stored chunks as decodeChunks does. All strings of an outline
-// lie in one text, which begins with the document's ID.
+// nodeDecoder reads stored chunks as decodeChunks does. All strings of an outline are in one text,
+// which begins with the document's ID.
 type nodeDecoder struct {
 	*decoder
 	text        []byte
 	ids, titles []stretch
 	parents     []int // as they are stored
-	end         int   // of the body before
+	end         int   // end of the previous body
 }
 
 // next reads chunk i. doc and title are the document's ID and title in the text.
@@ -177,10 +175,10 @@ func appendPlainSlug(text []byte, title stretch) []byte {
 	return text
 }
 
-// outlineBytes is about 100,000 sections.
+// outlineBytes is enough for about 100,000 sections.
 const outlineBytes = 20 << 20
 
-// outlineSize is about what an outline takes in memory.
+// outlineSize returns the approximate memory of an outline.
 func outlineSize(o *sheaf.Outline) int {
 	size := 256 + len(o.Nodes)*int(unsafe.Sizeof(sheaf.Node{}))
 	for i := range o.Nodes {

@@ -8,17 +8,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxUnpacked bounds what a block may unpack to. It is the largest window that
-// the decoder takes.
+// maxUnpacked limits the unpacked size of a block. It is the largest window that the decoder
+// accepts.
 const maxUnpacked = zstd.MaxWindowSize
 
-// recordWindow is how far back the compressor of records looks: more than a block is
-// long, but for documents that are described at unusual length. The default of some
-// megabytes is memory that nothing uses.
+// recordWindow is how far back the compressor of records looks. It exceeds the length of a block,
+// unless documents have unusually long descriptions. The default of some megabytes would be unused
+// memory.
 const recordWindow = 256 << 10
 
-// Compressors of blocks and of texts. The fastest level takes a third of the time of
-// the default and leaves records a twentieth larger.
+// Compressors of blocks and of texts. The fastest level needs a third of the time of the default,
+// and records become a twentieth larger.
 var (
 	recordPacker = sync.OnceValue(func() *zstd.Encoder { return newPacker(recordWindow) })
 	textPacker   = sync.OnceValue(func() *zstd.Encoder { return newPacker(pieceBytes) })
@@ -46,12 +46,11 @@ func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte,
 
 var errUnpack = errors.New("it cannot be unpacked")
 
-// maxRatio is more than Zstandard can compress: four bytes make a block of 128
-// KiB at most.
+// maxRatio is more than Zstandard can compress: four bytes make a block of at most 128 KiB.
 const maxRatio = 1 << 15
 
-// unpack returns size bytes, that pack compressed. What the bytes themselves say
-// of their size is compared before anything is allocated.
+// unpack returns the size bytes that pack compressed. It checks the size in the packed bytes before
+// it allocates memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack

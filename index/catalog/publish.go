@@ -17,10 +17,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// publish writes the generation that follows view: a segment with the changes,
-// together with the newest segments that are not at least twice as large as what
-// is written anyway, so that their number stays logarithmic and each document is
-// rewritten a logarithmic number of times.
+// publish writes the generation after view: a segment with the changes. It merges the newest
+// segments into it unless they are at least twice as large as what is written anyway. So the number
+// of segments, and how often a document is rewritten, stay logarithmic.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
@@ -87,9 +86,8 @@ func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error
 	return err
 }
 
-// following is the number of the generation after one. The first is the time: a
-// reader that has a catalog open which stood here before must not take this one
-// for it.
+// following returns the number of the generation after another. The first number is the time: then
+// a reader of an earlier catalog in this folder does not mistake this one for it.
 func following(generation uint64) uint64 {
 	if generation == 0 {
 		return uint64(time.Now().UnixMilli())
@@ -97,7 +95,7 @@ func following(generation uint64) uint64 {
 	return generation + 1
 }
 
-// count brings the totals up to date with the changes.
+// count updates the totals with the changes.
 func (p *payload) count(view *View, changes []entry) error {
 	for i := range changes {
 		e := &changes[i]
@@ -119,7 +117,7 @@ func (p *payload) count(view *View, changes []entry) error {
 	return nil
 }
 
-// commit publishes the manifest and opens the view of it.
+// commit publishes the manifest and opens its view.
 func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -154,8 +152,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	return next, nil
 }
 
-// writeList writes a list of n things, as JSON, and returns its file's name, ""
-// for an empty one.
+// writeList writes a list of n elements as JSON, and returns its file's name, "" for an empty list.
 func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
 	if n == 0 {
 		return "", nil
@@ -179,7 +176,8 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 	return name, err
 }
 
-// openList opens the file of a list. One that is gone was replaced, or is damage.
+// openList opens the file of a list. If the file is gone, it was replaced, or the catalog is
+// damaged.
 func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,7 +189,7 @@ func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	return r, err
 }
 
-// readList reads what writeList wrote; an empty name gives nothing.
+// readList reads what writeList wrote; an empty name leaves list unchanged.
 func (v *View) readList(kind, name string, list any) error {
 	if name == "" {
 		return nil
@@ -227,7 +225,7 @@ func (v *View) readList(kind, name string, list any) error {
 	return nil
 }
 
-// Skipped lists the files that were not indexed, in the order given.
+// Skipped returns the files that were not indexed, in the given order.
 func (v *View) Skipped() ([]Skip, error) {
 	var list []Skip
 	err := v.readList(kindSkipped, v.payload.Skipped, &list)

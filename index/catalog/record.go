@@ -6,22 +6,21 @@ import (
 	"sheaf"
 )
 
-// A record is stored as: title, aliases, tags; then the properties, warnings,
-// language, frontmatter and date; then the chunks; then the links with the
-// chunks they stand in. Everything that follows from something else is left
-// out: ids from the document's and the slug, positions, parents' ids,
-// breadcrumbs from titles, and slugs that are the title in small letters.
+// A record is stored in this order: title, aliases, tags; properties, warnings, language,
+// frontmatter and date; chunks; links with their chunks. Everything that can be computed is left
+// out: IDs (from the document's ID and the slug), positions, parents' IDs, breadcrumbs (from
+// titles), and slugs that are the title in small letters.
 
 // Bits of a stored chunk.
 const (
 	chunkHeading   = 1 << iota // it has a heading line
 	chunkSlug                  // its slug is stored
-	chunkTitle                 // its title is not the document's
+	chunkTitle                 // its title differs from the document's
 	chunkOwn                   // its hierarchy ends with its own title
 	chunkExtra                 // its hierarchy has further parts of its own
 	chunkLists                 // tags, blocks or members follow
-	chunkBodyIsAll             // body and span are one
-	chunkAdjacent              // it begins where the body before it ends
+	chunkBodyIsAll             // body and span are equal
+	chunkAdjacent              // its body begins where the previous body ends
 )
 
 func encodeRecord(r *Record) []byte {
@@ -109,7 +108,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 		if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
 			parent = p + 2
 		} else if c.Parent != "" {
-			parent = 1 // the document, which is no chunk
+			parent = 1 // the document, which is not a chunk
 		}
 		e.uint(parent)
 		e.uint(c.Depth)
@@ -148,9 +147,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits a chunk's hierarchy into what its parent (or, without
-// one, the document's title) has and the rest. shared is -1 when all of the
-// parent's is shared.
+// sharedHierarchy splits a chunk's hierarchy into the part that its parent has (or, without a
+// parent, the document's title) and the rest. shared is -1 when the whole hierarchy of the parent
+// is shared.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -182,7 +181,7 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 			e.str(l.Fragment)
 			text := l.Text
 			if text == l.Target {
-				text = "\x00" // which no text holds
+				text = "\x00" // no text contains it
 			}
 			e.str(text)
 			e.int(int64(l.Span.Start - end))
@@ -192,15 +191,14 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 	}
 }
 
-// plainSlug is the slug of a title in ASCII letters, digits, spaces, hyphens and
-// underscores; "" for others. It need only agree with what is stored: where it
-// does not, the slug is stored.
+// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores;
+// "" for other titles. If it differs from the true slug, the true slug is stored.
 func plainSlug(title string) string {
 	var space [256]byte
 	return string(plainSlugIn(space[:0], title))
 }
 
-// plainSlugIn is plainSlug in a piece of memory, if it has room.
+// plainSlugIn is plainSlug in the given memory, if there is room.
 func plainSlugIn(slug []byte, title string) []byte {
 	for i := range len(title) {
 		if title[i] >= 0x80 {
@@ -213,7 +211,7 @@ func plainSlugIn(slug []byte, title string) []byte {
 	return slug
 }
 
-// plainSlugByte is what a byte of a title is in its slug; false when it is left
+// plainSlugByte returns the byte of the slug for a byte of the title; false when the slug leaves it
 // out.
 func plainSlugByte(c byte) (byte, bool) {
 	switch {
@@ -238,8 +236,8 @@ func decodeHead(d *decoder) head {
 	return head{title: d.str(), aliases: d.strs(), tags: d.strs()}
 }
 
-// decodeRecord fills r, whose document's ID, Tree and Path are set. It reports
-// whether the bytes were a record. Strings of the record share the memory of b.
+// decodeRecord fills r, whose document's ID, Tree and Path are set. It reports whether the bytes
+// are a valid record. Strings of the record share the memory of b.
 func decodeRecord(b []byte, r *Record) bool {
 	d := &decoder{b: b}
 	decodeAbove(d, r)
@@ -248,7 +246,7 @@ func decodeRecord(b []byte, r *Record) bool {
 	return !d.bad && d.pos == len(b)
 }
 
-// decodeAbove reads what stands in a record before its chunks.
+// decodeAbove reads the part of a record before its chunks.
 func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	h := decodeHead(d)
@@ -257,8 +255,7 @@ func decodeAbove(d *decoder, r *Record) {
 	decodeRest(d, r)
 }
 
-// writtenFlag marks the kind of a number or date that is followed by the way in which the
-// document writes it.
+// writtenFlag marks the kind of a number or date that is followed by its original spelling.
 const writtenFlag = 0x80
 
 func decodeProperties(d *decoder, doc *sheaf.Document) {
@@ -354,8 +351,8 @@ type made struct {
 	lists []string
 }
 
-// chunkID is the ID of the chunk with a slug, which is then a part of it; the
-// document's own without one.
+// chunkID returns the ID of the chunk with a slug and the slug as a part of it; without a slug the
+// document's ID.
 func (m *made) chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
 	if slug == "" {
 		return doc, ""
@@ -366,14 +363,14 @@ func (m *made) chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
 	return sheaf.ID(all), all[len(all)-len(slug):]
 }
 
-// list is those above and more; appending to it copies it.
+// list returns above and more; appending to the result copies it.
 func (m *made) list(above []string, more ...string) []string {
 	from := len(m.lists)
 	m.lists = append(append(m.lists, above...), more...)
 	return m.lists[from:len(m.lists):len(m.lists)]
 }
 
-// breadcrumb shows a hierarchy.
+// breadcrumb formats a hierarchy.
 func (m *made) breadcrumb(hierarchy []string) string {
 	from := len(m.text)
 	m.text = append(m.text, "> "...)

@@ -14,25 +14,24 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve is the document or chunk that a link in the document from leads to:
-// the chunk of the heading or block that the link names, and the document when
-// it names none or the document has no such place. ok is false for links that
-// lead outside the collection or nowhere.
+// Resolve returns the document or chunk that a link in the document from leads to: the chunk of the
+// heading or block that the link names, or the document when the link names none or the document has
+// no such place. ok is false for links that lead outside the collection or nowhere.
 //
-// Markdown links are paths relative to the linking file, or to the tree's folder
-// when they begin with a slash, or with "@/" as Zola writes it; a folder
-// stands for its readme, index or _index, and a page that ends with .html for the Markdown
-// file that it is made of; a query such as "?plain=1" does not count. Where the
-// tree's folder has nothing there, a path of several parts that begins with a slash is
-// from the root of a site: a folder above the tree's, as of /en/start in a folder
-// docs/en, or else any folder of the tree: of several the one that
-// shares most folders with the linking file, then as of several notes. Where nothing is there
-// either, its first folder may be a collection of Jekyll's, _docs of /docs/start. Wiki
-// links name a note as Obsidian does: by its path, the end of its path, its file
-// name, or an alias; of several notes the one in the same folder, then the one
-// with the shortest path, then the first in order of ID. Embeds, and wiki links that
-// begin with a dot or a slash, are tried as paths first, then as names. Case does not count, nor how Unicode composes a
-// letter; of files that differ in nothing else the one as written wins.
+// Markdown links are paths relative to the linking file, or to the tree's folder when they begin with
+// a slash, or with "@/" as in Zola. A folder stands for its readme, index or _index, and a page with
+// the ending .html for its Markdown file; a query such as "?plain=1" is ignored. If the tree's folder
+// has no such file, a path of several parts that begins with a slash starts at the root of a site.
+// That root is a folder above the tree, as for /en/start in a folder docs/en, or else any folder of
+// the tree; among several the one that shares most folders with the linking file wins, then the order
+// of notes below. If there is no file either, its first folder may be a collection of Jekyll: _docs
+// for /docs/start.
+//
+// Wiki links name a note as in Obsidian: by its path, the end of its path, its file name, or an alias.
+// Among several notes the one in the same folder wins, then the one with the shortest path, then the
+// first by ID. Embeds, and wiki links that begin with a dot or a slash, are tried as paths first, then
+// as names. Case and Unicode composition do not matter; if files differ in nothing else, the one with
+// the exact spelling wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, from, link)
 }
@@ -40,11 +39,11 @@ func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 // Among reports whether a document takes part; nil means that all do.
 type Among func(doc sheaf.ID) bool
 
-// has reports whether a document is one of them. It is asked as late as can be: it may cost
-// a look at the document.
+// has reports whether a document takes part. Callers ask as late as possible, because it may read
+// the document.
 func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong is Resolve if there were only these documents.
+// ResolveAmong returns what Resolve would return if only these documents existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -91,23 +90,22 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 	return v.byName(among, tree, file, t.name)
 }
 
-// target is what a link may lead to. Names and paths are folded, without the
-// ending of Markdown files.
+// target is what a link may lead to. Names and paths are folded, without the ending of Markdown
+// files.
 type target struct {
-	// path is a path from the tree's folder, "" when the link names none;
-	// suffix the ending that was cut off it, full the path as written.
+	// path is a path from the tree's folder, "" when the link has none. suffix is the ending that
+	// was removed from it, full the path as written.
 	path, suffix, full string
-	// site says that path may as well be from the root of a site.
+	// site says that path may also start at the root of a site.
 	site bool
-	// name is what a wiki link calls its note, "" when the link is no such.
+	// name is the name of the note in a wiki link, "" for other links.
 	name string
-	// certain says that name alone decides: no path comes before it, and it
-	// has no slash.
+	// certain says that only name decides: the link has no path, and the name has no slash.
 	certain bool
 }
 
-// parseTarget reads the target of a link that stands in a file. Targets outside
-// the collection give the zero target.
+// parseTarget reads the target of a link in a file. Targets outside the collection return the zero
+// target.
 func parseTarget(file string, link sheaf.Link) (t target) {
 	link.Target = address(link)
 	if link.Target == "" || strings.HasPrefix(link.Target, "//") || hasScheme(link.Target) {
@@ -116,7 +114,7 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	written := strings.TrimSuffix(link.Target, "/")
 	if link.Kind != sheaf.LinkWiki || strings.HasPrefix(written, ".") || strings.HasPrefix(written, "/") {
 		full := path.Clean(strings.TrimPrefix(written, "/"))
-		if !strings.HasPrefix(link.Target, "/") { // "/" alone is the tree's folder
+		if !strings.HasPrefix(link.Target, "/") { // "/" alone means the tree's folder
 			full = path.Join(path.Dir(file), written)
 		}
 		if full != ".." && !strings.HasPrefix(full, "../") {
@@ -132,8 +130,8 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 	return t
 }
 
-// address is the target of a link as a path. What follows a question mark behind a page or a
-// folder is no part of it; elsewhere the mark may belong to the name of a file.
+// address returns the target of a link as a path. It removes a query after the name of a page or a
+// folder; elsewhere a question mark may belong to the name of a file.
 func address(link sheaf.Link) string {
 	if link.Kind != sheaf.LinkMarkdown {
 		return link.Target
@@ -147,7 +145,7 @@ func address(link sheaf.Link) string {
 		return target
 	}
 	if _, ending := cutMarkdown(fold.Text(target)); ending != "" && !strings.Contains(asked, "=") {
-		return target // "Who? Me.md", "???.md"
+		return target // for example "Who? Me.md", "???.md"
 	}
 	plain, suffix := cutMarkdown(fold.Text(before))
 	if _, page := cutPage(plain, suffix); page || suffix != "" || before == "" || strings.HasSuffix(before, "/") {
@@ -166,8 +164,7 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
-// cutPage is the folded path of the Markdown file that a page is made of, as a site's
-// generator names it.
+// cutPage returns the folded path of the Markdown file from which a site's generator makes a page.
 func cutPage(plain, suffix string) (string, bool) {
 	source, ok := strings.CutSuffix(plain, ".html")
 	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
@@ -186,13 +183,13 @@ func hasScheme(target string) bool {
 	return err == nil && u.Scheme != ""
 }
 
-// folderFiles stand for the folder they lie in, first come first.
+// folderFiles stand for their folder, in this order.
 var folderFiles = []string{"readme", "index", "_index"}
 
-// standsForFolder reports whether the document at a folded path does.
+// standsForFolder reports whether the document at a folded path stands for its folder.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath lists the documents that a path leads to, the best first.
+// byPath returns the documents that a path leads to, the best first.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
@@ -204,8 +201,8 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove lists the documents that a path from the root of a site leads to when the
-// tree's folder lies in that site, the best first.
+// fromAbove returns the documents that a path from the root of a site leads to when the tree's
+// folder is inside that site, the best first.
 func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
 	for _, end := range v.rootEnds(tree) {
 		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
@@ -215,11 +212,11 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 	return found
 }
 
-// maxRootEnds is how many folders above a tree's files are looked for in links from the root
-// of a site: a language, a version, and where they lie.
+// maxRootEnds is how many folders above a tree are considered in links from the root of a site: for
+// example a language, a version, and their parent.
 const maxRootEnds = 3
 
-// rootEnds are the ends of the path of a tree's folder, folded, the shortest first: "en",
+// rootEnds returns the ends of the path of a tree's folder, folded, the shortest first: "en",
 // "docs/en".
 func (v *View) rootEnds(tree string) (ends []string) {
 	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
@@ -234,9 +231,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt lists the documents at a folded path: those whose path as written
-// is full first, then those which have only the ending of Markdown files more,
-// then by ID.
+// documentsAt returns the documents at a folded path: first those whose original path is full, then
+// those that only add the ending of Markdown files, then by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
@@ -264,8 +260,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite finds the document that a link in file calls by a path from the root of a
-// site.
+// fromSite returns the document for a link in file with a path from the root of a site.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -293,7 +288,7 @@ func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID
 	return best, most >= 0
 }
 
-// sharedFolders is how many folders two paths have in common.
+// sharedFolders returns how many folders two paths have in common.
 func sharedFolders(a, b string) (n int) {
 	for {
 		folder, rest, ok := strings.Cut(a, "/")
@@ -305,7 +300,7 @@ func sharedFolders(a, b string) (n int) {
 	}
 }
 
-// byName finds the note that a wiki link in file calls by a folded name.
+// byName returns the note that a wiki link in file means by a folded name.
 func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	named := v.called(nameKey(tree, path.Base(name)), kindName)
 	if id, ok := named.nearest(among, file, name); ok { // a file's own name wins over an alias
@@ -314,11 +309,10 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// Place is the chunk of a document that a link's fragment names, "" for none.
-// "^id" names a block. Else it is a slug, or a heading's title, without regard to
-// case; "A#B" is a heading B below a heading A, or else one called so as a whole, as
-// "C# and F#", or else the first B. Where no heading is called so, it is the name of an HTML
-// anchor, or of a heading when signs do not count.
+// Place returns the chunk of a document that a link's fragment names, "" for none. "^id" names a
+// block. Otherwise it is a slug or a heading's title, in any case. "A#B" is a heading B below a
+// heading A, or a heading with that whole title, as "C# and F#", or the first B. If no heading
+// matches, it is the name of an HTML anchor, or of a heading without regard to signs.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -338,7 +332,7 @@ func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	return cmp.Or(heading(doc, fragment, sameText), anchor(doc, fragment), heading(doc, fragment, sameWords))
 }
 
-// anchor is the chunk with an anchor of this name, "" for none.
+// anchor returns the chunk with an anchor of this name, "" for none.
 func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	for i := range doc.Chunks {
 		if slices.Contains(doc.Chunks[i].Blocks, name) {
@@ -348,8 +342,8 @@ func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	return ""
 }
 
-// heading is the chunk whose heading a fragment names, "" for none; same compares a title or
-// slug with what a link calls it.
+// heading returns the chunk whose heading a fragment names, "" for none; same compares a title or
+// slug with the name in the link.
 func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
 	parts := strings.Split(fragment, "#")
 	above, last := parts[:len(parts)-1], parts[len(parts)-1]
@@ -374,7 +368,7 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 	return cmp.Or(whole, first)
 }
 
-// under reports whether the titles stand in a hierarchy in this order.
+// under reports whether the titles are in a hierarchy in this order.
 func under(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
 		if len(titles) > 0 && same(title, titles[0]) {
@@ -384,14 +378,14 @@ func under(hierarchy, titles []string, same func(title, called string) bool) boo
 	return len(titles) == 0
 }
 
-// sameText reports whether two texts are the same but for case, and are there.
+// sameText reports whether two texts are not empty and differ only in case.
 func sameText(title, called string) bool {
 	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
 }
 
-// sameWords is sameText of what is between signs: Obsidian writes those of a heading as
-// spaces when it makes a link to it, and keeps its markup; other renderers than GitHub's make
-// hyphens of signs, fewer hyphens of several, or put "_1" behind what is there twice.
+// sameWords is sameText for the parts between signs. In links to a heading Obsidian writes its
+// signs as spaces and keeps its markup. Renderers other than GitHub's turn signs into hyphens, join
+// several hyphens, or append "_1" to a repeated heading.
 func sameWords(title, called string) bool {
 	if ordinary(title) && ordinary(called) {
 		return sameText(title, called)
@@ -400,11 +394,11 @@ func sameWords(title, called string) bool {
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
-// isSign reports whether a link to a heading may be without this character of it.
+// isSign reports whether a link to a heading may leave out this character.
 func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
 
-// ordinary reports whether s is ASCII letters and digits with single
-// spaces between them, so that only case can make it equal to another such text.
+// ordinary reports whether s consists of ASCII letters and digits with single spaces between them,
+// so that only case can differ in an equal text.
 func ordinary(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {

@@ -12,8 +12,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// A segment file holds documents and tombstones, sorted by ID. Its sections are
-// described in doc/formats/catalog.md; all but the data are read page by page.
+// A segment file has documents and tombstones, sorted by ID. Its sections are described in
+// doc/formats/catalog.md; all except the data are read page by page.
 const (
 	sectionData    = "data"
 	sectionStates  = "states"
@@ -30,8 +30,8 @@ const (
 	// start in the unpacked block 4, number of chunks 4 with stateAliases, number
 	// of the text counted from 1 4.
 	stateBytes = 48
-	// stateAliases is the bit that says that the document has aliases. Back-links
-	// need the aliases, and most documents have none.
+	// stateAliases says that the document has aliases. Back-links need the aliases, and most
+	// documents have none.
 	stateAliases = 1 << 31
 	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
@@ -41,13 +41,12 @@ const (
 
 	// noBlock is the block of a tombstone.
 	noBlock = 1<<32 - 1
-	// blockTarget is the size at which a block of records is closed: larger
-	// ones pack better and take longer to unpack.
+	// blockTarget is the size at which a block of records is closed: larger blocks compress better
+	// and take longer to unpack.
 	blockTarget = 12 << 10
-	// pieceBytes is how much of a text one piece holds: a reader unpacks no
-	// more than the pieces that a span touches.
+	// pieceBytes is how much of a text one piece has: a reader unpacks only the pieces of a span.
 	pieceBytes = 1 << 20
-	// maxBlocks bounds how many unpacked blocks a segment keeps.
+	// maxBlocks limits how many unpacked blocks a segment caches.
 	maxBlocks = 256
 )
 
@@ -64,14 +63,14 @@ type segment struct {
 	texts  *sectionfile.Paged
 	pieces *sectionfile.Paged
 	labels *sectionfile.Paged
-	// names maps what documents are called to them, targets what links point
-	// at to the documents that the links stand in.
+	// names maps names of documents to the documents; targets maps names in links to the documents
+	// with these links.
 	names   keyTable
 	targets keyTable
 	data    []byte
 
 	mu       sync.Mutex
-	unpacked map[int][]byte // blocks used lately
+	unpacked map[int][]byte // recently used blocks
 }
 
 func openSegment(fsys vfs.FS, path string) (*segment, error) {
@@ -124,7 +123,7 @@ func (s *segment) release() {
 	}
 }
 
-// find is the number of a document or tombstone, or -1.
+// find returns the number of a document or tombstone, or -1.
 func (s *segment) find(id sheaf.ID) (int, error) {
 	i, exact, err := s.ids.lowerBound(string(id))
 	if err != nil || !exact {
@@ -133,7 +132,7 @@ func (s *segment) find(id sheaf.ID) (int, error) {
 	return i, nil
 }
 
-// state is what a segment says of a document without reading its record.
+// state is what a segment knows of a document without reading its record.
 type state struct {
 	file    FileState
 	block   uint32
@@ -141,7 +140,7 @@ type state struct {
 	chunks  int
 	aliases bool
 	text    uint32
-	at      int // the number of the document in the segment, where View.find found it
+	at      int // the number of the document in the segment where View.find found it
 }
 
 func (st *state) tombstone() bool { return st.block == noBlock }
@@ -177,7 +176,7 @@ func appendState(to []byte, st *state) []byte {
 	return le.AppendUint32(to, st.text)
 }
 
-// packed returns block i of a list as it is stored, its checksum verified.
+// packed returns block i of a list in its stored form, and verifies its checksum.
 func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset uint64, size uint32, err error) {
 	entry, err := list.Slice(i*blockBytes, blockBytes)
 	if err != nil {
@@ -196,7 +195,7 @@ func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset 
 	return packed, offset, size, nil
 }
 
-// unpack returns block i of a list, unpacked, in memory of its own.
+// unpack returns block i of a list, unpacked, in new memory.
 func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 	packed, offset, size, err := s.packed(list, i)
 	if err != nil {
@@ -209,8 +208,8 @@ func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 	return b, nil
 }
 
-// recordBlock returns a block of records, unpacked. It does not change, so
-// strings may share its memory.
+// recordBlock returns a block of records, unpacked. It never changes, so strings may share its
+// memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	s.mu.Lock()
 	b := s.unpacked[i]
@@ -231,8 +230,7 @@ func (s *segment) recordBlock(i int) ([]byte, error) {
 	return b, nil
 }
 
-// encoded returns the encoded record of a document. See recordBlock for its
-// memory.
+// encoded returns the encoded record of a document. See recordBlock for its memory.
 func (s *segment) encoded(st *state) ([]byte, error) {
 	b, err := s.recordBlock(int(st.block))
 	if err != nil {
@@ -248,8 +246,8 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 		len(b))
 }
 
-// storedText is where a stored text is: in pieces that follow one another, each
-// but the last of pieceBytes.
+// storedText locates a stored text: its pieces follow one another, and each except the last has
+// pieceBytes.
 type storedText struct {
 	first int // piece
 	size  int
@@ -271,7 +269,7 @@ func (s *segment) text(st *state) (storedText, error) {
 	return t, nil
 }
 
-// packedText returns the pieces of a text as they are stored, and its length.
+// packedText returns the pieces of a text in their stored form, and its length.
 func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
 	t, err := s.text(st)
 	if err != nil {
@@ -302,7 +300,7 @@ func (s *segment) readText(st *state) ([]byte, error) {
 		if want := min(t.size-i*pieceBytes, pieceBytes); len(b) != want {
 			return nil, s.pieces.Corrupt((t.first+i)*blockBytes, "a piece has %d bytes, not %d", len(b), want)
 		}
-		if len(text) == 0 { // not before one piece is known to be sound
+		if len(text) == 0 { // allocate only when a first piece is valid
 			text = make([]byte, 0, t.size)
 		}
 		text = append(text, b...)

@@ -10,7 +10,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// entry is a document or a tombstone on its way into a segment.
+// entry is a document or a tombstone that is written to a segment.
 type entry struct {
 	id       string
 	file     FileState
@@ -19,10 +19,9 @@ type entry struct {
 	textSize int
 	hasText  bool
 	chunks   int
-	aliases  bool // it has some
+	aliases  bool // the document has aliases
 
-	// What a new document brings; what comes from other segments brings it
-	// with their tables.
+	// Table entries of a new document; documents from other segments bring theirs with the tables.
 	names   []keyItem
 	targets []keyItem
 	tags    []string
@@ -30,34 +29,32 @@ type entry struct {
 	warned  bool
 }
 
-// packedBlock is a compressed block and the size it has unpacked.
+// packedBlock is a compressed block and its unpacked size.
 type packedBlock struct {
 	packed []byte
 	size   uint32
 }
 
-// maxRecord is how long a document's encoded description may be: a block holds
-// it and what came before it.
+// maxRecord limits a document's encoded description: a block has it and what came before it.
 const maxRecord = maxUnpacked / 2
 
 func (e *entry) tombstone() bool { return e.record == nil }
 
-// Encoded is a Record in the form in which it is stored: it takes a fraction of the
-// memory, and making it can be left to the goroutines that made the records.
+// Encoded is a Record in its stored form. It takes a fraction of the memory, and the goroutines
+// that made the records can make it.
 type Encoded struct{ entry entry }
 
-// ID is the document that the record is of.
+// ID returns the ID of the record's document.
 func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.entry.id) }
 
-// Encode encodes a record for an update, which keeps nothing of it. The error wraps
-// sheaf.ErrInvalid when it is one that cannot be kept.
+// Encode encodes a record for an update; the result shares no memory with it. It fails with
+// sheaf.ErrInvalid for a record that the catalog cannot keep.
 func Encode(r *Record) (Encoded, error) {
 	e, err := entryOf(r)
 	return Encoded{e}, err
 }
 
-// entriesOf encodes the changes of an update, sorted by ID, the last of equal
-// IDs.
+// entriesOf encodes the changes of an update, sorted by ID; of equal IDs the last counts.
 func entriesOf(u Update) ([]entry, error) {
 	entries := make([]entry, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
@@ -102,11 +99,11 @@ func entryOf(r *Record) (entry, error) {
 	return e, nil
 }
 
-// describe fills in what the tables say of a document.
+// describe fills in a document's table entries.
 func (e *entry) describe(doc *sheaf.Document) {
 	e.names, e.targets = nameKeys(doc), targetKeys(doc)
 	for _, tag := range doc.Tags {
-		e.tags = append(e.tags, strings.Clone(strings.ToLower(tag))) // which else holds the document's text
+		e.tags = append(e.tags, strings.Clone(strings.ToLower(tag))) // otherwise the string keeps the document's text in memory
 	}
 	for _, p := range doc.Properties {
 		e.props = append(e.props, strings.Clone(strings.ToLower(p.Name)))
@@ -114,7 +111,7 @@ func (e *entry) describe(doc *sheaf.Document) {
 	e.warned = len(doc.Warnings) > 0
 }
 
-// valid returns an error when a record cannot be kept.
+// valid returns an error when the catalog cannot keep a record.
 func valid(r *Record) error {
 	doc := &r.Document
 	switch {
@@ -142,8 +139,7 @@ type segmentWriter struct {
 	labels  labelSet
 }
 
-// add appends an entry; they come in order of ID. The first error of writing
-// sticks, and finish returns it.
+// add appends an entry; entries come in order of ID. finish returns the first error of writing.
 func (w *segmentWriter) add(e *entry) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {
@@ -157,7 +153,7 @@ func (w *segmentWriter) add(e *entry) {
 	}
 }
 
-// enter appends an entry whose record has its place already, as st says.
+// enter appends an entry whose record already has its place, as st says.
 func (w *segmentWriter) enter(e *entry, st *state) {
 	if e.hasText {
 		le := binary.LittleEndian
@@ -188,7 +184,7 @@ func (w *segmentWriter) enter(e *entry, st *state) {
 	w.ids.add(e.id)
 }
 
-// flush packs the block that was filled.
+// flush packs the filled block.
 func (w *segmentWriter) flush() {
 	if len(w.raw) == 0 {
 		return

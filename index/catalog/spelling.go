@@ -8,12 +8,12 @@ import (
 	"sheaf/internal/fold"
 )
 
-// maxSpellings is how many ways of writing one path are told.
+// maxSpellings is how many spellings of one path are returned.
 const maxSpellings = 8
 
-// Spellings are the ways in which documents write a path, the beginning of one or the name
-// of a file that none of them has as it is written: those that differ from it only in
-// case or in how Unicode composes their letters, in order of ID, at most 8.
+// Spellings returns the ways in which documents spell a path, the beginning of a path or the name
+// of a file, when no document has it as it is written. They differ from it only in case or in
+// Unicode composition. They are in order of ID, at most 8.
 func (v *View) Spellings(written string) (found []string) {
 	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
 		return v.begins(t.Name + ":" + written)
@@ -51,13 +51,12 @@ func (v *View) Spellings(written string) (found []string) {
 	return found
 }
 
-// spelling is a path that is compared with those of all documents: most are told apart
-// from it without folding them.
+// spelling is a path to compare with those of all documents; most comparisons need no folding.
 type spelling struct {
 	written, folded string
-	ascii           bool // written and folded are
+	ascii           bool // written and folded are ASCII
 	foldsToASCII    bool
-	name            bool // it may be a file's
+	name            bool // it may be the name of a file
 }
 
 func newSpelling(written string) *spelling {
@@ -65,8 +64,8 @@ func newSpelling(written string) *spelling {
 	return &spelling{written, folded, isASCII(written), isASCII(folded), !strings.Contains(written, "/")}
 }
 
-// compare reports whether a path begins with what is written, and not with what was found
-// already, and whether its file is called so.
+// compare reports whether a path begins with the written path in a new spelling, and whether its
+// file has that name.
 func (s *spelling) compare(text string, found []string) (begins, called bool) {
 	name := baseName(text)
 	known := slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) })
@@ -74,14 +73,14 @@ func (s *spelling) compare(text string, found []string) (begins, called bool) {
 	case s.ascii:
 		return !known && len(text) >= len(s.written) && strings.EqualFold(text[:len(s.written)], s.written), s.name &&
 			strings.EqualFold(name, s.written)
-	case !s.foldsToASCII && isASCII(text): // which folds to nothing else
+	case !s.foldsToASCII && isASCII(text): // ASCII text folds only to itself
 		return false, false
 	}
 	return !known && strings.HasPrefix(fold.Text(text), s.folded), s.name && fold.Text(name) == s.folded
 }
 
-// beginning is what a path begins with that is the same as what is written, "" when it does not begin so
-// or as one of those that were found.
+// beginning returns the beginning of a path that equals the written path when folded, "" when there
+// is none or it was found already.
 func (s *spelling) beginning(text string, found []string) string {
 	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) ||
 		!strings.HasPrefix(fold.Text(text), s.folded) {

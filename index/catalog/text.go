@@ -14,10 +14,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Text returns the whole text of a document, as it was indexed. When its source
-// file has the size and the modification time that were recorded it is trusted;
-// else its content decides. The error wraps ErrStale when the file is another by
-// now, or gone, and ErrUnread when that is unknown. The text is shared and must not be changed.
+// Text returns the whole text of a document, as it was indexed. If its source file has the recorded
+// size and modification time, Text trusts it; otherwise the content decides. It fails with ErrStale
+// when the file has changed or is gone, and with ErrUnread when that is unknown. The text is shared
+// and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -47,8 +47,8 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	return text, err
 }
 
-// The cache keeps texts of files, so that showing a document again takes one call that tells
-// the time of its file. A long text would displace many.
+// The cache keeps texts of files, so that showing a document again needs one call that reads the
+// time of its file. A long text would displace many others.
 const (
 	textBytesKept = 10 << 20
 	longestText   = 64 << 10
@@ -61,19 +61,19 @@ type sourceText struct {
 	text []byte
 }
 
-// describes is matches of any source.
+// describes is matches for any source.
 func (f *FileState) describes(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.same(info)
 }
 
-// same reports whether a file is described by the recorded size and time.
+// same reports whether a file has the recorded size and time.
 func (f *FileState) same(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// Unchanged reports whether the source file of a document has the recorded size and
-// time, so that Text would return what it did before; a stored text never changes.
+// Unchanged reports whether the source file of a document has the recorded size and time, so that
+// Text would return the same text; a stored text never changes.
 func (v *View) Unchanged(doc sheaf.ID) bool {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -89,8 +89,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file that is what was recorded; same says that it has the
-// recorded time too, so that its content need not be looked at.
+// readSource reads a source file that still has the recorded content. same says that it has the
+// recorded time too, so that its content need not be examined.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	if n, err := f.ReadAt(text, 0); n < len(text) {
 		return nil, false, stale(name, err)
 	}
-	// Somebody may write while we read: what counts is the time after it.
+	// The file may be written while it is read, so the time after reading counts.
 	after, err := f.Stat()
 	switch {
 	case err != nil:
@@ -126,27 +126,28 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// Placeholder is the name of the file that iCloud leaves for one that it took off the disk.
+// Placeholder returns the name of the file that iCloud leaves in place of one that it removed from
+// the disk.
 func Placeholder(name string) string {
 	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".icloud")
 }
 
-// stale returns the error for a file that could not be read: ErrStale when it is not what was
-// indexed, ErrUnread when that is unknown.
+// stale returns the error for a file that could not be read: ErrStale when it has changed since
+// indexing, ErrUnread when that is unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: %w: %w", name, ErrStale, err)
 	}
 	var fault *fs.PathError
-	if errors.As(err, &fault) { // whose path is name
+	if errors.As(err, &fault) { // the path of fault is name
 		err = fault.Err
 	}
 	return fmt.Errorf("%s: %w: %w", name, ErrUnread, err)
 }
 
-// Source is the name of a document's source file. The error wraps
-// sheaf.ErrNotFound when its tree has no folder.
+// Source returns the name of a document's source file. It fails with sheaf.ErrNotFound when its
+// tree has no folder.
 func (v *View) Source(doc sheaf.ID) (string, error) {
 	tree, file := doc.Tree(), doc.Path()
 	root := v.payload.Settings.Root(tree)
@@ -159,8 +160,7 @@ func (v *View) Source(doc sheaf.ID) (string, error) {
 	return filepath.Join(root, file), nil
 }
 
-// Line is the number, from 1, of the line on which a byte of text stands. Lines
-// end with LF, CRLF, or a CR that no LF follows.
+// Line returns the number, from 1, of the line with a byte of text. Lines end with LF, CRLF, or CR.
 func Line(text []byte, at int) int {
 	before := text[:min(at, len(text))]
 	lines := 1 + bytes.Count(before, []byte{'\n'})
@@ -176,8 +176,8 @@ func Line(text []byte, at int) int {
 	}
 }
 
-// LineStart is the first byte of the line with this number, from 1; the length
-// of text when it has fewer lines.
+// LineStart returns the first byte of the line with this number, from 1; the length of text when it
+// has fewer lines.
 func LineStart(text []byte, line int) int {
 	at := 0
 	for n := 1; n < line && at < len(text); n++ {
@@ -193,8 +193,8 @@ func LineStart(text []byte, line int) int {
 	return at
 }
 
-// ChunkAt is the deepest chunk of a document whose heading or span holds a byte;
-// nil when none does.
+// ChunkAt returns the deepest chunk of a document whose heading or span contains a byte; nil when
+// there is none.
 func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	var best *sheaf.Chunk
 	for i := range doc.Chunks {

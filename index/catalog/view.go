@@ -16,13 +16,12 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// view is b as a string that shares its memory.
+// view returns b as a string that shares its memory.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// View is a snapshot of a catalog. It is safe for concurrent use, and meets
-// rank.Facts. What its methods return belongs to the caller, but for documents,
-// chunks and texts, which are shared and must not be changed. Errors wrap
-// sheaf.ErrNotFound or sheaf.ErrCorrupt.
+// View is a snapshot of a catalog. It is safe for concurrent use, and implements rank.Facts.
+// Results belong to the caller, except documents, chunks and texts, which are shared and must not
+// be changed. Errors wrap sheaf.ErrNotFound or sheaf.ErrCorrupt.
 type View struct {
 	catalog    *Catalog
 	manifest   manifest.Manifest
@@ -37,18 +36,18 @@ type View struct {
 	mu        sync.Mutex
 	names     map[calledBy]*named
 	links     map[sheaf.ID]linksFrom
-	linked    int // documents in links, and those they link to
+	linked    int // documents in links, plus the documents that they link to
 	backlinks map[sheaf.ID][]sheaf.ID
 	folders   map[string]int // sizes, by tree, ":" and folder
-	fault     error          // the first
+	fault     error          // the first fault
 
 	pending func() (map[sheaf.ID]string, error)
 	live    func() ([][]bool, error)
 }
 
-// maxLinks bounds how many documents with all that they link to a view keeps, which
-// every query asks for, maxDecoded how many of back-links, maxFolders how many sizes of folders,
-// recordBytes about the memory of decoded documents.
+// Limits of a view's caches. maxLinks counts documents with all that they link to, which every
+// query needs; maxDecoded counts back-links, maxFolders sizes of folders; recordBytes is the
+// approximate memory of decoded documents.
 const (
 	maxLinks    = 64 << 10
 	maxDecoded  = 512
@@ -78,14 +77,13 @@ func (v *View) Close() {
 	}
 }
 
-// Generation is the number of the snapshot; it grows with every update.
+// Generation returns the number of the snapshot; it grows with every update.
 func (v *View) Generation() uint64 { return v.generation }
 
-// Settings are what the collection was made with.
+// Settings returns what the collection was made with.
 func (v *View) Settings() Settings { return v.payload.Settings }
 
-// Docs is the number of documents, Chunks that of their chunks, SourceBytes the
-// size of their files.
+// Docs returns the number of documents.
 func (v *View) Docs() int { return v.payload.Docs }
 
 // Chunks is the number of chunks of all documents.
@@ -102,8 +100,8 @@ func (v *View) Pending() map[sheaf.ID]string {
 	return pending
 }
 
-// ListFaults says why the lists of skipped and of pending documents, and the copy
-// of the settings, cannot be read; nil when they can.
+// ListFaults says why the lists of skipped and of pending documents, and the copy of the settings,
+// cannot be read; nil when they can.
 func (v *View) ListFaults() (skipped, pending, settings error) {
 	_, skipped = v.Skipped()
 	_, pending = v.pending()
@@ -119,7 +117,7 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find is where a document stands: its newest entry, unless that is a tombstone.
+// find returns the newest entry of a document, unless that is a tombstone.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)
@@ -139,7 +137,7 @@ func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	return nil, nil, nil
 }
 
-// File is the state of a document's file when it was indexed.
+// File returns the state of a document's file when it was indexed.
 func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -148,8 +146,8 @@ func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	return st.file, true, nil
 }
 
-// Files yields every document with the state of its file, in order of ID. When
-// the catalog is corrupt it ends early, and Err says so.
+// Files yields every document with the state of its file, in order of ID. If the catalog is corrupt
+// it ends early, and Err says so.
 func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	return func(yield func(sheaf.ID, FileState) bool) {
 		w, err := v.walk("")
@@ -167,7 +165,7 @@ func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	}
 }
 
-// note keeps an error of a method that cannot return it, for Err.
+// note keeps an error for Err, from a method that cannot return it.
 func (v *View) note(err error) {
 	if err == nil {
 		return
@@ -177,22 +175,22 @@ func (v *View) note(err error) {
 	v.fault = cmp.Or(v.fault, err)
 }
 
-// noteFault keeps an error other than that something does not exist.
+// noteFault keeps an error unless it says that something does not exist.
 func (v *View) noteFault(err error) {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		v.note(err)
 	}
 }
 
-// Err is the first fault that a method without an error met, or nil.
+// Err returns the first fault of a method that returns no error, or nil.
 func (v *View) Err() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.fault
 }
 
-// Record returns all that the catalog keeps of a document, without its text. It
-// is shared and must not be changed.
+// Record returns all that the catalog keeps of a document, without its text. It is shared and must
+// not be changed.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	r, err := v.recordOf(doc)
 	if err == nil && r == nil {
@@ -220,7 +218,7 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// headOf is Head, decoded; nil when there is no such document.
+// headOf decodes what Head returns; nil when there is no such document.
 func (v *View) headOf(doc sheaf.ID) (*Record, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -239,7 +237,7 @@ func (v *View) headOf(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordOf is Record, nil when there is no such document.
+// recordOf is Record, but returns nil when there is no such document.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil
@@ -256,10 +254,10 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordSize is about what a record takes in memory.
+// recordSize returns the approximate memory of a record.
 func recordSize(r *Record) int {
 	const perChunk = int(unsafe.Sizeof(sheaf.Chunk{})) + 16
-	size := 1024 + len(r.Document.Chunks)*perChunk // with properties, tags and aliases
+	size := 1024 + len(r.Document.Chunks)*perChunk // includes properties, tags and aliases
 	for i := range r.Document.Chunks {
 		c := &r.Document.Chunks[i]
 		size += len(c.ID) + len(c.Title) + len(c.Slug) + len(c.Breadcrumb) + 16*len(c.Hierarchy) + 128*len(c.Links)
@@ -267,7 +265,7 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document. Its strings share a copy of the stored bytes:
+// record decodes the record of a document. Its strings share a copy of the stored bytes, because
 // the cache keeps records, and blocks are larger.
 func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	b, err := s.encoded(st)
@@ -283,9 +281,8 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	return r, nil
 }
 
-// Lookup finds the document or chunk called id: the whole id as a document
-// first, then what stands before its last '#'. For a document without a root
-// chunk, chunk is nil.
+// Lookup finds the document or chunk called id. It tries the whole id as a document first, then the
+// part before its last '#'. For a document without a root chunk, chunk is nil.
 func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
 	r, err := v.recordOf(id)
 	if r != nil {
@@ -312,7 +309,7 @@ func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
 	return nil, nil, fmt.Errorf("chunk %q: %w in document %q", id, sheaf.ErrNotFound, id[:hash])
 }
 
-// Chunk describes the chunk called id; false when there is none.
+// Chunk returns the chunk called id; false when there is none.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	_, c, err := v.Lookup(id)
 	if err != nil || c == nil {
@@ -322,8 +319,7 @@ func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return *c, true
 }
 
-// Document describes the document called id with its chunks; false when there is
-// none.
+// Document returns the document called id with its chunks; false when there is none.
 func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	r, err := v.Record(id)
 	if err != nil {
@@ -333,8 +329,8 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return r.Document, true
 }
 
-// SharedDocument is Document without a copy: it must not be changed. It is nil when
-// there is none.
+// SharedDocument is Document without a copy: the result must not be changed. It is nil when there
+// is none.
 func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	r, err := v.Record(id)
 	if err != nil {
@@ -355,8 +351,8 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return sheaf.Dated{}, false
 }
 
-// FolderSize is the number of documents that lie directly in a folder of a tree;
-// "" is the tree's top.
+// FolderSize returns the number of documents directly in a folder of a tree; "" means the tree's
+// top.
 func (v *View) FolderSize(tree, folder string) int {
 	prefix := folderPrefix(tree, folder)
 	v.mu.Lock()
@@ -377,7 +373,8 @@ func (v *View) FolderSize(tree, folder string) int {
 	return n
 }
 
-// folderPrefix begins the IDs of all documents that lie in a folder of a tree, or below it.
+// folderPrefix returns the beginning of the IDs of all documents in a folder of a tree, or below
+// it.
 func folderPrefix(tree, folder string) string {
 	prefix := string(sheaf.DocumentID(tree, folder))
 	if folder != "" {
@@ -386,21 +383,20 @@ func folderPrefix(tree, folder string) string {
 	return prefix
 }
 
-// InFolder yields the documents that lie directly in a folder of a tree, in order of ID; ""
-// is the tree's top. When the catalog is corrupt it ends early, and Err says so.
+// InFolder yields the documents directly in a folder of a tree, in order of ID; "" means the tree's
+// top. If the catalog is corrupt it ends early, and Err says so.
 func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 	return func(yield func(sheaf.ID) bool) {
 		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
 	}
 }
 
-// eachInFolder yields the documents whose ID is prefix and a name. It leaps over
-// the folders inside.
+// eachInFolder yields the documents whose ID is prefix and a name. It skips the folders inside.
 func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	w, err := v.walk(prefix)
 	for last := ""; err == nil && w.ok; {
 		id := w.key()
-		if id <= last { // leaping over IDs out of order might never end
+		if id <= last { // with IDs out of order, skipping might never end
 			return w.segment().ids.data.Corrupt(0, "the IDs are not in order: %q comes after %q", id, last)
 		}
 		last = id
@@ -423,13 +419,13 @@ func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	return err
 }
 
-// Holds reports whether any document lies in a folder of a tree or below it; ""
-// is the tree's top.
+// Holds reports whether a folder of a tree, or a folder below it, contains a document; "" means the
+// tree's top.
 func (v *View) Holds(tree, folder string) bool {
 	return v.begins(folderPrefix(tree, folder))
 }
 
-// begins reports whether the ID of a document begins so.
+// begins reports whether the ID of a document begins with prefix.
 func (v *View) begins(prefix string) bool {
 	w, err := v.walk(prefix)
 	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
@@ -446,14 +442,14 @@ func (v *View) begins(prefix string) bool {
 	return false
 }
 
-// Counted is a name with the number of documents that have it.
+// Counted is a name with the number of its documents.
 type Counted struct {
 	Name string `json:"name"`
 	Docs int    `json:"docs"`
 }
 
-// Properties counts the names of the properties of all documents, without regard
-// to case, most frequent first, then by name.
+// Properties counts the names of the properties of all documents, ignoring case, most frequent
+// first, then by name.
 func (v *View) Properties() ([]Counted, error) {
 	live, err := v.live()
 	if err != nil {
@@ -482,7 +478,7 @@ func (v *View) Properties() ([]Counted, error) {
 	return counted(counts), nil
 }
 
-// Warned are the documents whose records have warnings, in order of ID.
+// Warned returns the documents whose records have warnings, in order of ID.
 func (v *View) Warned() ([]sheaf.ID, error) {
 	live, err := v.live()
 	if err != nil {
@@ -513,8 +509,7 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, nil
 }
 
-// findLive tells for each segment which of its documents are current; nil says
-// that all are.
+// findLive says for each segment which of its documents are current; nil means all.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

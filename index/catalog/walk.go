@@ -1,15 +1,15 @@
 package catalog
 
-// walk goes over the IDs of all segments in order, each once; of equal ones it
-// stands on the newest, tombstones included. Errors wrap sectionfile.ErrCorrupt.
+// walk goes over the IDs of all segments in order, each once. If several segments have an ID, it
+// uses the newest, tombstones included. Errors wrap sectionfile.ErrCorrupt.
 type walk struct {
 	view    *View
 	cursors []idCursor
-	ok      bool // it stands on an ID
-	newest  int  // number of the segment whose cursor stands on it
+	ok      bool // the walk has not ended
+	newest  int  // number of the newest segment with the current ID
 }
 
-// walk stands on the first ID that is not before from.
+// walk returns a walk at the first ID that is not before from.
 func (v *View) walk(from string) (*walk, error) {
 	w := &walk{view: v, cursors: make([]idCursor, len(v.segments))}
 	for k, s := range v.segments {
@@ -18,7 +18,7 @@ func (v *View) walk(from string) (*walk, error) {
 	return w, w.seek(from)
 }
 
-// seek stands on the first ID that is not before from.
+// seek moves to the first ID that is not before from.
 func (w *walk) seek(from string) error {
 	for k := range w.cursors {
 		c := &w.cursors[k]
@@ -34,7 +34,7 @@ func (w *walk) seek(from string) error {
 	return nil
 }
 
-// next steps to the following ID.
+// next moves to the following ID.
 func (w *walk) next() error {
 	last := &w.cursors[w.newest]
 	for k := range w.cursors {
@@ -63,12 +63,12 @@ func (w *walk) choose() {
 	}
 }
 
-// bytes is the ID, valid until the next step; key a copy of it.
+// bytes returns the ID, valid until the next step; key returns a copy.
 func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
 
 func (w *walk) key() string { return string(w.bytes()) }
 
 func (w *walk) segment() *segment { return w.view.segments[w.newest] }
 
-// number is that of the ID in its segment.
+// number returns the number of the ID in its segment.
 func (w *walk) number() int { return w.cursors[w.newest].at }

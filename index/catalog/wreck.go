@@ -21,16 +21,15 @@ import (
 // be read from there again; what matters is what was set by hand and the texts
 // that are nowhere else. It holds the writer's lock until Close.
 type Wreck struct {
-	// Settings are those of the catalog; SettingsFound says that they could
-	// be read, from the manifest or from the copy beside it.
+	// Settings are those of the catalog; SettingsFound says that they could be read, from the
+	// manifest or from its copy.
 	Settings      Settings
 	SettingsFound bool
-	// Kept counts the documents that will be in the new catalog, Lost names
-	// those that should be but cannot be read.
+	// Kept counts the documents for the new catalog; Lost names those that belong there but cannot
+	// be read.
 	Kept int
 	Lost []sheaf.ID
-	// Unread counts documents and tombstones that cannot be read at all. They may
-	// be Lost or not.
+	// Unread counts documents and tombstones that cannot be read at all. Some of them may be Lost.
 	Unread int
 
 	catalog    *Catalog
@@ -40,10 +39,9 @@ type Wreck struct {
 	kept       []entry
 }
 
-// Examine reads what is left of the catalog in a folder, without changing it. A
-// document whose text is stored is kept when keep says so; settings are those
-// that were found. Errors wrap sheaf.ErrUnavailable when another process is
-// writing, or are those of the file system.
+// Examine reads what is left of the catalog in a folder, without changing it. keep decides whether
+// to keep a document with a stored text; it gets the settings that were found. Errors wrap
+// sheaf.ErrUnavailable when another process is writing, or come from the file system.
 func Examine(fsys vfs.FS, dir string, keep func(doc sheaf.ID, settings *Settings) bool) (*Wreck, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("examine catalog: %w", err)
@@ -96,8 +94,8 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find lists the segments, oldest first, and reads the settings: as the manifest
-// says, or, when it cannot be read, from the files that are there.
+// find lists the segments, oldest first, and reads the settings: from the manifest, or, when it
+// cannot be read, from the existing files.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
 	if err == nil {
@@ -115,7 +113,7 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 		return nil, err
 	}
 	var segments []segmentInfo
-	for _, name := range names { // sorted: generations have a fixed width
+	for _, name := range names { // sorted by name: generations have a fixed width
 		kind, number := name, ""
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
 			kind, number = name[:i], name[i+1:]
@@ -138,8 +136,7 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group looks at the documents of one group of IDs that newer segments do
-// not have.
+// group examines the documents of one group of IDs that newer segments do not have.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)
@@ -171,8 +168,8 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// rescue reads all that is kept of a document with a stored text, every byte
-// verified. The packed text is the file's memory.
+// rescue reads all that is kept of a document with a stored text and verifies every byte. The
+// packed text is the file's memory.
 func (s *segment) rescue(id string, st *state) (entry, error) {
 	r, err := s.record(sheaf.ID(id), st)
 	if err != nil {
@@ -193,12 +190,12 @@ func (s *segment) rescue(id string, st *state) (entry, error) {
 	return e, nil
 }
 
-// Replace publishes a sound catalog in the place of the wreck, at once: it holds
-// what is kept, and the settings as change leaves them. Nothing is skipped or
-// pending. The files of the wreck are removed.
+// Replace publishes a sound catalog in place of the wreck, at once, with the kept documents and the
+// settings as change leaves them. No document is skipped or pending. It removes the files of the
+// wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
-	generation := max(following(w.generation), following(0)) // more than one process ever saw
+	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen
 	p := payload{Format: format}
 	if len(w.kept) > 0 {
 		name := fmt.Sprintf("%s%012x", prefix, generation)
@@ -223,7 +220,7 @@ func (w *Wreck) Replace(change func(*Settings)) error {
 		return fmt.Errorf("replace catalog: %w", translate(err))
 	}
 	defer view.Close()
-	// When a file stays, the next writer tries again.
+	// If a file remains, the next writer tries again.
 	_, _ = manifest.Sweep(c.fs, c.dir, view.manifest, func(name string) bool { return strings.HasPrefix(name, prefix) })
 	return nil
 }

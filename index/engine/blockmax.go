@@ -11,53 +11,50 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Where a query has many postings, a segment is cut into windows of ordinals. The
-// most that a chunk of a window can score is known from the impacts of the blocks
-// that reach into it, without decoding any. The few windows with the largest bounds
-// are evaluated first (after Mallia, Suel and Tonellotto, Faster Learned Sparse
-// Retrieval with Block-Max Pruning, 2024): they bring the score that is needed near
-// where it ends. Then the others follow in their order, without those whose bound
-// is below that score. Inside a window MaxScore decides which clauses are essential,
-// with bounds by block (Ding and Suel, Faster Top-k Document Retrieval Using
-// Block-Max Indexes, 2011), and the other clauses sift the candidates, one clause
-// after another.
+// For a query with many postings, a segment is cut into windows of ordinals. The most that a chunk of
+// a window can score follows from the impacts of the window's blocks, without decoding any block. The
+// few windows with the largest bounds are evaluated first (after Mallia, Suel and Tonellotto, Faster
+// Learned Sparse Retrieval with Block-Max Pruning, 2024), which raises the threshold nearly to its
+// final value. Then the other windows follow in order, except those with a bound below the threshold.
+// Inside a window MaxScore decides which clauses are essential, with bounds by block (Ding and Suel,
+// Faster Top-k Document Retrieval Using Block-Max Indexes, 2011). The other clauses filter the
+// candidates, one clause after another.
 //
-// The order of visits changes nothing in the answer: what is passed over is below
-// the threshold whenever that is, and ties are decided by identifiers.
+// The order of windows does not change the answer: skipped windows are below the threshold, and
+// identifiers decide ties.
 
 const (
-	// windowLen is the number of ordinals whose bounds are summed up together.
+	// windowLen is the number of ordinals whose bounds are summed together.
 	windowLen = 2048
-	// denseWindow is how many postings a window must hold on average for windows
-	// to pay: below that, chunks are looked at one by one.
+	// denseWindow is the average number of postings in a window from which windows pay off; below
+	// that, chunks are examined one by one.
 	denseWindow = 8
-	// thinWindow is the number of postings up to which a window may hold on average
-	// of a clause to score all of them for the bounds of windows.
+	// thinWindow is the average number of a clause's postings in a window up to which all of them
+	// are scored for the bounds of windows.
 	thinWindow = 4
-	// thickWindow is the number of blocks that a window may hold on average of a
-	// clause that is bounded block by block.
+	// thickWindow is the average number of a clause's blocks in a window up to which the clause is
+	// bounded block by block.
 	thickWindow = 4
-	// fullWindow is the number of postings of essential clauses from which all sums of a
-	// window are looked at, on average, and not those that are marked.
+	// fullWindow is the average number of postings of essential clauses from which all sums of a
+	// window are examined, instead of only the marked ones.
 	fullWindow = 192
-	// probes is the number of windows that are evaluated first at most: one, and one
-	// more for each probeEvery windows. They are evaluated by one processor, and with
-	// less known than in order.
+	// probes is the most windows that are evaluated first: one, and one more for each probeEvery
+	// windows. One processor evaluates them, with less knowledge than later in order.
 	probes     = 8
 	probeEvery = 32
 )
 
 // scratch is memory that evaluations use one after another.
 type scratch struct {
-	bounds  []float64 // by window; 0 for those that were evaluated
-	most    []float64 // by window, of one clause after another
-	blocks  []float64 // by block, of one clause after another
+	bounds  []float64 // by window; 0 for evaluated windows
+	most    []float64 // by window, for one clause after another
+	blocks  []float64 // by block, for one clause after another
 	heap    []int32   // windows, the one with the largest bound on top
 	sums    [windowLen]float64
 	seen    [windowLen / 64]uint64
 	ordinal [windowLen]uint32 // of the candidates
 	sum     [windowLen]float64
-	scored  [postings.BlockLen]float64 // of postings of one clause
+	scored  [postings.BlockLen]float64 // scores of postings of one clause
 	rest    []float64
 
 	clauses []clause
@@ -70,7 +67,7 @@ type scratch struct {
 	placed  [][]float64 // in blocks, by clause
 	byField []float64
 
-	// The evaluation itself, and the node of the whole query where it has the same clauses.
+	// The evaluation itself, and the node of the whole query if it has the same clauses.
 	evaluation maxScore
 	match      matchNode
 }
@@ -87,7 +84,7 @@ func (s *scratch) prepare(windows int) {
 	}
 }
 
-// boundWindows sums the bounds of the clauses up by window, and makes the heap.
+// boundWindows sums the bounds of the clauses for each window, and makes the heap.
 func (m *maxScore) boundWindows() {
 	s := m.scratch
 	m.boundBlocks()
@@ -135,8 +132,8 @@ func probe(segments []*maxScore) {
 	}
 }
 
-// unprobed is the largest bound of the windows that were not probed; 0 where
-// windows do not pay.
+// unprobed returns the largest bound of the windows that were not probed; 0 if windows do not pay
+// off.
 func (m *maxScore) unprobed() float64 {
 	if m.most == nil || len(m.scratch.heap) == 0 {
 		return 0
@@ -144,7 +141,7 @@ func (m *maxScore) unprobed() float64 {
 	return m.scratch.bounds[m.scratch.heap[0]]
 }
 
-// boundBlocks computes the bounds of all blocks: windows ask for them several times.
+// boundBlocks computes the bounds of all blocks, because windows need them several times.
 func (m *maxScore) boundBlocks() {
 	all := m.scratch.blocks[:0]
 	for _, b := range m.bounds {
@@ -166,8 +163,7 @@ func (m *maxScore) boundBlocks() {
 	}
 }
 
-// wanted reports whether a chunk of the window that holds ordinal can be among
-// the best.
+// wanted reports whether a chunk of the window with ordinal can be among the best.
 func (m *maxScore) wanted(ordinal uint32) bool {
 	if m.most == nil {
 		return true
@@ -176,8 +172,8 @@ func (m *maxScore) wanted(ordinal uint32) bool {
 	return bound > 0 && bound*slack >= m.top.threshold()
 }
 
-// sift moves the window at place i of the heap down to where it belongs. Of equal
-// bounds the first window comes first.
+// sift moves the window at place i of the heap down to its position. Of equal bounds the first
+// window comes first.
 func (s *scratch) sift(i int) {
 	before := func(a, b int32) bool {
 		return s.bounds[a] > s.bounds[b] || s.bounds[a] == s.bounds[b] && a < b
@@ -198,19 +194,18 @@ func (s *scratch) sift(i int) {
 	}
 }
 
-// thick reports whether a window holds so many blocks of the clause that the most of
-// them is about that of the list: such terms are in every fourth chunk, score little,
-// and have most of all blocks.
+// thick reports whether a window has so many blocks of the clause that their maximum is about that
+// of the list. Such terms are in every fourth chunk, score little, and have most of all blocks.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
-// thin reports whether a block of the clause reaches over so many windows that its
-// most says little of each: then postings are scored.
+// thin reports whether a block of the clause covers so many windows that its maximum says little
+// about each: then postings are scored.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes what the clause adds at most to a chunk of each window;
-// scored is memory for that.
+// spread computes the most that the clause adds to a chunk of each window; scored is memory for
+// that.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -244,7 +239,7 @@ func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	}
 }
 
-// rewind makes the clauses go back to the beginning.
+// rewind moves the clauses back to the beginning.
 func (m *maxScore) rewind() {
 	m.exact.rewind()
 	for _, b := range m.bounds {
@@ -253,8 +248,8 @@ func (m *maxScore) rewind() {
 	}
 }
 
-// window evaluates the ordinals from at to the end of the window that begins at
-// start, and returns that end.
+// window evaluates the ordinals from at to the end of the window that begins at start, and returns
+// that end.
 func (m *maxScore) window(start, at uint32) uint32 {
 	end := min(start+windowLen, m.chunks)
 	if m.allowed != nil {
@@ -295,13 +290,13 @@ func (m *maxScore) window(start, at uint32) uint32 {
 	return end
 }
 
-// prefetchLengths asks for the lengths of the chunks from start up to end, in the fields of
-// the clauses from first on, whose postings are scored. They arrive while postings are decoded.
+// prefetchLengths requests the lengths of the chunks from start up to end, in the fields of the
+// scored clauses from first on. They arrive while postings are decoded.
 func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	if prefetch == nil {
 		return
 	}
-	asked := uint64(0) // fields, by number; it is well when two are taken for one
+	asked := uint64(0) // bits of field numbers; two fields may share a bit
 	for _, b := range m.ordered[first:] {
 		field := uint64(1) << (b.field & 63)
 		switch {
@@ -316,7 +311,7 @@ func (m *maxScore) prefetchLengths(start, end uint32, first int) {
 	}
 }
 
-// offerAll takes the first n candidates into account.
+// offerAll offers the first n candidates.
 func (m *maxScore) offerAll(n int) {
 	s := m.scratch
 	if m.sums {
@@ -333,9 +328,9 @@ func (m *maxScore) offerAll(n int) {
 	}
 }
 
-// scanOne finds the candidates from at up to end when only the last clause is
-// essential: the chunks that can be wanted if the others add rest. Blocks that bring
-// nothing up are not decoded. It returns the number of candidates.
+// scanOne finds the candidates from at up to end when only the last clause is essential: the chunks
+// that can be wanted if the other clauses add rest. It does not decode blocks without candidates.
+// It returns the number of candidates.
 func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	b, s := m.ordered[len(m.ordered)-1], m.scratch
 	need := m.top.threshold()
@@ -351,7 +346,7 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 		}
 		block := b.cursor.CurrentBlock()
 		if at = b.seek(at); at >= end || b.cursor.CurrentBlock() != block {
-			continue // the next block has a bound of its own
+			continue // the next block has its own bound
 		}
 		ordinals, frequencies := b.cursor.Run(end)
 		if len(ordinals) == 0 {
@@ -370,9 +365,8 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany sums the clauses from first on, the essential ones, up over the ordinals
-// from at up to end, and makes candidates of those that can be wanted if the others
-// add rest. It returns their number.
+// scanMany sums the essential clauses, from first on, over the ordinals from at up to end. Its
+// candidates are the chunks that can be wanted if the others add rest. It returns their number.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest
@@ -380,7 +374,7 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 	for _, b := range m.ordered[first:] {
 		essential += b.cursor.DF()
 	}
-	// What nothing was added to is below what is needed, too.
+	// With a need above 0, sums of 0 are never candidates.
 	full := above != nil && need > 0 && essential >= fullWindow*m.windows
 	for _, b := range m.ordered[first:] {
 		for b.seek(max(at, b.ordinal)); b.ordinal < end; {
@@ -403,8 +397,8 @@ func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int 
 	return m.lawful(s.gather(start, need, full))
 }
 
-// gather makes candidates of the sums that are seen, of the window that begins at start,
-// and at least need. It returns their number.
+// gather makes candidates of the marked sums, of the window that begins at start, that are at least
+// need. It returns their number.
 func (s *scratch) gather(start uint32, need float64, full bool) int {
 	n := 0
 	for w, word := range s.seen {
@@ -415,7 +409,7 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 				s.sums[slot] = 0
 			}
 			s.ordinal[n], s.sum[n] = start+uint32(slot), sum
-			if sum >= need { // no branch: it cannot be predicted
+			if sum >= need { // no branch: it would be unpredictable
 				n++
 			}
 		}
@@ -427,8 +421,8 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful drops the candidates that the request does not allow, of the first n. It returns
-// how many are left.
+// lawful drops those of the first n candidates that the request does not allow. It returns how many
+// are left.
 func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n
@@ -444,8 +438,8 @@ func (m *maxScore) lawful(n int) int {
 	return kept
 }
 
-// add adds what postings of a clause score to the sums of the window that begins at
-// start. Unless it is full, what is seen is marked.
+// add adds the scores of a clause's postings to the sums of the window that begins at start. It
+// marks the changed sums unless the window is full.
 func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, full bool) {
 	scored := b.scores(&s.scored, ordinals, frequencies)
 	ordinals = ordinals[:len(scored)]
@@ -458,7 +452,7 @@ func (s *scratch) add(b *bound, start uint32, ordinals, frequencies []uint32, fu
 	}
 }
 
-// scores are what postings of a block add.
+// scores computes what postings of a block add.
 func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []uint32) []float64 {
 	weight, scale, norms, short, wide := b.weight, b.scale, b.norms, b.short, b.wide
 	ordinals = ordinals[:min(len(ordinals), len(dst))]
@@ -495,15 +489,14 @@ func (b *bound) scores(dst *[postings.BlockLen]float64, ordinals, frequencies []
 	return out
 }
 
-// filter adds a clause to the sums of the first n candidates, and keeps those that
-// can be wanted if the clauses before it add rest. It returns how many those are.
-// Candidates and postings are both in order and near one another: blocks are walked,
-// not searched.
+// filter adds a clause to the sums of the first n candidates, and keeps those that can be wanted if
+// the clauses before it add rest. It returns their number. Candidates and postings are in order and
+// close together, so blocks are walked, not searched.
 func (m *maxScore) filter(clause, n int, rest float64) int {
 	b, s := m.ordered[clause], m.scratch
 	need := m.top.threshold()/slack - rest
 	b.found = false
-	var docs, frequencies []uint32 // of the block, once they are needed
+	var docs, frequencies []uint32 // of the block, decoded when needed
 	at, last, most := 0, uint32(0), 0.0
 	fresh := true
 	kept := 0
@@ -523,7 +516,7 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 		for at+8 <= len(docs) && docs[at+7] < o {
 			at += 8
 		}
-		if at+8 <= len(docs) { // no branches: they cannot be predicted
+		if at+8 <= len(docs) { // no branches: they would be unpredictable
 			at += below((*[8]uint32)(docs[at:]), o)
 		} else {
 			for at < len(docs) && docs[at] < o {
@@ -534,20 +527,20 @@ func (m *maxScore) filter(clause, n int, rest float64) int {
 			if frequencies == nil {
 				frequencies = b.cursor.Frequencies()
 			}
-			if at < len(frequencies) { // or there is a fault, which the cursor keeps
+			if at < len(frequencies) { // otherwise there is a fault, which the cursor keeps
 				sum += b.at(o, frequencies[at])
 			}
 			m.touched++
 		}
 		s.ordinal[kept], s.sum[kept] = o, sum
-		if sum >= need { // no branch: it cannot be predicted
+		if sum >= need { // no branch: it would be unpredictable
 			kept++
 		}
 	}
 	return kept
 }
 
-// below is how many of docs, which rise, are less than o; ordinals have less than 32 bits.
+// below returns how many of the rising docs are less than o; ordinals have less than 32 bits.
 func below(docs *[8]uint32, o uint32) int {
 	n := (docs[0]-o)>>31 + (docs[1]-o)>>31 + (docs[2]-o)>>31 + (docs[3]-o)>>31
 	n += (docs[4]-o)>>31 + (docs[5]-o)>>31 + (docs[6]-o)>>31 + (docs[7]-o)>>31

@@ -7,8 +7,7 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool; without a Must and a Should it finds everything that no
-// MustNot matches.
+// planBool is a Bool; without Must and Should it matches everything that no MustNot matches.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -33,7 +32,7 @@ func (b *planBool) flat() ([]*planTerm, bool) {
 		return nil, false
 	}
 	var all []*planTerm
-	plain := false // of expansions alone every chunk is scored already
+	plain := false // when all are expansions, every chunk is already scored
 	for _, part := range b.should {
 		if e, ok := part.(*planExpand); ok && e.plan.words.Combine != CombineBM25F {
 			all = append(all, &planTerm{expand: e})
@@ -69,7 +68,7 @@ func (b *planBool) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// child is a part of a Bool and where it stands.
+// child is a part of a Bool and its current match.
 type child struct {
 	node
 	at      uint32
@@ -85,7 +84,7 @@ func (c *child) to(target uint32) uint32 {
 
 type boolNode struct {
 	must, should, not []child
-	everything        bool // that no MustNot matches
+	everything        bool // everything that no MustNot matches
 	chunks            uint32
 	at                uint32
 	sums              scores // of one part
@@ -101,7 +100,7 @@ func (n *boolNode) seek(target uint32) uint32 {
 	}
 }
 
-// next is the first match of the Must and Should parts.
+// next returns the first match of the Must and Should parts.
 func (n *boolNode) next(target uint32) uint32 {
 	switch {
 	case n.everything:
@@ -153,8 +152,7 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add sums a part up by itself before it is added: the order of summation is part
-// of what a score is.
+// add sums a part separately before it adds it, because the order of summation is part of a score.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

@@ -69,7 +69,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 			continue
 		}
 		found(i, ordinal)
-		if v.deleted == nil || !v.deleted.Has(ordinal) { // the next word of the query needs it again
+		if v.deleted == nil || !v.deleted.Has(ordinal) { // the next word of the query needs the set again
 			s.places.found(id, i, ordinal)
 		}
 	}
@@ -80,7 +80,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 // remove chunks from them; only set adds chunks.
 type withinSets struct {
 	sets []segment.Bitset
-	room []segment.Bitset // the memory of sets; all bits are 0 but those in added
+	room []segment.Bitset // memory for sets; all bits are 0 except those in added
 	// added lists the words of sets in which a bit was set.
 	added []setWord
 	// allowed are the sets of a request.
@@ -107,7 +107,7 @@ func (w *withinSets) reset() {
 	for _, word := range w.added {
 		w.room[word.view][:cap(w.room[word.view])][word.at] = 0
 	}
-	clear(w.allowed) // drop sets that the filters own
+	clear(w.allowed) // drop sets that belong to the filters
 	w.sets, w.added, w.allowed = w.sets[:0], w.added[:0], w.allowed[:0]
 }
 

@@ -63,8 +63,8 @@ type found struct {
 	passage int
 }
 
-// threshold is the score that a hit needs at least to be kept, if its identifier
-// is small enough.
+// threshold returns the lowest score with which a hit can be kept, if its identifier is small
+// enough.
 func (c *collector) threshold() float64 { return math.Float64frombits(c.least.Load()) }
 
 // worse reports whether x comes after y.
@@ -94,7 +94,7 @@ func (c *collector) fail(err error) {
 	}
 }
 
-// offer takes a hit into account.
+// offer adds a hit if it is good enough.
 func (c *collector) offer(f found) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *collector) promise(sums []float64) {
 	}
 }
 
-// raise says that limit chunks score at least that.
+// raise records that limit chunks have at least this score.
 func (c *collector) raise(score float64) {
 	if score > c.threshold() {
 		c.least.Store(math.Float64bits(score))

@@ -8,32 +8,31 @@ import (
 	"sheaf/text/analysis"
 )
 
-// planExpand stands for every term of the dictionary that a prefix or a fuzzy
-// query accepts. A chunk scores, in each field, as the best of them.
+// planExpand is every term of the dictionary that a prefix or fuzzy query accepts. In each field a
+// chunk scores as the best of them.
 type planExpand struct {
 	plan   *plan
 	fields []int
 	factor float64
 	accept acceptor
-	forms  bool // look at forms too
+	forms  bool // also search forms
 	terms  map[string]*expanded
 	views  []expansion
 }
 
 // expanded is one term of an expansion.
 type expanded struct {
-	weight float64 // 1, or what an edit distance leaves
+	weight float64 // 1, or less for an edit distance
 	df     []int   // by index in fields
 	idf    []float64
 }
 
 // acceptor says which terms a query accepts.
 type acceptor interface {
-	// accept returns the weight of a term, 0 when it is not accepted, and
-	// then, if it is longer than the term, a key before which no term is
-	// accepted. done says that no later term is.
+	// accept returns the weight of a term, 0 when it is rejected. Then a skip that is longer than
+	// the term is a key before which no term is accepted. done says that no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
-	// start is the first term that can be accepted.
+	// start returns the first term that may be accepted.
 	start() []byte
 }
 
@@ -140,7 +139,7 @@ func (e *planExpand) walkPart(reader *segment.Reader, mark []byte,
 
 func (e *planExpand) flat() ([]*planTerm, bool) { return nil, len(e.terms) == 0 }
 
-// node finds the chunks with an accepted term and scores all of them at once.
+// node returns a node of the chunks with an accepted term, which scores all of them at once.
 func (e *planExpand) node(_ *plan, view int) (node, error) {
 	x, err := e.in(view)
 	return &expandNode{expansion: x}, err

@@ -10,18 +10,18 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// expansion is what a planExpand finds in one view.
+// expansion is the result of a planExpand in one view.
 type expansion struct {
-	once     sync.Once // fills in the rest
-	ordinals []uint32  // of the chunks, rising
-	// best are the best scores of each of them by field of the plan, nil where no chunk
-	// has one; sums are those of all fields.
+	once     sync.Once // computes the fields below
+	ordinals []uint32  // the matching chunks, rising
+	// best has their best scores by field of the plan, nil where no chunk has one; sums has those
+	// of all fields.
 	best [][]float64
 	sums []float64
 	err  error
 }
 
-// in is what e finds in a view, found when it is asked for first.
+// in returns the expansion in a view; the first call computes it.
 func (e *planExpand) in(view int) (*expansion, error) {
 	x := &e.views[view]
 	x.once.Do(func() { x.err = e.fill(x, view) })
@@ -42,7 +42,7 @@ func (e *planExpand) fill(x *expansion, view int) error {
 	walk := v.reader.Terms()
 	ok := walk.Next()
 	for _, key := range slices.Sorted(maps.Keys(e.terms)) {
-		if ok && string(walk.Key()) < key { // those that begin alike are neighbors
+		if ok && string(walk.Key()) < key { // equal beginnings are adjacent
 			ok = walk.Next()
 		}
 		if ok && string(walk.Key()) < key {
@@ -79,14 +79,14 @@ func (n *tally) add(p *plan, v *view, e *planExpand, x *expanded, t *segment.Ter
 	return nil
 }
 
-// tally holds the best score of every chunk of a view by field.
+// tally has the best score of every chunk of a view by field.
 type tally struct {
 	found segment.Bitset
 	best  [][]float64
 	used  []bool // by field
 }
 
-// tallies are of zeros only.
+// tallies contain only zeros.
 var tallies = sync.Pool{New: func() any { return new(tally) }}
 
 func takeTally(chunks, fields int) *tally {
@@ -156,7 +156,7 @@ func (n *tally) addVirtual(p *plan, v *view, e *planExpand, x *expanded, t *segm
 	return nil
 }
 
-// of are the scores of the chunks of a view by a field.
+// of returns the scores of the chunks of a view by a field.
 func (n *tally) of(field, chunks int) []float64 {
 	n.used[field] = true
 	if len(n.best[field]) < chunks {
@@ -165,7 +165,7 @@ func (n *tally) of(field, chunks int) []float64 {
 	return n.best[field]
 }
 
-// moveTo moves everything to x; n is empty then, and gone.
+// moveTo moves everything to x; n is then empty and released.
 func (n *tally) moveTo(x *expansion) {
 	count := n.found.Count()
 	x.ordinals, x.sums, x.best = make([]uint32, 0, count), make([]float64, count), make([][]float64, len(n.used))

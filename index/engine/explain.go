@@ -15,7 +15,7 @@ type reasons struct {
 	plan    *plan
 }
 
-// field is the name of field f, "" where all fields count as one.
+// field returns the name of field f, "" when all fields count as one.
 func (r *reasons) field(f int) string {
 	if r.plan.words.Combine == CombineBM25F {
 		return ""
@@ -23,8 +23,8 @@ func (r *reasons) field(f int) string {
 	return r.plan.fields[f].name
 }
 
-// Explain says, for each chunk, how the score came about that Search gives it;
-// nil for chunks that the request does not find.
+// Explain returns, for each chunk, how the score of Search is composed; nil for chunks that the
+// request does not find.
 func (s *Snapshot) Explain(ctx context.Context, req Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	out := make([]*sheaf.Explanation, len(ids))
 	m := takeMemory()

@@ -2,8 +2,8 @@ package engine
 
 import "context"
 
-// Facets counts, for each of columns, how many of the chunks that a request by
-// words matches have each value. The keys are what segment.DecodeValue reads.
+// Facets counts, for each column, how many of the chunks that match a word request have each value.
+// The keys are input for segment.DecodeValue.
 func (s *Snapshot) Facets(ctx context.Context, req Request, columns []string) ([]map[string]int, error) {
 	m := takeMemory()
 	defer m.release()

@@ -13,32 +13,31 @@ func (p *plan) resolveFuzzy(q sheaf.Fuzzy, factor float64) (part, error) {
 	})
 }
 
-// levenshtein accepts the terms at most most edits away from a word: insertions,
-// deletions and substitutions of characters and swaps of neighbors (optimal
-// string alignment). It is the automaton of the word, its states made when they
-// are needed: a state is a row of the table of distances, limited to the band
-// that can lie within most, and the rows of a term serve the next one as far as
-// the two begin alike. From a state from which nothing can be accepted the walk
-// goes on at the next key from which something can.
+// levenshtein accepts the terms at most most edits away from a word: insertions, deletions and
+// substitutions of characters and swaps of neighbors (optimal string alignment). It is the
+// automaton of the word, and computes its states when needed. A state is a row of the table of
+// distances, limited to the band within most edits. The rows of a term stay valid for the common
+// beginning of the next term. From a state that accepts nothing, the walk skips to the next
+// possible key.
 type levenshtein struct {
 	word  []rune
 	most  int
-	same  []byte // how terms begin
-	term  []rune // whose rows are known
+	same  []byte // beginning of all accepted terms
+	term  []rune // the term of the known rows
 	ends  []int  // bytes of the first i characters of term
 	rows  []band
-	least []int // of each row
+	least []int // smallest distance in each row
 }
 
-// band is the part of a row that can lie within the distance: band[j-i+reach] is
-// the distance of the first i characters of the term and the first j of the word.
+// band is the part of a row that can be within the distance: band[j-i+reach] is the distance of the
+// first i characters of the term and the first j of the word.
 type band [2*reach + 1]int8
 
 // reach is one more than the largest distance that is supported.
 const reach = 3
 
-// newLevenshtein accepts terms at most most edits away from word that begin with its first
-// same characters.
+// newLevenshtein accepts terms at most most edits away from word that begin with its first same
+// characters.
 func newLevenshtein(word string, most, same int) *levenshtein {
 	l := &levenshtein{word: []rune(word), most: min(most, reach-1), ends: []int{0}, least: []int{0}}
 	l.same = []byte(string(l.word[:min(same, len(l.word))]))
@@ -81,14 +80,14 @@ func (l *levenshtein) accept(term []byte) (weight float64, skip []byte, done boo
 	return 0, nil, false
 }
 
-// dead reports whether nothing is accepted that begins with the first depth+1 characters.
-// A swap may still help while an edit is left before the last of them.
+// dead reports whether no accepted term begins with the first depth+1 characters. A swap may still
+// help while an edit is left before the last of them.
 func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.most && l.least[depth] >= l.most
 }
 
-// skip is the first key, behind all that begin with the first depth+1 characters of term,
-// its first at bytes, from which a term may be accepted; nil when none may.
+// skip returns the first key that may be accepted after all keys that begin with the first depth+1
+// characters of term, whose first depth take at bytes; nil when there is none.
 func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])
@@ -103,11 +102,11 @@ func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	return nil
 }
 
-// following is the smallest character above r that may follow the first depth ones; -1
-// without one.
+// following returns the smallest character above r that may follow the first depth characters; -1
+// when there is none.
 func (l *levenshtein) following(depth int, r rune) rune {
 	next := rune(-1)
-	if l.least[depth] < l.most { // any character may
+	if l.least[depth] < l.most { // any character may follow
 		if next = r + 1; next == surrogates {
 			next = surrogatesEnd
 		}
@@ -135,7 +134,7 @@ const (
 	surrogatesEnd = 0xE000
 )
 
-// cut forgets what is known beyond the first depth characters.
+// cut forgets everything after the first depth characters.
 func (l *levenshtein) cut(depth int) {
 	l.term, l.ends = l.term[:depth], l.ends[:depth+1]
 }
@@ -152,8 +151,7 @@ func (l *levenshtein) push(depth int, r rune, end int) {
 	i := depth + 1
 	least := int8(reach)
 	for at := range row {
-		// In the row above, the same place stands for one character less
-		// of the word.
+		// In the row above, the same index means one character less of the word.
 		j := i + at - reach
 		d := int8(reach)
 		switch {
@@ -180,7 +178,7 @@ func (l *levenshtein) push(depth int, r rune, end int) {
 	l.least[depth+1] = int(least)
 }
 
-// successor is the first key after all that begin with prefix.
+// successor returns the first key after all that begin with prefix.
 func successor(prefix []byte) []byte {
 	next := append([]byte(nil), prefix...)
 	for i := len(next) - 1; i >= 0; i-- {

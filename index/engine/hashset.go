@@ -6,15 +6,14 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// hashSet is a set of hashes: tables with open addressing, which take a fraction of
-// the time of a map because there is nothing to hash. The zero value is empty; free
-// ends it.
+// hashSet is a set of hashes: tables with open addressing, which beat a map because nothing must be
+// hashed. The zero value is empty; free ends it.
 //
-// A table that grows is there twice for a moment. So one of many hashes is split into
-// hashTables; one grows at a time.
+// A growing table exists twice for a moment. So a large set is split into hashTables, of which only
+// one grows at a time.
 type hashSet struct {
 	tables []hashTable
-	bytes  int64 // of memory that they take
+	bytes  int64 // memory of the tables
 }
 
 const (
@@ -27,11 +26,11 @@ const (
 
 // hashTable is a table of hashes.
 type hashTable struct {
-	slots offheap.List[uint64] // 0 is free
+	slots offheap.List[uint64] // 0 means free
 	count int
 }
 
-// table is the one for h, which is not 0.
+// table returns the table for h, which is not 0.
 func (s *hashSet) table(h uint64) *hashTable {
 	if len(s.tables) == 1 {
 		return &s.tables[0]
@@ -39,8 +38,7 @@ func (s *hashSet) table(h uint64) *hashTable {
 	return &s.tables[h>>(64-hashTableBits)]
 }
 
-// has reports whether h is in s. The hash 0 is taken for 1: hashes may be equal in any
-// case.
+// has reports whether h is in s. The hash 0 counts as 1, because hashes may collide anyway.
 func (s *hashSet) has(h uint64) bool {
 	if len(s.tables) == 0 {
 		return false
@@ -50,7 +48,7 @@ func (s *hashSet) has(h uint64) bool {
 	return t.count > 0 && *t.at(h) != 0
 }
 
-// add adds h; false when it is there already.
+// add adds h; false when s has it already.
 func (s *hashSet) add(h uint64) bool {
 	h = max(h, 1)
 	switch {
@@ -84,7 +82,7 @@ func (s *hashSet) split() {
 	one.Free()
 }
 
-// grow gives t half as much room again.
+// grow adds half as many slots to t.
 func (s *hashSet) grow(t *hashTable) {
 	old := t.slots
 	t.slots = offheap.List[uint64]{}
@@ -98,7 +96,7 @@ func (s *hashSet) grow(t *hashTable) {
 	old.Free()
 }
 
-// at is the slot that h is in, or would be.
+// at returns the slot that has h, or is free for it.
 func (t *hashTable) at(h uint64) *uint64 {
 	slots := t.slots.Items
 	place, _ := bits.Mul64(h<<hashTableBits, uint64(len(slots)))
@@ -112,7 +110,7 @@ func (t *hashTable) at(h uint64) *uint64 {
 	}
 }
 
-// free makes s empty and gives its memory back.
+// free makes s empty and releases its memory.
 func (s *hashSet) free() {
 	for i := range s.tables {
 		s.tables[i].slots.Free()

@@ -1,19 +1,17 @@
-// Package engine is an index on disk: immutable segments of posting lists,
-// columns and vectors, published by an atomic manifest. Its main types are
-// [Index], a folder that is open; [Load], a set of changes that become durable
-// and visible together; and [Snapshot], the index as it was at one moment.
+// Package engine is an index on disk: immutable segments of posting lists, columns and vectors,
+// published by an atomic manifest. Its main types are [Index], an open folder; [Load], a set of
+// changes that become durable and visible together; and [Snapshot], the index at one moment.
 //
-// There is one writer at a time: while it loads or merges, a lock file keeps other
-// processes out, which can go on reading. Readers hold snapshots, take no lock and never wait. Deleted chunks
-// are bitmaps in the manifest until a merge leaves them out.
+// There is one writer at a time: while it loads or merges, a lock file excludes other processes,
+// which can go on reading. Readers hold snapshots, take no lock and never wait. Deleted chunks are
+// bitmaps in the manifest until a merge drops them.
 //
-// Scores are those of package bm25 over the chunks that are not deleted. Top-k
-// retrieval skips what cannot be wanted and returns exactly what scoring every
-// match would, ties included. The formats are documented in doc/formats.
+// Scores are those of package bm25 over the chunks that are not deleted. Top-k retrieval skips
+// hopeless chunks and returns exactly what scoring every match would return, ties included. The
+// formats are documented in doc/formats.
 //
-// The package knows nothing of documents but that chunks belong to them; it
-// stands alone and never sees the root package. See store/embedded for the
-// engine as a backend.
+// Of documents the package only knows which chunks belong to them; see store/embedded for the
+// engine as a store.
 package engine
 
 import (
@@ -36,21 +34,20 @@ import (
 	"sheaf/text/analysis"
 )
 
-// The categories of error. Errors of the file system come out as they are.
+// The categories of error. Errors of the file system are returned unchanged.
 var (
-	// ErrCorrupt says that stored bytes are not those that were written.
+	// ErrCorrupt means that stored bytes differ from those that were written.
 	ErrCorrupt = vfs.ErrCorrupt
-	// ErrMismatch says that an index was made with another analyzer or
-	// other vectors than those it is used with.
+	// ErrMismatch means that an index was made with another analyzer or other vectors than this
+	// program uses.
 	ErrMismatch = errors.New("the index was made otherwise")
-	// ErrVersion says that an index was written by another version of this
-	// program.
+	// ErrVersion means that another version of this program wrote the index.
 	ErrVersion = vfs.ErrVersion
-	// ErrLocked says that another process writes to the index.
+	// ErrLocked means that another process writes to the index.
 	ErrLocked = vfs.ErrLocked
-	// ErrReadOnly says that the index was opened for reading.
+	// ErrReadOnly means that the index was opened for reading.
 	ErrReadOnly = errors.New("the index is open for reading only")
-	// ErrClosed says that the index was closed.
+	// ErrClosed means that the index was closed.
 	ErrClosed = errors.New("the index is closed")
 )
 
@@ -58,13 +55,13 @@ const (
 	manifestName  = manifest.Name
 	lockName      = "LOCK"
 	segmentSuffix = ".seg"
-	// DefaultMemory bounds the memory that is taken while chunks are added.
+	// DefaultMemory limits the memory for adding chunks.
 	DefaultMemory = 256 << 20
-	// LeastMemory is the least that bounds it: with less allowed building works, and may
-	// take more than that.
+	// LeastMemory is the smallest limit that holds: with less, building works but may take more
+	// memory.
 	LeastMemory = 4 * baseMemory
-	// baseMemory is about what building takes and does not count: what lists are encoded in,
-	// buffers of files, what is known of open files, and as much again for garbage.
+	// baseMemory is roughly the uncounted memory of building: buffers for encoding lists and for
+	// files, data of open files, and as much again for garbage.
 	baseMemory = 16 << 20
 )
 
@@ -72,40 +69,36 @@ func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, fmt.Errorf(format, args...))
 }
 
-// Options say where an index is and how it is made.
+// Options say where an index is and what it is made with.
 type Options struct {
-	// FS is the file system; nil is the host's.
+	// FS is the file system; nil means that of the host.
 	FS vfs.FS
-	// Dir is the folder of the index. It is made by the first write.
+	// Dir is the folder of the index. The first write creates it.
 	Dir string
-	// Analyzer makes terms. An index can be opened only with the analyzer it
-	// was made with.
+	// Analyzer makes terms. An index can be opened only with the analyzer that it was made with.
 	Analyzer *analysis.Analyzer
-	// Fields are the text fields that are indexed, at most
-	// segment.MaxFields; others are an error.
+	// Fields are the indexed text fields, at most segment.MaxFields; other fields are an error.
 	Fields []string
-	// Vectors are the vector fields with what made them. An index can be
-	// opened only with the models it was made with; fields that are not
-	// named are not compared.
+	// Vectors are the vector fields with their models. An index can be opened only with the models
+	// that it was made with; fields that are missing here are not compared.
 	Vectors []VectorModel
-	// Memory bounds the memory that is taken while chunks are added, and while they are
-	// written: what of the machine's memory is this index's and no page of a file, without
-	// what the caller holds; 0 is DefaultMemory, see LeastMemory. Background merges of
-	// several segments take half of it at most. GatherMemory bounds what a load gathers
-	// of it before it writes a run; 0 is all of it.
+	// Memory limits the memory of this index while chunks are added and written, without file pages
+	// and the caller's memory; 0 means DefaultMemory, see LeastMemory. Background merges of several
+	// segments take at most half of it. GatherMemory limits the part that a load fills before it
+	// writes a run; 0 means all of it.
 	Memory, GatherMemory int64
-	// MergeRate bounds how many bytes background merges write in a second; 0
-	// is DefaultMergeRate, NoMerges pauses them until ResumeMerges.
+	// MergeRate limits the bytes that background merges write in a second; 0 means
+	// DefaultMergeRate, NoMerges pauses them until ResumeMerges.
 	MergeRate int64
-	// Rest is after how long without a load segments are joined that make searches slow
-	// and are quickly joined, beside searches and hardly in their way, and a sixteenth of it
-	// after the index was opened, before many ask; 0 is never.
+	// Rest is the time without a load after which the index joins segments that slow down searches
+	// and join quickly. The work hardly disturbs searches. Right after opening, a sixteenth of Rest
+	// is enough. 0 means never.
 	Rest time.Duration
 	// ReadOnly forbids writing.
 	ReadOnly bool
 }
 
-// VectorModel names what made the vectors of a field.
+// VectorModel names the model of a vector field.
 type VectorModel struct {
 	Field string
 	Model string
@@ -118,35 +111,34 @@ type Index struct {
 	fs      vfs.FS
 
 	current atomic.Pointer[Snapshot]
-	writing atomic.Bool   // this process holds the lock: no other publishes
-	seen    atomic.Uint64 // generation that current was read from
+	writing atomic.Bool   // this process holds the lock, so no other publishes
+	seen    atomic.Uint64 // the generation of current
 	refresh sync.Mutex    // one refresh at a time
 
-	watch *manifest.Watch // of what other processes publish
+	watch *manifest.Watch // of generations that other processes publish
 
 	writer chan struct{} // holds one token: the right to load
 
-	publish sync.Mutex // guards what follows, and publication
+	publish sync.Mutex // guards the fields below, and publication
 	lock    io.Closer  // nil while nothing is written
-	users   int        // loads and merges that are on their way
+	users   int        // running loads and merges
 	state   state      // of the manifest
-	stale   bool       // publication failed: the manifest may say either
+	stale   bool       // publication failed: the manifest may be the old or the new one
 
-	searching atomic.Int32 // goroutines that find the best chunks
+	searching atomic.Int32 // searches that use a processor now
 
-	loaded atomic.Int64 // time of loads, in nanoseconds, that settle was not called for
+	loaded atomic.Int64 // time of loads, in nanoseconds, since the last settle
 	closed atomic.Bool
 	stop   context.Context
 	cancel context.CancelFunc
 	merge  mergeState
 }
 
-// counted is what of the memory that is allowed may be taken by what is counted.
+// counted returns the part of the allowed memory that counted uses may take.
 func counted(allowed int64) int64 { return allowed - min(baseMemory, allowed/4) }
 
-// Open opens the index in a folder; one that is not there is empty, or for
-// ReadOnly an error that wraps fs.ErrNotExist. It reads little, whatever the
-// size of the index.
+// Open opens the index in a folder. A missing index counts as empty, or with ReadOnly as an error
+// that wraps fs.ErrNotExist. It reads little, whatever the size of the index.
 func Open(o Options) (*Index, error) {
 	if o.FS == nil {
 		o.FS = vfs.Disk{}
@@ -184,7 +176,7 @@ func Open(o Options) (*Index, error) {
 	return ix, nil
 }
 
-// load reads the current generation and makes it the snapshot that readers get.
+// load reads the current generation and makes it the snapshot for readers.
 func (ix *Index) load() error {
 	var s state
 	snapshot, m, err := manifest.Open(ix.fs, ix.options.Dir, func(m manifest.Manifest) (*Snapshot, error) {
@@ -199,9 +191,8 @@ func (ix *Index) load() error {
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !ix.options.ReadOnly:
-		// Numbers begin with the time: a reader that has an index open which
-		// stood here before takes neither its files nor its generations for
-		// those of this one.
+		// Numbers begin with the time: a reader of an earlier index in this folder must not mistake
+		// files and generations of this one for its own.
 		first := uint64(time.Now().UnixMilli())
 		s = state{generation: first, analyzer: ix.options.Analyzer.Name(), vectors: ix.options.Vectors, next: first}
 		snapshot, err = ix.open(&s, first)
@@ -212,18 +203,18 @@ func (ix *Index) load() error {
 		return err
 	}
 	ix.state = s
-	ix.seen.Store(m.Generation) // 0 when nothing is published: another process may publish a time as early
+	ix.seen.Store(m.Generation) // 0 when nothing is published: another process may publish an early time
 	ix.swap(snapshot)
 	return nil
 }
 
-// open opens the segments of a state; those that are open already are shared.
+// open opens the segments of a state and shares those that are open already.
 func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	snapshot := newSnapshot(ix, generation)
 	old := ix.hold()
 	defer func() {
 		if old != nil {
-			_ = old.Release() // it is current, or someone else's
+			_ = old.Release() // it is current, or belongs to others
 		}
 	}()
 	for _, entry := range s.segments {
@@ -245,8 +236,8 @@ func (ix *Index) open(s *state, generation uint64) (*Snapshot, error) {
 	return snapshot, nil
 }
 
-// shared returns the handle of a segment that a snapshot has open, with one more
-// reference; nil when it has not.
+// shared returns the handle of a segment in a snapshot, with one more reference; nil when the
+// snapshot lacks it.
 func shared(s *Snapshot, name string) *handle {
 	if s == nil {
 		return nil
@@ -260,7 +251,7 @@ func shared(s *Snapshot, name string) *handle {
 	return nil
 }
 
-// hold returns the current snapshot, counted; nil when there is none.
+// hold returns the current snapshot with one more reference; nil when there is none.
 func (ix *Index) hold() *Snapshot {
 	for {
 		s := ix.current.Load()
@@ -273,7 +264,7 @@ func (ix *Index) hold() *Snapshot {
 // swap makes s current.
 func (ix *Index) swap(s *Snapshot) {
 	if old := ix.current.Swap(s); old != nil {
-		_ = old.Release() // unmapping fails for no reason that a reader of s cares about
+		_ = old.Release() // a failure to unmap does not concern readers of s
 	}
 	ix.restLater()
 }
@@ -293,7 +284,7 @@ func (ix *Index) Acquire() (*Snapshot, error) {
 	return s, nil
 }
 
-// follow looks whether another process has published a newer generation.
+// follow loads a newer generation that another process has published.
 func (ix *Index) follow() error {
 	if ix.writing.Load() {
 		return nil
@@ -301,7 +292,7 @@ func (ix *Index) follow() error {
 	g, err := ix.watch.Generation()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // nothing is written yet, or the folder is gone; what is open stays
+		return nil // nothing is written yet, or the folder is gone; keep what is open
 	case err != nil:
 		return fmt.Errorf("open index %s: %w", ix.options.Dir, err)
 	case g == ix.seen.Load():
@@ -310,7 +301,7 @@ func (ix *Index) follow() error {
 	ix.refresh.Lock()
 	defer ix.refresh.Unlock()
 	if g == ix.seen.Load() {
-		return nil // another reader took it meanwhile
+		return nil // another reader loaded it meanwhile
 	}
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -320,7 +311,7 @@ func (ix *Index) follow() error {
 	return ix.load()
 }
 
-// matches compares a state with how the index was opened.
+// matches compares a state with the options of the index.
 func (ix *Index) matches(s *state) error {
 	if want := ix.options.Analyzer.Name(); s.analyzer != want {
 		return fmt.Errorf("%w: its analyzer is %q, not %q: use that one, or rebuild the index", ErrMismatch, s.analyzer, want)
@@ -344,8 +335,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer until give is called as often: between loads and
-// merges another process may write.
+// take makes this process the writer until give is called as often. Between loads and merges
+// another process may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -366,8 +357,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give ends what take began. After a publication that failed the lock is kept: what it was
-// about must not come to light through another process.
+// give ends what take began. After a failed publication it keeps the lock: another process must not
+// make the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -377,7 +368,7 @@ func (ix *Index) give() error {
 	return ix.giveLock()
 }
 
-// giveLock lets other processes write; ix.publish is held.
+// giveLock lets other processes write; the caller holds ix.publish.
 func (ix *Index) giveLock() error {
 	if ix.lock == nil {
 		return nil // the index was closed meanwhile
@@ -388,7 +379,7 @@ func (ix *Index) giveLock() error {
 	return err
 }
 
-// takeLock takes the lock and reads what others published; ix.publish is held.
+// takeLock takes the lock and reads what others published; the caller holds ix.publish.
 func (ix *Index) takeLock() error {
 	if err := ix.fs.MkdirAll(ix.options.Dir); err != nil {
 		return err
@@ -411,11 +402,11 @@ func (ix *Index) takeLock() error {
 	return nil
 }
 
-// publishAgain publishes the current state once more, after a publication that
-// failed: what it was about must not come to light later. ix.publish is held.
+// publishAgain publishes the current state again after a failed publication, so that the failed
+// change cannot appear later. The caller holds ix.publish.
 func (ix *Index) publishAgain() error {
 	next := ix.state
-	next.generation += 2 // the one that failed may be there
+	next.generation += 2 // the failed one may exist
 	m := manifest.Manifest{Generation: next.generation, Files: next.files(), Payload: next.encode()}
 	if err := manifest.Publish(ix.fs, ix.options.Dir, m); err != nil {
 		return err
@@ -425,34 +416,34 @@ func (ix *Index) publishAgain() error {
 	return nil
 }
 
-// Empty removes what the index in a folder holds, whatever it is; who has it open finds it
-// empty. While another process writes there it removes nothing: the error wraps ErrLocked.
+// Empty removes the content of the index in a folder, whatever it is; open readers find it empty.
+// While another process writes there it fails with ErrLocked and removes nothing.
 func Empty(dir string) error {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is no folder
+		return nil // the folder does not exist
 	}
 	if err != nil {
 		return fmt.Errorf("empty index %s: %w", dir, err)
 	}
-	// The manifest goes first, or who reads it meanwhile would miss what it names.
+	// The manifest goes first; otherwise readers would miss the files that it names.
 	gone := os.RemoveAll(filepath.Join(dir, manifestName))
 	entries, err := os.ReadDir(dir)
 	errs := []error{gone, err}
 	for _, e := range entries {
-		if e.Name() != lockName { // which somebody may be about to take
+		if e.Name() != lockName { // another process may be taking it
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(append(errs, lock.Close())...)
 }
 
-// owns reports whether a file of the folder is one of the index's, by its name.
+// owns reports whether a file of the folder belongs to the index, by its name.
 func (ix *Index) owns(name string) bool { return strings.HasSuffix(name, segmentSuffix) }
 
-// Close joins small segments if loads have left many and that takes little of the
-// time that they took; then it stops merges and waits for them. Snapshots that are held stay valid until
-// they are released.
+// Close joins small segments if loads have left many and joining takes little time compared with
+// the loads; then it stops merges and waits for them. Held snapshots stay valid until they are
+// released.
 func (ix *Index) Close() error {
 	if ix.closed.Swap(true) {
 		return nil
@@ -460,8 +451,8 @@ func (ix *Index) Close() error {
 	ix.restNoMore()
 	ix.settle()
 	ix.cancel()
-	<-ix.writer                            // waits for the load that is open
-	ix.waitForMerges(context.Background()) // none begins any more
+	<-ix.writer                            // waits for the open load
+	ix.waitForMerges(context.Background()) // no other begins
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	err := ix.watch.Close()

@@ -7,11 +7,11 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// virtualLengths are the lengths of a virtual field in one segment: for each chunk, the
-// weighted sum of the lengths of some fields. They cost four bytes a chunk. A segment keeps
-// those that were asked for last: requests of one profile ask for the same ones.
+// virtualLengths are the lengths of a virtual field in one segment: for each chunk, the weighted
+// sum of the lengths of some fields. They take four bytes for each chunk. A segment keeps the last
+// used ones, because requests of one profile use the same.
 type virtualLengths struct {
-	fields  []int // in the segment; -1 for one that it does not have
+	fields  []int // in the segment; -1 for a field that it lacks
 	weights []float64
 	kept    bm25.Lengths
 	sums    []float32 // by ordinal

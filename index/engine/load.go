@@ -16,7 +16,7 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// Chunk is what is indexed of one chunk. Nothing of it is kept after Add.
+// Chunk is the indexed data of one chunk. Add keeps none of its memory.
 type Chunk struct {
 	ID, Doc string
 	Fields  []FieldText
@@ -39,37 +39,37 @@ type Vectors struct {
 	Passages [][]float32
 }
 
-// Load is a set of changes that become durable and visible together, with
-// Commit. Add and Delete can be called by several goroutines, which gather chunks side
-// by side; a segment is made of what all have. What memory cannot hold is written as
-// runs. A commit makes a segment of them, or a few where joining them all would take too
-// much, see [Load.join]. Close ends it: much of its memory is not the garbage collector's.
+// Load is a set of changes that become durable and visible together, with Commit. Several
+// goroutines can call Add and Delete and gather chunks in parallel; one segment is made of all.
+// Chunks that do not fit into memory are written as runs. A commit joins the runs into one segment,
+// or a few if one would take too much memory, see [Load.join]. Close ends it: much of its memory is
+// outside the garbage collector.
 type Load struct {
 	index   *Index
-	workers chan *worker // those that are idle
+	workers chan *worker // the idle workers
 	all     []*worker
 	seed    maphash.Seed
 	began   time.Time // or the end of the last commit
 
-	flushing  chan struct{} // full while somebody makes room; see relieve
-	gathering sync.RWMutex  // for reading while a chunk is added to a worker, for writing while all are flushed
+	flushing  chan struct{} // full while a goroutine makes room; see relieve
+	gathering sync.RWMutex  // read-locked while a chunk is added to a worker, write-locked while all are flushed
 	noted     atomic.Int64  // bytes of seen and removed
 
 	mu      sync.Mutex
-	seen    hashSet             // of chunks and documents added
-	removed map[string]struct{} // documents to remove from what is committed
+	seen    hashSet             // hashes of added chunks and documents
+	removed map[string]struct{} // documents to remove from the committed data
 	flushed []*flushed
 	closed  bool
 }
 
-// flushed is a segment that is written and not yet published, or a run.
+// flushed is a written, unpublished segment, or a run.
 type flushed struct {
 	*handle
 	deleted segment.Bitset
 }
 
-// Begin begins a load; it waits until no other is open. It takes the index's lock until
-// Close: an error that wraps ErrLocked says who holds it.
+// Begin begins a load and waits until no other is open. It takes the index's lock until Close; if
+// another process has it, the error wraps ErrLocked and names the owner.
 func (ix *Index) Begin(ctx context.Context) (*Load, error) {
 	select {
 	case <-ix.writer:
@@ -99,9 +99,8 @@ func (l *Load) Delete(ctx context.Context, docs []string) error {
 	return l.Add(ctx, docs, nil)
 }
 
-// Add removes every chunk of the documents named in replace and adds chunks, each
-// instead of one with the same ID. After an error nothing of it may be committed:
-// close the load.
+// Add removes every chunk of the documents named in replace and adds chunks, each of which replaces
+// a chunk with the same ID. After an error the load must be closed, not committed.
 func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
 	if err := l.index.validate(chunks); err != nil {
 		return err
@@ -139,8 +138,7 @@ func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error 
 	return nil
 }
 
-// lastOfEqual is, for identifiers that several of chunks have, the index of the
-// last.
+// lastOfEqual returns, for identifiers that occur several times in chunks, the index of the last.
 func lastOfEqual(chunks []Chunk) map[string]int {
 	seen := make(map[string]int, len(chunks))
 	var last map[string]int
@@ -156,7 +154,7 @@ func lastOfEqual(chunks []Chunk) map[string]int {
 	return last
 }
 
-// addChunk adds a chunk to w. No other goroutine writes what all workers have meanwhile.
+// addChunk adds a chunk to w. Meanwhile no other goroutine writes the chunks of all workers.
 func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 	for !l.gathering.TryRLock() {
 		if err := l.turn(ctx); err != nil {
@@ -175,7 +173,7 @@ func (l *Load) addChunk(ctx context.Context, w *worker, c *Chunk) error {
 // addTo adds a chunk to w. The caller holds w.mu and may read l.gathering.
 func (l *Load) addTo(w *worker, c *Chunk) error {
 	if w.begins {
-		clear(w.columns) // of another call: its memory may hold something else now
+		clear(w.columns) // of an earlier call: its memory may have changed
 		w.begins = false
 	}
 	err := w.add(c, l.index.options.Fields)
@@ -192,8 +190,8 @@ func (l *Load) addTo(w *worker, c *Chunk) error {
 	return nil
 }
 
-// turn waits until no other goroutine makes room; then the caller makes it, until flushing is
-// empty again; or until ctx ends.
+// turn waits until no other goroutine makes room, or fails when ctx ends. Then the caller makes
+// room, until it empties flushing.
 func (l *Load) turn(ctx context.Context) error {
 	select {
 	case l.flushing <- struct{}{}:
@@ -203,17 +201,15 @@ func (l *Load) turn(ctx context.Context) error {
 	}
 }
 
-// removedBytes is about how much memory a document takes that is to be removed, beside
-// its name.
+// removedBytes is roughly the memory for a document to remove, without its name.
 const removedBytes = 64
 
-// room is the memory that workers may take together. Joining runs takes none of it: then
-// they have nothing.
+// room returns the memory that workers may take together. Joining runs takes none of it, because
+// workers are then empty.
 func (l *Load) room() int64 { return l.left(l.gather()) }
 
-// left is what is left of memory beside what other merges may take while they run, and what
-// is kept of the names of what was added: a quarter of memory at least, or there would be a
-// run for every few chunks.
+// left returns what other merges and the names of added chunks leave of memory, at least a quarter:
+// otherwise every few chunks would make a run.
 func (l *Load) left(memory int64) int64 {
 	if l.index.merge.running.Load() {
 		memory = min(memory, counted(l.index.options.Memory)-beside(l.index.options.Memory))
@@ -221,7 +217,7 @@ func (l *Load) left(memory int64) int64 {
 	return memory - min(l.noted.Load(), memory/2)
 }
 
-// gather is what a load may gather where nothing else takes memory.
+// gather returns what a load may gather when nothing else takes memory.
 func (l *Load) gather() int64 {
 	if some := l.index.options.GatherMemory; some > 0 {
 		return min(some, counted(l.index.options.Memory))
@@ -229,7 +225,7 @@ func (l *Load) gather() int64 {
 	return counted(l.index.options.Memory)
 }
 
-// used is the memory that workers take together.
+// used returns the memory that workers take together.
 func (l *Load) used() (all int64) {
 	for _, w := range l.all {
 		all += w.used.Load()
@@ -237,9 +233,9 @@ func (l *Load) used() (all int64) {
 	return all
 }
 
-// relieve writes what all workers have as one run when there is no room. The others
-// wait at their next chunk, since what is written takes memory until its end. So however
-// many goroutines load, runs are as large as memory allows.
+// relieve writes the chunks of all workers as one run when there is no room. The other goroutines
+// wait at their next chunk, because writing takes memory until its end. So runs are as large as
+// memory allows, whatever the number of goroutines.
 func (l *Load) relieve(ctx context.Context) error {
 	if l.used() <= l.room() {
 		return nil
@@ -256,8 +252,8 @@ func (l *Load) relieve(ctx context.Context) error {
 	return l.spill(l.all...)
 }
 
-// take waits for an idle worker; the one that was used last comes first, so that
-// one goroutine fills one segment.
+// take waits for an idle worker and returns the last used one, so that one goroutine fills one
+// segment.
 func (l *Load) take(ctx context.Context) (*worker, error) {
 	select {
 	case w := <-l.workers:
@@ -267,8 +263,8 @@ func (l *Load) take(ctx context.Context) (*worker, error) {
 	}
 }
 
-// fullest trades w for another idle worker that has begun a segment already, so
-// that words are remembered once in a small load.
+// fullest exchanges w for another idle worker that has already begun a segment, so that a small
+// load remembers words once.
 func (l *Load) fullest(w *worker) *worker {
 	for range len(l.all) {
 		if l.begun(w) {
@@ -285,8 +281,8 @@ func (l *Load) fullest(w *worker) *worker {
 	return w
 }
 
-// begun reports whether an idle worker has begun a segment; one that is being written
-// has none.
+// begun reports whether an idle worker has begun a segment; a segment that is being written does
+// not count.
 func (l *Load) begun(w *worker) bool {
 	if !w.mu.TryLock() {
 		return false
@@ -299,19 +295,18 @@ func (l *Load) begun(w *worker) bool {
 	return !w.builder.Empty()
 }
 
-// forget removes what chunks and replace stand for from this load, and notes what
-// is to be removed from what is committed. Most documents come once in a load:
-// then a look at seen is all. again says that an identifier of chunks came before,
-// perhaps among them. It is called with w.mu held, and may let go of it for a while,
-// in which the load may be closed.
+// forget removes chunks and the documents of replace from this load, and records what to remove
+// from the committed data. Most documents occur once in a load: then a lookup in seen is enough.
+// again says that an identifier of chunks occurred before, perhaps among them. The caller holds
+// w.mu, which forget may release for a while; meanwhile the load may be closed.
 func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, err error) {
 	known, again := l.note(replace, chunks)
 	if !known && !again {
 		return false, nil
 	}
-	// Another call may be about to remove what this one adds: the locks of all are
-	// taken in one order, with none held. Until this one has them, another may
-	// have added what was new to note, so everything is looked for.
+	// Another call may be about to remove what this one adds. So this takes the locks of all
+	// workers, in one order, with none held. Until it has them, other calls may add chunks, so it
+	// looks for everything.
 	w.mu.Unlock()
 	for _, other := range l.all {
 		other.mu.Lock()
@@ -348,8 +343,8 @@ func (l *Load) forget(w *worker, replace []string, chunks []Chunk) (again bool, 
 	return again, nil
 }
 
-// note notes what is added and removed; known says that one of the documents to
-// remove was added before, again that one of the chunks was.
+// note records what is added and removed. known says that one of the documents to remove was added
+// before, again that one of the chunks was.
 func (l *Load) note(replace []string, chunks []Chunk) (known, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -399,20 +394,20 @@ func (f *flushed) remove(docs, ids []string) error {
 	return nil
 }
 
-// wordShare is the part of its share of what is gathered in which a worker may remember words
-// from one segment to the next: the rest is what flush makes free, and a segment holds.
-// wordBytes is the most, which keeps the number of terms far below what a builder can hold.
+// wordShare is the part of a worker's memory that its cache of words may keep from one segment to
+// the next; flush frees the rest for the segment. wordBytes is the upper limit, which keeps the
+// number of terms far below a builder's limit.
 const (
 	wordShare = 8
 	wordBytes = 1 << 30
 )
 
-// keptWords is how many bytes of words a worker may remember when it is flushed.
+// keptWords returns how many bytes of words a worker may keep when it is flushed.
 func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare is the memory that is left while no goroutine adds: none where not all may be taken.
+// spare returns the memory that is left while no goroutine adds; 0 if the limit is not exceeded.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0
@@ -420,12 +415,12 @@ func (l *Load) spare() int64 {
 	return max(0, l.room()-l.used())
 }
 
-// spill writes the chunks of workers as one run. No goroutine adds to them meanwhile.
+// spill writes the chunks of workers as one run. Meanwhile no goroutine adds to them.
 func (l *Load) spill(workers ...*worker) error {
 	return l.flush(spilled, workers...)
 }
 
-// flush writes the chunks of workers as one file with how. No goroutine adds to them meanwhile.
+// flush writes the chunks of workers as one file with how. Meanwhile no goroutine adds to them.
 func (l *Load) flush(how flushing, workers ...*worker) error {
 	var builders []*segment.Builder
 	for _, w := range workers {
@@ -454,7 +449,7 @@ func (l *Load) flush(how flushing, workers ...*worker) error {
 	return nil
 }
 
-// write makes a segment or a run of builders, for the next commit.
+// write makes a segment or a run from builders, for the next commit.
 func (l *Load) write(how flushing, builders []*segment.Builder) error {
 	name := l.index.newName()
 	path := filepath.Join(l.index.options.Dir, name)
@@ -480,8 +475,8 @@ func (ix *Index) newName() string {
 	return fmt.Sprintf("%08d%s", ix.state.next, segmentSuffix)
 }
 
-// Commit makes everything since the last one durable and visible. No Add may run
-// meanwhile. After Close it is ErrClosed.
+// Commit makes everything since the last commit durable and visible. Meanwhile no Add may run.
+// After Close it fails with ErrClosed.
 func (l *Load) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -515,7 +510,7 @@ func (l *Load) Commit(ctx context.Context) error {
 	return nil
 }
 
-// flushAll writes what all workers have, and makes of runs what they stand for.
+// flushAll writes the chunks of all workers, and joins the runs.
 func (l *Load) flushAll(ctx context.Context) error {
 	var workers []*worker
 	for _, w := range l.all {
@@ -536,8 +531,8 @@ func (l *Load) flushAll(ctx context.Context) error {
 
 // Close drops what was not committed and ends the load.
 func (l *Load) Close() error {
-	// An Add may be writing what all workers have, or looking through it: with the locks of
-	// all, none is.
+	// An Add may be writing or reading the chunks of all workers; after locking all of them, none
+	// is.
 	for _, w := range l.all {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -563,9 +558,8 @@ func (l *Load) Close() error {
 	return errors.Join(errs...)
 }
 
-// drop removes a segment file that was not published. After a publication that
-// failed it may have been: then the file is left to be swept once the
-// manifest has been read again.
+// drop removes an unpublished segment file. After a failed publication it may be published: then
+// the file stays until a sweep after the manifest was read again.
 func (ix *Index) drop(name string) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -600,9 +594,8 @@ func (ix *Index) commit(removed map[string]struct{}, added []*flushed) error {
 	return ix.publishState(next, added)
 }
 
-// without is the entry of a view once documents are removed and chunks of new
-// segments take the place of those with the same ID; without a name when nothing
-// is left.
+// without returns the entry of a view after documents are removed and new segments have replaced
+// chunks with the same ID; its name is "" when nothing is left.
 func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, error) {
 	deleted := segment.NewBitset(v.reader.Chunks())
 	for doc := range removed {
@@ -629,15 +622,15 @@ func (v *view) without(removed map[string]struct{}, added []*flushed) (entry, er
 	return entry{name: v.name, deleted: deleted.AppendRuns(nil)}, nil
 }
 
-// unsure notes that a publication failed, which may be there or not: it is repeated by the next
-// writer, or when the index rests. ix.publish is held.
+// unsure records that a publication failed and may still be visible. The next writer repeats it, or
+// the index when it rests. The caller holds ix.publish.
 func (ix *Index) unsure() {
 	ix.stale = true
 	ix.restLater()
 }
 
-// publishState makes next the current generation and snapshot; ix.publish is
-// held. The handles of new segments are taken over.
+// publishState makes next the current generation and snapshot; the caller holds ix.publish. It
+// takes over the handles of new segments.
 func (ix *Index) publishState(next state, added []*flushed) error {
 	next.generation = ix.state.generation + 1
 	next.next = ix.state.next
@@ -676,8 +669,8 @@ func (ix *Index) publishState(next state, added []*flushed) error {
 	return errors.Join(errs...)
 }
 
-// discard removes segment files that the current generation does not name. One
-// that cannot be removed now is swept when the index is next opened for writing.
+// discard removes segment files that the current generation does not name. If it cannot remove one
+// now, a sweep does when the index is next opened for writing.
 func (ix *Index) discard(names []string) {
 	for _, name := range names {
 		if !slices.Contains(ix.state.files(), name) {

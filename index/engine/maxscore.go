@@ -11,36 +11,33 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// MaxScore finds the best chunks of a sum of clauses without scoring them all
-// (Turtle and Flood, Query Evaluation: Strategies and Optimizations, 1995). The
-// clauses are ordered by the most that they can add. While the first few of them
-// together cannot reach the score that is needed, no chunk that holds only those
-// can be wanted: they are not essential, and only looked up for chunks that
-// others bring up. Where postings are many, this is done window by window: see
-// blockmax.go. There a clause comes the sooner the more postings it has, too: those are
-// what it costs to be essential.
+// MaxScore finds the best chunks of a sum of clauses without scoring them all (Turtle and Flood,
+// Query Evaluation: Strategies and Optimizations, 1995). The clauses are ordered by the most that
+// they can add. While the first few together cannot reach the threshold, no chunk with only those can
+// be wanted: they are not essential, and are only looked up for candidates of the others. With many
+// postings this runs window by window: see blockmax.go. There clauses with many postings also come
+// earlier, because making them essential costs more.
 //
-// What is computed here are upper bounds, in any order of summation. Chunks whose
-// bound reaches the threshold are scored by the node of the whole query, so that
-// scores, and ties, are those of exhaustive scoring to the last bit. Where bounds are
-// sums of the same numbers, they are as good as scores for raising the threshold, and
-// the node has only to score what is left at the end.
+// The sums here are upper bounds, in any order of summation. The node of the whole query scores the
+// chunks whose bound reaches the threshold, so that scores and ties are exactly those of exhaustive
+// scoring. If bounds are sums of the same numbers, they raise the threshold like scores, and the node
+// only scores the chunks that remain at the end.
 
-// slack is what rounding can make a bound too small by, and then some.
+// slack is more than the error that rounding can cause in a bound.
 const slack = 1 + 1e-9
 
-// pendingMost is the number of chunks that wait for their score at most, before the
-// next window: where many score the same.
+// pendingMost is how many chunks may wait for their exact score before the next window, when many
+// score the same.
 const pendingMost = 4096
 
-// bound is a clause with what it can add at most.
+// bound is a clause with the most that it can add.
 type bound struct {
 	cursor  *postings.Cursor
 	number  int       // among the clauses
 	field   int       // index in the plan
-	weight  float64   // of a saturated frequency
-	scale   float64   // that frequencies are multiplied by: 1 but for BM25F
-	given   []float64 // what postings add, where it is known: that of frequency f is at f-1
+	weight  float64   // weight of a saturated frequency
+	scale   float64   // factor of frequencies: 1 except for BM25F
+	given   []float64 // what postings add, if known: frequency f is at f-1
 	lengths segment.Lengths
 	short   []byte // lengths.Plain()
 	wide    []byte
@@ -49,22 +46,21 @@ type bound struct {
 	params          bm25.Parameters
 	average, factor float64
 
-	// When found is set, the cursor stands at the posting ordinal, and none
-	// lies between that and where it was before; else the next posting is
-	// not before ordinal.
+	// If found is set, the cursor is at the posting ordinal, and no posting was skipped; otherwise
+	// the next posting is not before ordinal.
 	ordinal uint32
 	found   bool
-	asked   int // the block whose lengths were asked for last, -1 for none
+	asked   int // the block whose lengths were requested last, -1 for none
 
 	most   float64 // of the whole list
-	block  int     // that bMost belongs to, -1 for none
+	block  int     // the block of bMost, -1 for none
 	bMost  float64
-	blocks []float64 // the most of every block, where they were all computed
-	// The most of every window, likewise.
+	blocks []float64 // the maximum of every block, if all were computed
+	// The maximum of every window, if all were computed.
 	windows []float64
 	wMost   float64 // of the window
-	rare    float64 // one by the number of postings
-	key     float64 // that clauses are ordered by: most, or of a window wMost x rare
+	rare    float64 // one divided by the number of postings
+	key     float64 // sort key of clauses: most, or in a window wMost x rare
 }
 
 // seek moves to the first posting at target or later.
@@ -101,7 +97,7 @@ func (b *bound) normOf(length uint32) float64 {
 	return b.params.Norm(b.factor*float64(b.params.Lengths.Of(length)), b.average)
 }
 
-// of is the most that postings with these impacts add.
+// of returns the most that postings with these impacts add.
 func (b *bound) of(impacts *postings.Impacts) float64 {
 	// f/(f+n) grows with f/n, which needs no division to compare.
 	frequency, norm := 0.0, 1.0
@@ -116,8 +112,8 @@ func (b *bound) of(impacts *postings.Impacts) float64 {
 	return max(0, b.weight*bm25.Saturation(frequency, norm))
 }
 
-// ofList is the most that any posting of the list adds. Short lists have no
-// impacts: their postings are scored.
+// ofList returns the most that any posting of the list adds. Short lists have no impacts: their
+// postings are scored.
 func (b *bound) ofList() float64 {
 	var impacts postings.Impacts
 	if b.cursor.HasImpacts() {
@@ -132,7 +128,7 @@ func (b *bound) ofList() float64 {
 	return most
 }
 
-// ofBlock is the most that a posting of a block adds.
+// ofBlock returns the most that a posting of a block adds.
 func (b *bound) ofBlock(block int) float64 {
 	if !b.cursor.HasImpacts() || block >= b.cursor.Blocks() {
 		return b.most
@@ -148,7 +144,7 @@ func (b *bound) ofBlock(block int) float64 {
 	return b.bMost
 }
 
-// prefetch asks for the lengths of chunks.
+// prefetch requests the lengths of chunks.
 func (b *bound) prefetch(ordinals []uint32) {
 	switch {
 	case prefetchEach == nil:
@@ -159,8 +155,7 @@ func (b *bound) prefetch(ordinals []uint32) {
 	}
 }
 
-// prefetchBlock asks for the lengths of the chunks of the block that the cursor has come
-// to, once.
+// prefetchBlock requests the lengths of the chunks in the cursor's block, once.
 func (b *bound) prefetchBlock() {
 	if block := b.cursor.CurrentBlock(); block != b.asked {
 		b.asked = block
@@ -168,7 +163,7 @@ func (b *bound) prefetchBlock() {
 	}
 }
 
-// atBlock is the most that the posting at target adds, if there is one.
+// atBlock returns the most that a posting at target adds, if there is one.
 func (b *bound) atBlock(target uint32) float64 {
 	b.cursor.SkipTo(target)
 	return b.ofBlock(b.cursor.CurrentBlock())
@@ -177,33 +172,33 @@ func (b *bound) atBlock(target uint32) float64 {
 // maxScore is the evaluation of one segment.
 type maxScore struct {
 	bounds    []*bound
-	ordered   []*bound  // the same by their bounds in the window of now
-	rest      []float64 // rest[i]: the most that bounds[:i] add together
-	essential int       // bounds[essential:] are
+	ordered   []*bound  // the same clauses, ordered by their bounds in the current window
+	rest      []float64 // rest[i] is the most that bounds[:i] add together
+	essential int       // bounds[essential:] are essential
 	allowed   segment.Bitset
 	chunks    uint32
-	from, to  uint32 // run offers these ordinals
+	from, to  uint32 // run offers the ordinals of this range
 	windows   int
-	most      []float64   // by window, the most of a chunk; nil where windows do not pay
-	blocksOf  [][]float64 // by number of the clause, the most of every block; nil likewise
+	most      []float64   // by window, the maximum of a chunk; nil if windows do not pay off
+	blocksOf  [][]float64 // by number of the clause, the maximum of every block; nil if windows do not pay off
 	top       *collector
 	view      int
-	exact     node // of the whole query
+	exact     node // the node of the whole query
 	shares    bool // exact has the cursors of bounds
-	sums      bool // what clauses add up to is the score, up to rounding
+	sums      bool // sums of clauses are the scores, up to rounding
 	scores    scores
 	words     *Words
-	pending   []candidate // sums are those, for now
-	touched   int         // postings scored
+	pending   []candidate // while sums is set: chunks that wait for their exact score
+	touched   int         // number of scored postings
 	scratch   *scratch
 
-	// What evaluations of other stretches of the segment found, and scored.
+	// Results of evaluations of other stretches of the segment.
 	bringing  sync.Mutex // guards it while they do
 	brought   []candidate
 	elsewhere int
 }
 
-// candidate is a chunk with about its score.
+// candidate is a chunk with its approximate score.
 type candidate struct {
 	ordinal uint32
 	sum     float64
@@ -275,9 +270,9 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	return s.order, nil
 }
 
-// virtualBound bounds what one field adds to a BM25F score: the function of the
-// frequency is concave, so that of a sum is at most the sum of those of its
-// parts, and a longer virtual field only lowers it.
+// virtualBound bounds what one field adds to a BM25F score. The function of the frequency is
+// concave, so that of a sum is at most the sum of its parts, and a longer virtual field only lowers
+// it.
 func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	tokens := 0.0
 	for _, f := range t.fields {
@@ -303,8 +298,7 @@ func (m *maxScore) begin() {
 	}
 }
 
-// run offers every chunk of its range that can be among the best, but those of
-// windows that were probed.
+// run offers every chunk of its range that can be among the best, except in probed windows.
 func (m *maxScore) run() {
 	for _, b := range m.bounds {
 		b.key = b.most
@@ -333,7 +327,7 @@ func (m *maxScore) run() {
 	}
 }
 
-// close gives memory back.
+// close releases memory.
 func (m *maxScore) close() {
 	for _, b := range m.bounds {
 		releaseCursor(b.cursor)
@@ -351,7 +345,7 @@ func (m *maxScore) close() {
 	}
 }
 
-// partition finds the essential clauses for the threshold of now.
+// partition finds the essential clauses for the current threshold.
 func (m *maxScore) partition() {
 	need := m.top.threshold()
 	for m.essential < len(m.bounds) && m.rest[m.essential+1]*slack < need {
@@ -359,8 +353,7 @@ func (m *maxScore) partition() {
 	}
 }
 
-// dense reports whether the essential clauses have so many postings that windows
-// pay.
+// dense reports whether the essential clauses have enough postings for windows to pay off.
 func (m *maxScore) dense() bool {
 	postings := 0
 	for _, b := range m.bounds[m.essential:] {
@@ -369,7 +362,7 @@ func (m *maxScore) dense() bool {
 	return postings/m.windows >= denseWindow
 }
 
-// next is the first chunk at or after target that an essential clause holds.
+// next returns the first chunk at or after target with an essential clause.
 func (m *maxScore) next(target uint32) uint32 {
 	at := uint32(postings.End)
 	for i := m.essential; i < len(m.bounds); i++ {
@@ -383,8 +376,8 @@ func (m *maxScore) next(target uint32) uint32 {
 	return at
 }
 
-// sparse evaluates chunk by chunk, from the one at which an essential clause
-// stands, until the threshold has changed the partition.
+// sparse evaluates chunk by chunk, from a chunk with an essential clause, until the threshold has
+// changed the partition.
 func (m *maxScore) sparse(at uint32) uint32 {
 	essential := m.essential
 	for at < m.to && m.essential == essential {
@@ -411,9 +404,8 @@ func (m *maxScore) sparse(at uint32) uint32 {
 	return at
 }
 
-// verify offers a chunk if sum, what its essential clauses add, and what the
-// others can add, reach the threshold. It reports whether the threshold may have
-// changed.
+// verify offers a chunk if sum, from its essential clauses, and the most that the others can add
+// reach the threshold. It reports whether the threshold may have changed.
 func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	need := m.top.threshold()
 	for i := m.essential - 1; i >= 0; i-- {
@@ -435,8 +427,8 @@ func (m *maxScore) verify(ordinal uint32, sum float64) bool {
 	return m.offer(ordinal, sum)
 }
 
-// offer takes a chunk into account if sum, about its score, reaches the threshold. It
-// reports whether the threshold may have changed.
+// offer adds a chunk if sum, its approximate score, reaches the threshold. It reports whether the
+// threshold may have changed.
 func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	if sum*slack < m.top.threshold() {
 		return false
@@ -449,7 +441,7 @@ func (m *maxScore) offer(ordinal uint32, sum float64) bool {
 	return m.score(ordinal)
 }
 
-// score scores a chunk exactly. It is false where the node has a fault.
+// score scores a chunk exactly. It returns false when the node has a fault.
 func (m *maxScore) score(ordinal uint32) bool {
 	if m.exact.seek(ordinal) != ordinal {
 		return false
@@ -460,9 +452,9 @@ func (m *maxScore) score(ordinal uint32) bool {
 	return true
 }
 
-// confirm scores exactly what is pending and can still be among the best: once for
-// each of those, when the threshold is near where it ends. It takes the clauses back
-// to the beginning.
+// confirm scores pending chunks exactly if they can still be among the best. It runs when the
+// threshold is nearly final, so that each is scored once. It moves the clauses back to the
+// beginning.
 func (m *maxScore) confirm() {
 	need := m.top.threshold()
 	kept := m.pending[:0]
@@ -483,8 +475,8 @@ func (m *maxScore) confirm() {
 	m.rewind()
 }
 
-// arrange sorts clauses by their keys, those with the same key by their number. It is
-// called for every window, on a handful of clauses that are nearly in order.
+// arrange sorts clauses by their keys, equal keys by number. It runs for every window, on a few
+// clauses that are nearly in order.
 func arrange(bounds []*bound) {
 	for i := 1; i < len(bounds); i++ {
 		b := bounds[i]

@@ -15,33 +15,32 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// The merge policy. Segments belong to tiers by the number of their chunks, each
-// tier tierFactor times the one below; as soon as a tier has that many, they
-// become one. A segment with more than a third deleted is rewritten. So a
-// chunk is copied about log8(chunks) times, space is wasted by at most half, and
-// an index has a few dozen segments at most.
+// The merge policy. Segments belong to tiers by the number of their chunks; each tier is tierFactor
+// times the one below. As soon as a tier has that many segments, they are merged. A segment with
+// more than a third deleted is rewritten. So a chunk is copied about log8(chunks) times, at most
+// half of the space is wasted, and an index has at most a few dozen segments.
 const (
 	tierFactor = 8
 	tierFloor  = 64
-	// mergeChunks bounds the result of a merge of several that is not forced, as memory
-	// does: a load may take a mergeShare of it meanwhile.
+	// mergeChunks limits the result of an unforced merge of several segments, as memory does:
+	// meanwhile a load may take a mergeShare of it.
 	mergeChunks = 4 << 20
 	mergeShare  = 2
 )
 
-// beside is what of the memory that is allowed a merge may take beside a load.
+// beside returns the part of the allowed memory that a merge may take beside a load.
 func beside(allowed int64) int64 { return counted(allowed) - allowed/mergeShare }
 
 type mergeState struct {
 	mu      sync.Mutex
-	done    chan struct{} // closed when the background merges that run have ended; nil when none do
+	done    chan struct{} // closed when the running background merges have ended; nil when none run
 	running atomic.Bool   // done is not nil
 	paused  bool
 	resume  chan struct{}
-	rest    *time.Timer // until the index has rested; nil where it never does
+	rest    *time.Timer // until the index has rested; nil if it never does
 }
 
-// PauseMerges stops background merges where they are until ResumeMerges.
+// PauseMerges pauses background merges until ResumeMerges.
 func (ix *Index) PauseMerges() {
 	m := &ix.merge
 	m.mu.Lock()
@@ -92,9 +91,8 @@ func (ix *Index) pause(ctx context.Context) error {
 // again.
 var errStale = errors.New("the last publication failed")
 
-// mergeInBackground merges what the policy says until nothing is left to merge, and what
-// is joined at rest when it rests. A merge that fails leaves everything as it was; the next
-// commit tries again.
+// mergeInBackground merges what the policy says until nothing is left to merge; if rests is set, it
+// also joins segments as at rest. A failed merge changes nothing; the next commit tries again.
 func (ix *Index) mergeInBackground(rests bool) {
 	m := &ix.merge
 	m.mu.Lock()
@@ -131,8 +129,7 @@ func (ix *Index) mergeInBackground(rests bool) {
 	}()
 }
 
-// mergeDue reports whether there is anything to merge, so that the lock need not be taken to
-// see that there is not.
+// mergeDue reports whether there is anything to merge, without taking the lock.
 func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	snapshot := ix.hold()
 	if snapshot == nil {
@@ -142,8 +139,7 @@ func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	return snapshot.Release() == nil && due
 }
 
-// waitForMerges waits until the background merges that run have ended; false when ctx
-// ends first.
+// waitForMerges waits until the running background merges have ended; false when ctx ends first.
 func (ix *Index) waitForMerges(ctx context.Context) bool {
 	ix.merge.mu.Lock()
 	done := ix.merge.done
@@ -159,10 +155,9 @@ func (ix *Index) waitForMerges(ctx context.Context) bool {
 	}
 }
 
-// Merge makes one segment of the whole index, without deleted chunks. Background
-// merges are waited for; while merges are paused, so is this one. Like a load it takes
-// the index's lock: an error that wraps ErrLocked says who holds it. The error is
-// ErrClosed once the index is closed.
+// Merge makes one segment of the whole index, without deleted chunks. It waits for background
+// merges, and while merges are paused. Like a load it takes the index's lock: if another process
+// has it, the error wraps ErrLocked and names the owner. After Close it fails with ErrClosed.
 func (ix *Index) Merge(ctx context.Context) error {
 	if !ix.waitForMerges(ctx) {
 		return ctx.Err()
@@ -179,7 +174,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 	return nil
 }
 
-// tiers chooses the segments to merge next, none when all is well.
+// tiers chooses the segments to merge next; none when nothing is due.
 func (ix *Index) tiers(views []*view) []*view {
 	byTier := map[int][]*view{}
 	for _, v := range views {
@@ -204,13 +199,13 @@ func (ix *Index) tiers(views []*view) []*view {
 	return nil
 }
 
-// goroutines is with how many goroutines, most at most, segments are merged whose merge
-// takes so much of the memory that there is for it. One there is always.
+// goroutines returns how many goroutines, at least one and at most most, a merge may use, when each
+// takes taken of memory.
 func goroutines(most int, memory, taken int64) int {
 	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks, as slowly as slow says, with most
+// mergeOnce merges the segments that choose picks, as slowly as slow says, with at most most
 // goroutines or as many as memory allows; again says that it did.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
 	err error) {
@@ -218,7 +213,7 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 		return false, err // a small merge would end before it waits
 	}
 	if err := ix.take(); err != nil {
-		return false, err // the next load here or there tries again
+		return false, err // the next load, in any process, tries again
 	}
 	defer func() { err = errors.Join(err, ix.give()) }()
 	snapshot := ix.hold()
@@ -253,14 +248,14 @@ func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose
 	return true, nil
 }
 
-// replace publishes a generation in which merged stands for the views it was made
-// of. What was deleted from them since is deleted from it.
+// replace publishes a generation in which merged replaces the views that it was made from. It
+// deletes from it what was deleted from them meanwhile.
 func (ix *Index) replace(old []*view, merged *flushed) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
 	switch {
 	case ix.current.Load() == nil:
-		return ErrClosed // someone else may be the writer now
+		return ErrClosed // another process may be the writer now
 	case ix.stale:
 		return errStale
 	}

@@ -8,11 +8,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// node finds and scores the chunks of one segment that a part of a query
-// matches.
+// node finds and scores the chunks of one segment that match a part of a query.
 type node interface {
-	// seek returns the first match at target or later, or postings.End.
-	// Targets never fall.
+	// seek returns the first match at target or later, or postings.End. Targets never fall.
 	seek(target uint32) uint32
 	// score adds to s the score of the match that seek returned last.
 	score(s *scores)
@@ -22,7 +20,7 @@ type node interface {
 	rewind()
 	// err is the fault that ended the matches early.
 	err() error
-	// close gives memory back.
+	// close releases memory.
 	close()
 }
 
@@ -57,23 +55,22 @@ func releaseCursor(c *postings.Cursor) {
 // clause is a term in one field of one segment.
 type clause struct {
 	cursor  *postings.Cursor
-	ordinal uint32 // that the cursor stands at
+	ordinal uint32 // current ordinal of the cursor
 	field   int    // index in the plan
 	model   *model
 	lengths segment.Lengths
 	weight  float64       // factor x weight of the field; for BM25F factor x idf
 	idf     float64       // 1 for BM25F
 	term    int           // number of the term, for BM25F
-	given   *expansion    // that it is, instead of a term
-	list    postings.List // that the cursor walks
+	given   *expansion    // the expansion that replaces the term, if not nil
+	list    postings.List // the list of the cursor
 }
 
-// listHead is how many bytes of a list are asked for before it is opened: what it says of
-// itself, and some of its bounds.
+// listHead is how many bytes of a list are prefetched before it is opened: its header, and some of
+// its bounds.
 const listHead = 512
 
-// clauses makes the clauses of terms in one view; each has a cursor that stands
-// before the first posting.
+// clauses makes the clauses of terms in one view; each has a cursor before the first posting.
 func (p *plan) clauses(terms []*planTerm, view int, positions bool) ([]clause, error) {
 	n := 0
 	for _, t := range terms {
@@ -122,8 +119,8 @@ func (p *plan) appendClauses(out []clause, terms []*planTerm, view int, position
 	return out, nil
 }
 
-// clause returns the clause of a term, given by its number, in one of its fields in one view. It has no cursor; the
-// processor fetches the head of its list meanwhile.
+// clause returns the clause of a term, given by its number, in one of its fields in one view. It
+// has no cursor; the processor prefetches the head of its list.
 func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c clause, err error) {
 	v, m := p.snapshot.views[view], p.fields[t.fields[field]]
 	local := v.reader.Field(m.name)
@@ -147,7 +144,7 @@ func (p *plan) clause(t *planTerm, number, field, view int, positions bool) (c c
 	return c, nil
 }
 
-// openClauses gives clauses cursors that stand before the first posting.
+// openClauses gives clauses cursors before the first posting.
 func openClauses(v *view, list []clause) {
 	for i := range list {
 		if c := &list[i]; c.given == nil {
@@ -157,13 +154,13 @@ func openClauses(v *view, list []clause) {
 	}
 }
 
-// score is the score of a posting of the clause; not for BM25F.
+// score returns the score of a posting of the clause; not for BM25F.
 func (p *plan) score(c *clause, ordinal, frequency uint32) float64 {
 	return c.weight * (c.idf * bm25.Saturation(float64(frequency), p.norm(c.model, c.lengths.Of(ordinal))))
 }
 
-// addScores adds the scores of the clauses that stand at ordinal. With BM25F the
-// clauses of one term follow one another.
+// addScores adds the scores of the clauses at ordinal. With BM25F the clauses of one term follow
+// one another.
 func (p *plan) addScores(s *scores, clauses []clause, ordinal uint32, lengths *virtual) {
 	if p.words.Combine == CombineBM25F {
 		for i := 0; i < len(clauses); {
@@ -193,7 +190,8 @@ type virtual struct {
 	lengths []float32 // by ordinal
 }
 
-// virtual is the virtual field of some fields in a view; nil where fields are scored apart.
+// virtual returns the virtual field of some fields in a view; nil when fields are scored
+// separately.
 func (p *plan) virtual(fields []int, view int) (*virtual, error) {
 	if p.words.Combine != CombineBM25F {
 		return nil, nil
@@ -240,10 +238,10 @@ func (m *planMatch) node(p *plan, view int) (node, error) {
 	return n, nil
 }
 
-// mostClauses is for how many clauses of a node memory is kept.
+// mostClauses limits the kept memory of a node, in clauses.
 const mostClauses = 1 << 9
 
-// matchNodes are those that are closed, whose memory serves again.
+// matchNodes are closed nodes, whose memory is reused.
 var matchNodes = sync.Pool{New: func() any { return new(matchNode) }}
 
 // over makes n the node of these clauses of the terms of m.

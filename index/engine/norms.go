@@ -7,17 +7,16 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// norms are BM25's norms of the lengths below longField, for some parameters and
-// an average length.
+// norms are BM25's norms of the lengths below longField, for certain parameters and an average
+// length.
 type norms [longField]float64
 
-// normCache keeps the norms that requests have used, because most requests use the
-// same ones, and computing them takes longer than answering from a small index. Every
-// field of every plan asks for its own, so they stand where their average length says, or
-// behind others that stand there. It takes no lock and never grows.
+// normCache keeps the norms of recent requests: most requests use the same, and computing them
+// takes longer than answering from a small index. A hash of the average length gives their slot;
+// others may take the following slots. It takes no lock and never grows.
 type normCache [maxNorms]atomic.Pointer[knownNorms]
 
-// knownNorms are norms with what they are for.
+// knownNorms are norms with their parameters.
 type knownNorms struct {
 	parameters bm25.Parameters
 	average    float64
@@ -39,7 +38,7 @@ func (c *normCache) of(p bm25.Parameters, average float64) *norms {
 			if slot.CompareAndSwap(nil, made) {
 				return &made.norms
 			}
-			known = slot.Load() // another was there first
+			known = slot.Load() // another goroutine was first
 		}
 		if known.average == average && known.parameters == p {
 			return &known.norms

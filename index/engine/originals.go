@@ -8,19 +8,19 @@ import (
 	"sheaf"
 )
 
-// Originals calls yield, perhaps from several goroutines, with the vectors of every
-// chunk as they were before they were rounded. yield keeps nothing of them.
+// Originals calls yield, perhaps from several goroutines, with the vectors of every chunk before
+// rounding. yield keeps none of them.
 type Originals func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error
 
-// original compares what one query found with the originals.
+// original compares the result of one query with the originals.
 type original struct {
 	query        []float32
 	ten, hundred sheaf.Ranking
-	scores       map[sheaf.ID]float32 // of those hits, by the originals
-	best         []float32            // the largest of all chunks, falling, recallMost at most
+	scores       map[sheaf.ID]float32 // scores of those hits, by the originals
+	best         []float32            // the best scores of all chunks, falling, at most recallMost
 }
 
-// recallMost is the most neighbors for which recall is measured.
+// recallMost is the largest number of neighbors for which recall is measured.
 const recallMost = 100
 
 // unseen is less than any similarity.
@@ -37,7 +37,7 @@ func newOriginal(query []float32, ten, hundred sheaf.Ranking) *original {
 	return o
 }
 
-// offer takes the similarity of a chunk.
+// offer adds the similarity of a chunk.
 func (o *original) offer(chunk string, score float32) {
 	if _, found := o.scores[sheaf.ID(chunk)]; found {
 		o.scores[sheaf.ID(chunk)] = score
@@ -55,8 +55,8 @@ func (o *original) offer(chunk string, score float32) {
 	o.best = o.best[:min(len(o.best), recallMost)]
 }
 
-// recalled is how many of hits are among the nearest k by the originals, and how many
-// of those there are. Hits without originals take no part.
+// recalled returns how many of hits are among the nearest k by the originals, and how many of those
+// exist. Hits without originals do not count.
 func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 	hits = hits[:min(len(hits), k)]
 	for _, h := range hits {
@@ -72,11 +72,10 @@ func (o *original) recalled(hits sheaf.Ranking, k int) (found, of int) {
 			found++
 		}
 	}
-	return min(found, of), of // of equally near ones any will do
+	return min(found, of), of // equally near chunks are interchangeable
 }
 
-// against compares what the queries of each field found with brute force over the
-// originals.
+// against compares the results of each field's queries with brute force over the originals.
 func against(ctx context.Context, originals Originals, list []Recall, asked [][]*original,
 	done func(chunks int)) error {
 	var mu sync.Mutex
@@ -117,12 +116,12 @@ func against(ctx context.Context, originals Originals, list []Recall, asked [][]
 	return err
 }
 
-// similarity is that of the passage nearest to the query.
+// similarity returns that of the passage nearest to the query.
 func similarity(query []float32, passages [][]float32) float32 {
 	best := float32(unseen)
 	for _, p := range passages {
 		var s0, s1, s2, s3 float32
-		p = p[:len(query)] // spares checks of bounds
+		p = p[:len(query)] // saves bounds checks
 		i := 0
 		for ; i+4 <= len(query); i += 4 {
 			s0 += query[i] * p[i]

@@ -8,28 +8,26 @@ import (
 	"sync/atomic"
 )
 
-// A query with many postings is evaluated by as many goroutines as there are
-// processors that no other query uses: segments are cut into ranges of ordinals,
-// which share one threshold. It changes nothing in the answer: what one range passes
-// over is below the threshold that another has reached, whenever that is.
+// A query with many postings is evaluated by as many goroutines as there are processors without
+// another query. Segments are cut into ranges of ordinals, which share one threshold. The answer
+// does not change: what one range skips is below a threshold that another has reached.
 
-// parallelPostings is the number of postings of a query from which a second goroutine
-// is worth waking. Tests lower it.
+// parallelPostings is the number of a query's postings from which a second goroutine pays off.
+// Tests lower it.
 var parallelPostings = 60_000
 
-// maxHelpers bounds the goroutines that help with one query.
+// maxHelpers limits the additional goroutines for one query.
 const maxHelpers = 7
 
-// turn is a search that has begun.
+// turn is a running search.
 type turn struct{ of *Index }
 
-// end ends it.
+// end ends the search.
 func (t turn) end() { t.of.searching.Add(-1) }
 
-// takeTurn begins a search. Where there are more searches
-// than processors, those that came before go first: a caller that asks again and again
-// without ever waiting would else keep its processor for the ten milliseconds after
-// which the scheduler looks, and dozens of queries of the others would wait for that.
+// takeTurn begins a search. When there are more searches than processors, earlier ones go first.
+// Otherwise a caller that asks without pause keeps its processor until the scheduler looks after
+// ten milliseconds, and dozens of other queries wait.
 func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -41,20 +39,20 @@ func (ix *Index) takeTurn() turn {
 type stretch struct {
 	of       *maxScore
 	from, to uint32
-	first    bool // of itself evaluates it
+	first    bool // the evaluation of itself evaluates it
 }
 
-// hand is what a goroutine evaluates stretches of a segment with, one after another.
+// hand is the state of a goroutine that evaluates stretches of a segment, one after another.
 type hand struct {
-	of, with *maxScore // with is of, or another evaluation of the same segment
+	of, with *maxScore // with equals of, or is another evaluation of the same segment
 }
 
-// stretchesEach is how many stretches there are for each goroutine, about: those that are
-// done sooner take more of them.
+// stretchesEach is roughly the number of stretches for each goroutine: faster goroutines take more
+// of them.
 const stretchesEach = 4
 
-// prune finds the best chunks of all segments that MaxScore evaluates: what may
-// bring the best comes first, wherever it is.
+// prune finds the best chunks of all segments that MaxScore evaluates; the most promising windows
+// of all segments come first.
 func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScore, work *Work) error {
 	all := 0
 	for _, m := range segments {
@@ -89,7 +87,7 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	if err != nil {
 		return err
 	}
-	// Only now is the threshold where it ends, so that few chunks have to be scored.
+	// Only now is the threshold nearly final, so that few chunks must be scored.
 	if helpers = min(helpers, len(segments)-1); helpers <= 0 {
 		for i := 0; i < len(segments) && err == nil; i++ {
 			err = p.scoreFound(segments[i])
@@ -106,16 +104,16 @@ func (p *plan) prune(ctx context.Context, terms []*planTerm, segments []*maxScor
 	return errors.Join(err, ctx.Err())
 }
 
-// scoreFound scores exactly what was found in a segment.
+// scoreFound scores exactly the results of a segment.
 func (p *plan) scoreFound(m *maxScore) error {
 	m.pending = append(m.pending, m.brought...)
 	m.confirm()
 	return p.faultOf(m)
 }
 
-// together does n things by so many goroutines and this one. Each takes them by rising
-// numbers. do gets the number of the goroutine and that of the thing.
-// Each ends with its first error.
+// together does n things with this goroutine and helpers others. Each takes things by rising
+// number. do gets the number of the goroutine and of the thing. Each goroutine ends at its first
+// error.
 func together(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {
@@ -141,7 +139,7 @@ func together(helpers, n int, do func(me, i int) error) error {
 	return errors.Join(errs...)
 }
 
-// faultOf is what was wrong with a list that m read.
+// faultOf returns the fault of a list that m read.
 func (p *plan) faultOf(m *maxScore) error {
 	for _, b := range m.bounds {
 		if fault := b.cursor.Err(); fault != nil {
@@ -151,8 +149,8 @@ func (p *plan) faultOf(m *maxScore) error {
 	return m.exact.err()
 }
 
-// cut makes the stretches of segments, those of each in their order: together some for each
-// of so many goroutines. Segments without windows have so few postings that they stay whole.
+// cut makes the stretches of segments, in order: several for each goroutine. Segments without
+// windows have few postings and stay whole.
 func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	most := 1 // of a segment
 	if goroutines > 1 {
@@ -173,9 +171,9 @@ func (m *queryMemory) cut(segments []*maxScore, goroutines int) []stretch {
 	return out
 }
 
-// runStretch evaluates a stretch, but for the exact scores of what it found: the first of a
-// segment with what that has. A goroutine goes on with what it has for later stretches of
-// the segment, and makes an evaluation with cursors of its own where it has none.
+// runStretch evaluates a stretch, except for exact scores. The first stretch of a segment uses the
+// segment's evaluation. A goroutine keeps its evaluation for later stretches of the segment, or
+// makes a new one with its own cursors.
 func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h *hand) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -199,8 +197,7 @@ func (p *plan) runStretch(ctx context.Context, terms []*planTerm, s *stretch, h 
 	return nil
 }
 
-// rest hands over what a goroutine found in its stretches of a segment, and gives the memory
-// of its evaluation back.
+// rest hands over a goroutine's results for a segment, and releases its evaluation.
 func (p *plan) rest(h *hand) error {
 	of, with := h.of, h.with
 	*h = hand{}
@@ -212,7 +209,7 @@ func (p *plan) rest(h *hand) error {
 	return p.faultOf(with)
 }
 
-// bring takes over what another evaluation, of a stretch of m, found.
+// bring takes over the results of another evaluation of a stretch of m.
 func (m *maxScore) bring(other *maxScore) {
 	m.bringing.Lock()
 	defer m.bringing.Unlock()
@@ -220,7 +217,7 @@ func (m *maxScore) bring(other *maxScore) {
 	m.elsewhere += other.touched
 }
 
-// share gives m what begin computed for another evaluation of the same segment.
+// share copies to m what begin computed for another evaluation of the same segment.
 func (m *maxScore) share(other *maxScore) {
 	m.windows, m.most = other.windows, other.most
 	for _, b := range m.bounds {

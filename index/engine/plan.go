@@ -44,8 +44,8 @@ type plan struct {
 // part is a part of a plan; it makes the node for one segment.
 type part interface {
 	node(p *plan, v int) (node, error)
-	// clauses appends the clauses whose scores add up to the part's, each
-	// with its factor; false when the part is no plain sum of clauses.
+	// flat returns the terms whose scores add up to the part's; false when the part is not a plain
+	// sum of terms.
 	flat() ([]*planTerm, bool)
 }
 

@@ -9,7 +9,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// planPhrase finds chunks that hold its terms one after another in one field.
+// planPhrase finds chunks with its terms one after another in one field.
 type planPhrase struct {
 	terms  []*planTerm // without repetitions
 	slots  []slot      // of the phrase
@@ -18,7 +18,7 @@ type planPhrase struct {
 	slop   int
 }
 
-// slot is a place of a phrase and the term that stands there.
+// slot is a place of a phrase and its term.
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
@@ -91,17 +91,17 @@ func (ph *planPhrase) takesPart(p *plan, view, field int) bool {
 	return true
 }
 
-// phraseNodes are those that are closed, whose memory serves again.
+// phraseNodes are closed nodes, whose memory is reused.
 var phraseNodes = sync.Pool{New: func() any { return new(phraseNode) }}
 
 const (
-	// mostPositions is for how many positions of a term memory is kept.
+	// mostPositions limits the kept memory, in positions of a term.
 	mostPositions = 1 << 12
-	// mostPhrase is for how many terms of a phrase it is.
+	// mostPhrase limits the kept memory, in terms of a phrase.
 	mostPhrase = 64
 )
 
-// add adds a field, in the memory of one that was there before if there was one.
+// add adds a field and reuses the memory of an earlier one if possible.
 func (n *phraseNode) add() *phraseField {
 	k := len(n.fields)
 	if k == cap(n.fields) {
@@ -113,7 +113,7 @@ func (n *phraseNode) add() *phraseField {
 	return f
 }
 
-// open gives the lists of a field cursors, and what reads positions.
+// open gives the lists of a field their cursors and position readers.
 func (f *phraseField) open(v *view) {
 	openClauses(v, f.list)
 	for len(f.positions) < len(f.list) {
@@ -126,7 +126,7 @@ func (f *phraseField) open(v *view) {
 	}
 }
 
-// drop gives the memory of a node back, which has no cursors or none any more.
+// drop releases the memory of a node without open cursors.
 func (n *phraseNode) drop() {
 	for i := range n.fields {
 		f := &n.fields[i]
@@ -148,15 +148,14 @@ func (n *phraseNode) drop() {
 	phraseNodes.Put(n)
 }
 
-// phraseNode finds the chunks with a phrase, of those that are allowed: where the others
-// have it is not looked at.
+// phraseNode finds the allowed chunks with a phrase; it does not read positions of other chunks.
 type phraseNode struct {
 	plan    *plan
 	phrase  *planPhrase
 	view    *view
 	allowed segment.Bitset // nil allows all
 	fields  []phraseField
-	any     node // for BM25F, which counts terms in every field, whichever holds the phrase
+	any     node // for BM25F, which counts terms in every field, not only in those with the phrase
 	at      uint32
 }
 
@@ -194,8 +193,8 @@ func (n *phraseNode) seek(target uint32) uint32 {
 	return n.at
 }
 
-// seek finds the next chunk that is allowed and holds every term, and then looks at
-// positions, which takes longest.
+// seek finds the next allowed chunk with every term, and only then reads positions, which takes
+// longest.
 func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset) uint32 {
 	for i := 0; ; {
 		c := &f.list[i]
@@ -231,7 +230,7 @@ func (f *phraseField) seek(target uint32, ph *planPhrase, allowed segment.Bitset
 	}
 }
 
-// nextAllowed is the first chunk from target on that is allowed.
+// nextAllowed returns the first allowed chunk from target on.
 func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	if allowed == nil {
 		return target
@@ -242,9 +241,8 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// holds reports whether the chunk at which all cursors stand has the phrase: a
-// position for each term such that, less the terms' places in the phrase, they
-// differ by at most the slop.
+// holds reports whether the chunk of all cursors has the phrase: a position for each term such
+// that, less the terms' places in the phrase, they differ by at most the slop.
 func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {
@@ -269,8 +267,7 @@ func (f *phraseField) holds(ph *planPhrase) bool {
 	return false
 }
 
-// within reports whether every term stands at its place, counted from low, or at
-// most the slop later.
+// within reports whether every term is at its place, counted from low, or at most the slop later.
 func (f *phraseField) within(ph *planPhrase, low int64) bool {
 	for _, slot := range ph.slots {
 		want := low + int64(slot.place)

@@ -19,22 +19,22 @@ type model struct {
 	norms   *norms
 }
 
-// longField is the length from which norms are computed when they are needed.
+// longField is the length from which norms are computed on demand.
 const longField = 1024
 
-// plan is a request by words, resolved against one snapshot: which terms, with
-// which weights. The parts of it for one segment are nodes.
+// plan is a word request, resolved against one snapshot: its terms and their weights. Its parts for
+// one segment are nodes.
 type plan struct {
 	words    *Words
 	analyzer *analysis.Analyzer
 	snapshot *Snapshot
 	allowed  []segment.Bitset // by view; nil allows every live chunk
-	over     []segment.Bitset // by view, the chunks that statistics are counted over; nil for every live one
-	filtered *filtered        // what they were let through by, if that is a filter alone
-	chunks   int              // that statistics are counted over
+	over     []segment.Bitset // by view, the chunks over which statistics are counted; nil for every live one
+	filtered *filtered        // the filter result behind over, if that is a filter alone
+	chunks   int              // number of chunks over which statistics are counted
 	params   bm25.Parameters
 	fields   []*model
-	listed   int // the first of fields, which the request lists
+	listed   int // how many of fields the request lists; they come first
 	root     part
 	cursor   *postings.Cursor // for counting
 	memory   *queryMemory
@@ -49,7 +49,7 @@ type part interface {
 	flat() ([]*planTerm, bool)
 }
 
-// newPlan resolves words in m. allowed says, for each view, what the request lets through.
+// newPlan resolves words in m. allowed has, for each view, the chunks that the request allows.
 func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory) (*plan, error) {
 	words := req.Words
 	p := &m.plan
@@ -86,8 +86,7 @@ func newPlan(s *Snapshot, req *Request, allowed []segment.Bitset, m *queryMemory
 	return p, err
 }
 
-// addFields adds the fields that parts of the query name and the request does
-// not list.
+// addFields adds the fields that only parts of the query name.
 func (p *plan) addFields(q sheaf.TextQuery) {
 	name := ""
 	switch q := q.(type) {
@@ -113,7 +112,7 @@ func (p *plan) addFields(q sheaf.TextQuery) {
 	}
 }
 
-// count gathers the statistics of the fields.
+// count collects the statistics of the fields.
 func (p *plan) count() error {
 	for i, v := range p.snapshot.views {
 		over := v.live
@@ -147,9 +146,8 @@ func (p *plan) count() error {
 	return nil
 }
 
-// fieldOver returns the statistics of a field of a view over the chunks that they are
-// counted over. Those of a filter are remembered: callers who see a part of the index ask
-// for them again and again.
+// fieldOver returns the statistics of a field of a view over the counted chunks. Those of a filter
+// are cached, because callers who see a part of the index need them repeatedly.
 func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	of := fieldOf{view, field, p.params.Lengths}
 	if p.filtered != nil {
@@ -173,7 +171,7 @@ func (p *plan) fieldOver(view, field int) (stats bm25.Field, err error) {
 	return stats, nil
 }
 
-// norm is BM25's norm of a field of this length.
+// norm returns BM25's norm of a field with this length.
 func (p *plan) norm(m *model, length uint32) float64 {
 	if length < longField {
 		return m.norms[length]
@@ -181,7 +179,7 @@ func (p *plan) norm(m *model, length uint32) float64 {
 	return p.params.Norm(float64(p.params.Lengths.Of(length)), m.average)
 }
 
-// inFields are the indexes of the fields that a part with this field searches.
+// inFields returns the indices of the fields that a part with this field searches.
 func (p *plan) inFields(name string) []int {
 	if name != "" {
 		return []int{slices.IndexFunc(p.fields, func(m *model) bool { return m.name == name })}
@@ -219,11 +217,11 @@ func (p *plan) resolveMatch(q sheaf.Match, factor float64) (part, error) {
 	return p.resolveTokens(p.analyzer.Telling(q.Text, p.tokens(q.Text, false)), q.Field, factor)
 }
 
-// resolveTokens finds chunks that hold any of tokens.
+// resolveTokens returns a part that matches chunks with any of tokens.
 func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float64) (part, error) {
 	fields := p.inFields(field)
 	match := &p.memory.matches.take(1)[0]
-	var parts []part // one a term, when one of them is the beginning of others
+	var parts []part // one part for each term, when a token is the beginning of terms
 	known := knownTerms{list: p.memory.lists.take(len(tokens))[:0]}
 	expands := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Prefix })
 	for _, t := range tokens {
@@ -252,23 +250,23 @@ func (p *plan) resolveTokens(tokens []analysis.Token, field string, factor float
 	return match, nil
 }
 
-// planTerm is a term with its weights: one a field, for BM25F one for all.
+// planTerm is a term with its weights: one for each field, with BM25F one for all.
 type planTerm struct {
 	key    []byte
 	fields []int
 	idf    []float64 // by index in fields
-	df     []int     // likewise; of BM25F the first counts for all
+	df     []int     // by index in fields; with BM25F the first counts for all
 	factor float64
-	refs   []segment.Term // by view; none where the term is not
-	more   int            // how often it is repeated, beyond once
-	only   *planTerm      // that stands for it wherever it is repeated
-	expand *planExpand    // it stands for this expansion, and has nothing else
+	refs   []segment.Term // by view; empty where the term is missing
+	more   int            // repetitions beyond the first
+	only   *planTerm      // the instance that stands for all repetitions
+	expand *planExpand    // the term stands for this expansion and has nothing else
 }
 
-// repeats is how often the query has the term.
+// repeats returns how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// once makes one term of those that are repeated, which are the same pointer.
+// once merges repeated terms, which are the same pointer.
 func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {
@@ -287,13 +285,13 @@ func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 // knownTerms are the terms of one part of a query, each looked up once.
 type knownTerms struct {
 	list []*planTerm
-	by   map[string]int // the places in list, when there are more than fewTerms
+	by   map[string]int // indices in list, when there are more than fewTerms
 }
 
-// fewTerms is among how many terms one is found soonest by looking at each.
+// fewTerms is the number of terms up to which comparing with each is fastest.
 const fewTerms = 24
 
-// find is the place of a term in the list, -1 when it was not asked for before.
+// find returns the index of a term in the list, -1 when it is new.
 func (k *knownTerms) find(key string) int {
 	if k.by != nil {
 		if at, ok := k.by[key]; ok {
@@ -304,7 +302,7 @@ func (k *knownTerms) find(key string) int {
 	return slices.IndexFunc(k.list, func(t *planTerm) bool { return string(t.key) == key })
 }
 
-// term is the place of a term in the list, and whether it was asked for before.
+// term returns the index of a term in the list, and whether it was there before.
 func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at int, again bool, err error) {
 	if at = k.find(key); at >= 0 {
 		return at, true, nil
@@ -326,7 +324,7 @@ func (k *knownTerms) term(p *plan, key string, fields []int, factor float64) (at
 	return at, false, nil
 }
 
-// term looks a term up in every segment and counts the chunks that hold it.
+// term looks a term up in every segment and counts its chunks.
 func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error) {
 	m := p.memory
 	key := m.keys.take(len(text))
@@ -351,8 +349,8 @@ func (p *plan) term(text string, fields []int, factor float64) (*planTerm, error
 	return t, nil
 }
 
-// addDF adds to df, by index in fields, in how many chunks of a view a term is.
-// For BM25F, df[0] counts the chunks that hold it in any of the fields.
+// addDF adds to df, by index in fields, how many chunks of a view have a term. For BM25F, df[0]
+// counts the chunks with the term in any of the fields.
 func (p *plan) addDF(df []int, view int, t *segment.Term, fields []int) error {
 	v := p.snapshot.views[view]
 	over := p.over[view]
@@ -402,7 +400,7 @@ func (p *plan) countIn(v *view, t *segment.Term, field int, over segment.Bitset)
 	return n, nil
 }
 
-// unionDF counts the chunks that hold a term in any of the fields.
+// unionDF counts the chunks with a term in any of the fields.
 func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bitset) (int, error) {
 	mask, only := uint64(0), -1
 	for _, f := range fields {
@@ -459,8 +457,8 @@ func (p *plan) unionDF(v *view, t *segment.Term, fields []int, over segment.Bits
 	return n, nil
 }
 
-// idfs puts the weights of a term by field into idf, which is of zeros, and returns it; for
-// BM25F the first serves all.
+// idfs fills idf, which has zeros, with the weights of a term by field, and returns it; for BM25F
+// the first serves all.
 func (p *plan) idfs(idf []float64, df []int, fields []int) []float64 {
 	for i, f := range fields {
 		n := int(p.fields[f].stats.Chunks)

@@ -1,6 +1,6 @@
 package engine
 
-// cacheLine is the number of bytes that come together.
+// cacheLine is the number of bytes that are loaded together.
 const cacheLine = 64
 
 func init() {

@@ -5,7 +5,7 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// FieldWeight is a field that is searched, and the factor of its score.
+// FieldWeight is a field to search and the factor of its score.
 type FieldWeight struct {
 	Name   string
 	Weight float64
@@ -14,59 +14,58 @@ type FieldWeight struct {
 // Combine says how the scores of a chunk's fields become one score.
 type Combine uint8
 
-// The ways to combine fields. With s(f) the sum of the weighted scores of the
-// terms in field f:
+// The ways to combine fields. With s(f) the sum of the weighted scores of the terms in field f:
 const (
 	CombineSum   Combine = iota // the sum of s(f)
 	CombineBest                 // the largest s(f), and TieBreaker times the others
 	CombineBM25F                // one BM25 over the weighted sums of frequencies and lengths
 )
 
-// Words is a request by words.
+// Words is a word request.
 type Words struct {
-	Query      sheaf.TextQuery // its texts are analyzed by the index's analyzer
+	Query      sheaf.TextQuery // the index's analyzer analyzes its texts
 	Fields     []FieldWeight
 	Combine    Combine
 	TieBreaker float64
 	K1, B      float64
 	// Lengths says how exactly the lengths of fields count.
 	Lengths bm25.Lengths
-	// AllChunks counts, for idf, the chunks without the field too.
+	// AllChunks makes idf count the chunks without the field too.
 	AllChunks bool
-	// Candidates counts idf and average lengths over the chunks that the
-	// request's filter and bound let through, not over all chunks.
+	// Candidates counts idf and average lengths over the chunks that pass the request's filter and
+	// bound, instead of over all chunks.
 	Candidates bool
-	// Among, unless nil, bounds the chunks over which idf and average lengths are counted without
-	// Candidates. Every chunk that passes the request's filter passes Among.
+	// Among, if not nil, selects the chunks over which idf and average lengths are counted without
+	// Candidates. Every chunk that passes the request's filter must pass Among.
 	Among sheaf.Filter
 }
 
-// Vector is a request by a vector.
+// Vector is a vector request.
 type Vector struct {
 	Field  string
 	Vector []float32
 	// Exact compares every vector; without it large segments compare codes first.
 	Exact bool
-	// Candidates is the least number of passages of a large segment that are compared exactly. The
-	// segment has a minimum of its own, measured when it was written.
+	// Candidates is the smallest number of passages of a large segment to compare exactly. The
+	// segment has its own minimum, measured when it was written.
 	Candidates int
 }
 
-// Request asks for chunks by Words, or by Vector; with both, chunks must match Words. Filter and
-// Within bound the chunks; nil is no bound, an empty Within finds nothing.
+// Request asks for chunks by Words, or by Vector; with both, chunks must also match Words. Filter
+// and Within restrict the chunks; nil means no restriction, and an empty Within finds nothing.
 type Request struct {
 	Words  *Words
 	Vector *Vector
 	Filter sheaf.Filter
 	Within []sheaf.ID
 	Limit  int
-	// Work, when not nil, counts the work of requests that bounds can prune.
+	// Work, if not nil, counts the work of requests that bounds can prune.
 	Work *Work
 }
 
 // Work counts postings.
 type Work struct {
-	// Postings counts those of the query's terms: the work of scoring every match.
+	// Postings counts the postings of the query's terms: the work of scoring every match.
 	Postings int64
 	// Scored counts computed scores of postings; a chunk that is scored twice counts twice.
 	Scored int64

@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// queryMemory is the memory of one search: of its plan, its candidates and its hits. A search
-// takes it once and releases it when nothing uses its plan, nodes and sets.
+// queryMemory is the memory of one search: of its plan, its candidates and its hits. A search takes
+// it once and releases it when its plan, nodes and sets are no longer used.
 type queryMemory struct {
 	candidates withinSets
 	asked      askedChunks
@@ -44,7 +44,7 @@ var queryMemories = sync.Pool{New: func() any { return new(queryMemory) }}
 
 func takeMemory() *queryMemory { return queryMemories.Get().(*queryMemory) }
 
-// mostTokens bounds the memory that is kept, in tokens of a query.
+// mostTokens limits the kept memory, in tokens of a query.
 const mostTokens = 1 << 10
 
 // release gives the memory to the next search.
@@ -102,7 +102,7 @@ func (p *plan) tokens(text string, phrase bool) []analysis.Token {
 type pieces[T any] struct{ room []T }
 
 const (
-	// fewPieces is the least memory that take allocates, mostPieces the most that reset keeps.
+	// fewPieces is the smallest allocation of take, mostPieces the most that reset keeps.
 	fewPieces  = 16
 	mostPieces = 1 << 12
 )
@@ -110,7 +110,7 @@ const (
 // take returns a piece of n zeros.
 func (r *pieces[T]) take(n int) []T {
 	from := len(r.room)
-	if cap(r.room)-from < n { // earlier pieces stay where they are
+	if cap(r.room)-from < n { // earlier pieces stay valid
 		r.room, from = make([]T, 0, max(fewPieces, 2*cap(r.room), n)), 0
 	}
 	r.room = r.room[:from+n]

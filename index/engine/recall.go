@@ -13,46 +13,43 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Recall is how much of what brute force finds is found in one vector field: the
-// mean share of the nearest 10, and of the nearest 100, chunks.
+// Recall says, for one vector field, which part of the true nearest passages is found: the mean
+// share of the nearest 10, and of the nearest 100, chunks.
 type Recall struct {
 	Field    string
 	Dims     int
-	Passages int // those of deleted chunks included
-	Chunks   int // that have some, deleted ones included
+	Passages int // including those of deleted chunks
+	Chunks   int // chunks with passages, including deleted ones
 	Queries  int // 0 when the field has no vectors
 	At10     float64
 	At100    float64
-	// Exhaustive says that every vector is compared in any case: nothing can be
-	// lost.
+	// Exhaustive says that every vector is compared: nothing can be lost.
 	Exhaustive bool
-	// Originals is the number of chunks whose vectors were compared as they were before
-	// rounding, in float32; 0 without originals. Float10 and
-	// Float100 are the shares of the nearest 10 and 100 of those that are found.
+	// Originals is the number of chunks whose vectors were compared as they were before rounding,
+	// in float32; 0 without originals. Float10 and Float100 are the found shares of the nearest 10
+	// and 100 of those.
 	Originals         int
 	Float10, Float100 float64
-	// Search and BruteForce are the medians of what one search for 10 took.
+	// Search and BruteForce are the median times of one search for 10.
 	Search, BruteForce time.Duration
 }
 
-// RecallOptions say how recall is measured.
+// RecallOptions say how to measure recall.
 type RecallOptions struct {
-	// Queries is how many are sampled for each field.
+	// Queries is the number of sampled queries for each field.
 	Queries int
-	// Originals give the vectors as they were; nil compares with what is stored
-	// alone.
+	// Originals supply the vectors before rounding; nil compares only with the stored vectors.
 	Originals Originals
 	// Progress gets how much is done, and at the end the total; it may be nil.
 	Progress func(done, total int)
 }
 
-// Recall measures, for each vector field, searches as requests run them against
-// searches that compare every stored vector. The queries are stored vectors drawn
-// at random, every second one moved to a cosine of about 0.7: others than those
-// that set the depths of the segments. Stored vectors are what a chunk's vectors
-// are to this index, rounded to nine bits a dimension; the originals are not kept,
-// so what rounding loses is in the numbers only if o gives them. The same snapshot
-// gives the same numbers, but for the times.
+// Recall compares, for each vector field, usual searches with searches that compare every stored
+// vector. The queries are stored vectors drawn at random; every second one is moved to a cosine of
+// about 0.7, so that they differ from the queries that set the depths of the segments. Stored
+// vectors are rounded to nine bits for each dimension, and originals are not kept: the numbers
+// include the loss by rounding only if o supplies the originals. The same snapshot gives the same
+// numbers, except the times.
 func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -60,7 +57,7 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 	var list []Recall
 	total := 0
 	for _, v := range s.views {
-		var live segment.Bitset // nil when all are
+		var live segment.Bitset // nil when all are live
 		if v.deleted != nil {
 			live = segment.NewBitset(v.reader.Chunks())
 			live.Fill(v.reader.Chunks())
@@ -101,11 +98,11 @@ func (s *Snapshot) Recall(ctx context.Context, o RecallOptions) ([]Recall, error
 			return list, err
 		}
 	}
-	o.Progress(total, total) // the originals of some may be gone
+	o.Progress(total, total) // some originals may be missing
 	return list, nil
 }
 
-// recall measures one field, and returns what its queries found.
+// recall measures one field, and returns the results of its queries.
 func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress func(done int)) (asked []*original,
 	err error) {
 	rng := rand.New(rand.NewPCG(uint64(r.Passages), 0x7265_6361_6c6c))
@@ -156,8 +153,8 @@ func (s *Snapshot) recall(ctx context.Context, r *Recall, queries int, progress 
 	return asked, nil
 }
 
-// recalled is how many of the hits that were found are as near as the last one that
-// brute force found: of equally near ones any will do.
+// recalled returns how many of the found hits are as near as the last hit of brute force, because
+// equally near chunks are interchangeable.
 func recalled(found, exact sheaf.Ranking) int {
 	n := 0
 	for _, h := range found[:min(len(found), len(exact))] {
@@ -168,8 +165,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery is a random vector, moved away from what is stored if so wanted; nil when
-// the draws meet none.
+// drawQuery returns a random vector, moved away from the stored ones if moved is set; nil when the
+// draws meet none.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {
@@ -186,8 +183,7 @@ func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, 
 	return v, err
 }
 
-// drawVector is a random vector of a field that is not deleted; nil when the draws
-// meet none.
+// drawVector returns a random live vector of a field; nil when the draws meet none.
 func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
 	for range 20 {
 		if r.Passages == 0 {

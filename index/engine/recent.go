@@ -5,40 +5,40 @@ import (
 	"unsafe"
 )
 
-// recent is memory for many small things that are remembered for a while: they lie in a few
-// blocks, one after another; a new block takes the place of the oldest. What lies
-// there has no pointers and is never written again: its finder may keep it, also when it is
-// forgotten. The collector has the blocks to look at, not the things. It takes no lock.
+// recent is memory for many small things of a cache. They are stored in a few blocks, one after
+// another; a new block replaces the oldest. A thing has no pointers and is never written again, so
+// a reader may keep it even after its eviction. The garbage collector scans the blocks, not the
+// things. It takes no lock.
 type recent struct {
-	blocks []atomic.Pointer[recentBlock] // by number, modulo how many there are
-	latest atomic.Uint64                 // the number of the newest, 0 before the first
+	blocks []atomic.Pointer[recentBlock] // by number modulo their count
+	latest atomic.Uint64                 // number of the newest block, 0 before the first
 }
 
 const (
-	// recentWords is how many words a block has room for.
+	// recentWords is the number of words in a block.
 	recentWords = recentBytes/recentWord - 2
 	recentBytes = 32 << 10
 	recentWord  = 8
-	// recentMost is how many a thing may have.
+	// recentMost is the most words of a thing.
 	recentMost = recentWords / 4
-	// recentBits are those of the place in a block.
+	// recentBits is the number of bits for a position in a block.
 	recentBits = 12
 )
 
 // recentBlock is a block with its number.
 type recentBlock struct {
 	number uint64
-	taken  atomic.Uint64 // words, of those that did not fit too
+	taken  atomic.Uint64 // words, including those that did not fit
 	words  [recentWords]uint64
 }
 
-// newRecent is memory in so many blocks, which are made when they are needed.
+// newRecent returns memory of this many blocks, which are allocated when needed.
 func newRecent(blocks int) recent {
 	return recent{blocks: make([]atomic.Pointer[recentBlock], blocks)}
 }
 
-// take is memory for a thing of so many bytes, zeros, and the name that it has for get: never
-// 0. It is nil when that is too much.
+// take returns memory for a thing of this many bytes, zeros, and its name for get, never 0. It
+// returns nil when that is too much.
 func (r *recent) take(bytes int) (name uint64, thing unsafe.Pointer) {
 	words := uint64(bytes+recentWord-1) / recentWord
 	if words > recentMost {
@@ -55,7 +55,7 @@ func (r *recent) take(bytes int) (name uint64, thing unsafe.Pointer) {
 	}
 }
 
-// block is the one with a number, nil when it is forgotten or not made.
+// block returns the block with a number, nil when it is evicted or not allocated.
 func (r *recent) block(number uint64) *recentBlock {
 	if b := r.blocks[number%uint64(len(r.blocks))].Load(); b != nil && b.number == number {
 		return b
@@ -63,7 +63,7 @@ func (r *recent) block(number uint64) *recentBlock {
 	return nil
 }
 
-// add makes the block with a number the newest, if it is the next still.
+// add makes the block with a number the newest, if it is still the next.
 func (r *recent) add(number uint64) {
 	place := &r.blocks[number%uint64(len(r.blocks))]
 	if old := place.Load(); old == nil || old.number < number {
@@ -72,7 +72,7 @@ func (r *recent) add(number uint64) {
 	r.latest.CompareAndSwap(number-1, number)
 }
 
-// get is the thing with a name, nil when it is forgotten. 0 is the name of none.
+// get returns the thing with a name, nil when it is evicted. 0 names nothing.
 func (r *recent) get(name uint64) unsafe.Pointer {
 	if b := r.block(name >> recentBits); b != nil {
 		return unsafe.Pointer(&b.words[name&(1<<recentBits-1)])

@@ -2,18 +2,18 @@ package engine
 
 import "context"
 
-// Stats describes what an index holds.
+// Stats describes the content of an index.
 type Stats struct {
 	Chunks     int
 	Segments   int
-	Deleted    int // chunks that are deleted and not yet merged away
+	Deleted    int // deleted chunks that are not yet merged away
 	Bytes      int64
-	Parts      map[string]int64 // bytes by what they hold
-	Vectors    int              // passages, deleted ones included
+	Parts      map[string]int64 // bytes by kind of content
+	Vectors    int              // passages, including deleted ones
 	Generation uint64
 }
 
-// Stats counts what the snapshot holds.
+// Stats describes the content of the snapshot.
 func (s *Snapshot) Stats() Stats {
 	st := Stats{Segments: len(s.views), Parts: map[string]int64{}, Generation: s.generation}
 	for _, v := range s.views {
@@ -30,9 +30,8 @@ func (s *Snapshot) Stats() Stats {
 	return st
 }
 
-// Check reads every file of the snapshot and returns one error for each fault,
-// each wrapping ErrCorrupt, or the context's error. progress, which may be nil, is
-// told the bytes that were read.
+// Check reads every file of the snapshot and returns one error for each fault, each wrapping
+// ErrCorrupt, or the context's error. progress gets the number of bytes read; it may be nil.
 func (s *Snapshot) Check(ctx context.Context, progress func(done, total int64)) []error {
 	var faults []error
 	var done, total int64

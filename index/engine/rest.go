@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Tiers keep what is copied low while an index grows, and leave up to seven segments in each
-// for good. A search looks into each of them: two of the same size cost it a tenth more than
-// one. So an index that rests joins more, as long as a chunk is copied few times.
+// Tiers keep copying low while an index grows, but leave up to seven segments in each. A search
+// reads each of them: two of the same size cost a tenth more than one. So an index at rest joins
+// more, as long as a chunk is copied few times.
 
 const (
-	// restFactor is how many times as large as all smaller ones together a segment may be
-	// that is joined with them: what is copied grows by a third each time at least.
+	// restFactor is how many times as large as all smaller ones together a segment may be to be
+	// joined with them: the joined part grows by at least a third each time.
 	restFactor = 3
-	// restBytes is the most that are joined at rest: of more, what one search saves is less
-	// than it takes anyway, and the lock is held for longer.
+	// restBytes is the most bytes that are joined at rest: with more, a search would save little,
+	// and the lock would be held for longer.
 	restBytes = 256 << 20
-	// restOpened is the part of Options.Rest after which an index rests that was opened.
+	// restOpened is the part of Options.Rest after which an opened index rests.
 	restOpened = 16
 )
 
-// rest joins what is worth it, if no load is on its way. After a publication that failed it
-// publishes once more instead: until then the lock is kept, and no other process can write.
+// rest joins what is worth it, unless a load is running. After a failed publication it publishes
+// again instead: until then the lock is kept, and no other process can write.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale
@@ -30,27 +30,28 @@ func (ix *Index) rest() {
 	case loads || stale && ix.take() != nil:
 		ix.restLater()
 	case stale:
-		_ = ix.give() // as after a merge, there is no caller to return it to
-	case !ix.pausedMerges(): // ResumeMerges says when they go on
+		_ = ix.give() // as after a merge, no caller can receive the error
+	case !ix.pausedMerges(): // otherwise ResumeMerges continues
 		ix.mergeInBackground(true)
 	}
 }
 
-// restLater is called when the index has changed, or may, and when it could not be published.
+// restLater restarts the timer. It is called when the index has changed, or may have, and after a
+// failed publication.
 func (ix *Index) restLater() {
 	if timer := ix.merge.rest; timer != nil && !ix.closed.Load() {
 		timer.Reset(ix.options.Rest)
 	}
 }
 
-// restNoMore ends what restLater began.
+// restNoMore stops the timer of restLater.
 func (ix *Index) restNoMore() {
 	if timer := ix.merge.rest; timer != nil {
 		timer.Stop()
 	}
 }
 
-// rested chooses the segments to join at rest, none when all is well.
+// rested chooses the segments to join at rest; none when nothing is due.
 func (ix *Index) rested(views []*view) []*view {
 	views = slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
 		return cmp.Compare(a.reader.Size(), b.reader.Size())

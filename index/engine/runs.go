@@ -11,7 +11,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// flushing is a way of writing what builders hold as a file, and opening it.
+// flushing writes the content of builders as a file, and opens it.
 type flushing func(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error)
 
 // spilled writes a run.
@@ -22,7 +22,7 @@ func spilled(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Rea
 	return segment.OpenRun(fs, path)
 }
 
-// inOne writes a segment, in what a commit leaves of the memory.
+// inOne writes a segment, with the memory that a commit leaves.
 func (l *Load) inOne(fs vfs.FS, path string, builders ...*segment.Builder) (*segment.Reader, error) {
 	if err := segment.FlushWithin(fs, path, l.spare(), builders...); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (l *Load) hasRuns() bool {
 	return false
 }
 
-// join makes segments of all runs, as few as memory and mergeChunks allow. The locks of all
-// workers are held, which have nothing.
+// join makes segments of all runs, as few as memory and mergeChunks allow. The caller holds the
+// locks of all workers, which are empty.
 func (l *Load) join(ctx context.Context) error {
 	for _, w := range l.all {
 		w.forget()
@@ -64,7 +64,7 @@ func (l *Load) join(ctx context.Context) error {
 	}
 }
 
-// nextRuns are the runs to be joined next, the oldest ones; none when none are left.
+// nextRuns returns the runs to join next, oldest first; none when none are left.
 func (l *Load) nextRuns() (runs []*flushed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *Load) nextRuns() (runs []*flushed) {
 	return runs
 }
 
-// joinOnce makes a segment of runs; nil when nothing is left of them.
+// joinOnce makes a segment of runs; nil when they have no chunks left.
 func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) {
 	var sources []segment.Source
 	taken := int64(0)
@@ -109,8 +109,8 @@ func (l *Load) joinOnce(ctx context.Context, runs []*flushed) (*flushed, error) 
 	return newFlushed(name, reader), nil
 }
 
-// replaceRuns puts what was made of runs in their place, and removes their files: one that
-// cannot be removed now is swept when the index is next opened for writing.
+// replaceRuns replaces runs by what was joined from them, and removes their files. If it cannot
+// remove one now, a sweep does when the index is next opened for writing.
 func (l *Load) replaceRuns(runs []*flushed, joined *flushed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

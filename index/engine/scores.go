@@ -96,7 +96,7 @@ func (s *Snapshot) scoreAmong(ctx context.Context, req *Request, asked [][]asked
 			return err
 		}
 		p.exhaust(ctx, i, root, func(ordinal uint32, score float64) {
-			for len(list) > 0 && list[0].ordinal <= ordinal { // both rise
+			for len(list) > 0 && list[0].ordinal <= ordinal { // both are in rising order
 				if list[0].ordinal == ordinal {
 					out[list[0].at] = score
 				}

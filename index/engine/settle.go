@@ -7,24 +7,23 @@ import (
 	"time"
 )
 
-// What a load leaves behind is several segments, and background merges join them
-// only once there are many. A program that indexes and ends would leave them for
-// good, so Close spends a little of what the loads took on joining the small ones.
+// A load leaves several segments, and background merges join them only when there are many. A
+// program that indexes and ends would leave them for good. So Close spends a small part of the
+// loads' time on joining the small segments.
 
 const (
-	// settleShare is the part of the time of the loads that Close may spend.
+	// settleShare is the part of the loads' time that Close may spend.
 	settleShare = 30
-	// settleMost bounds it: Close is also called when someone waits for the end.
+	// settleMost limits this time, because callers may wait for Close.
 	settleMost = 2 * time.Second
-	// settled is the number of segments with which that is enough.
+	// settled is the number of segments from which nothing is joined.
 	settled = 4
-	// mergeRate is how many bytes of segments a merge reads in a second, at
-	// least: a merge that would take longer than there is time for is not begun.
+	// mergeRate is the smallest rate, in bytes of segments in a second, that a merge reads: a merge
+	// that would exceed the time is not begun.
 	mergeRate = 64 << 20
 )
 
-// settle joins the smallest segments while there is time. What is not done is left
-// to later loads.
+// settle joins the smallest segments while there is time. Later loads do the rest.
 func (ix *Index) settle() {
 	budget := min(time.Duration(ix.loaded.Swap(0))/settleShare, settleMost)
 	if budget < time.Millisecond || ix.stop.Err() != nil || ix.pausedMerges() {
@@ -40,13 +39,13 @@ func (ix *Index) settle() {
 		again, err := ix.mergeOnce(ctx, &throttle{rate: ix.options.MergeRate}, runtime.GOMAXPROCS(0),
 			func(views []*view) []*view { return smallest(views, time.Until(end)) })
 		if err != nil || !again {
-			return // the segments are as they were; nothing is lost
+			return // the segments are unchanged; nothing is lost
 		}
 	}
 }
 
-// smallest chooses the segments to join so that few are left, as many of them as
-// there is time for; none when all is well or nothing can be done.
+// smallest chooses the segments to join so that few are left, as many as there is time for; none
+// when nothing is due or possible.
 func smallest(views []*view, left time.Duration) []*view {
 	if len(views) <= settled {
 		return nil

@@ -16,11 +16,11 @@ type handle struct {
 	reader *segment.Reader
 	terms  termCache
 	refs   atomic.Int32
-	// lengths are of the virtual field that was asked for last.
+	// lengths are those of the last used virtual field.
 	lengths atomic.Pointer[virtualLengths]
 }
 
-// newHandle is an open segment for one user.
+// newHandle returns an open segment with one user.
 func newHandle(name string, reader *segment.Reader) *handle {
 	h := &handle{name: name, reader: reader, terms: termCache{recent: newRecent(termBlocks)}}
 	h.refs.Store(1)
@@ -34,19 +34,19 @@ func (h *handle) release() error {
 	return h.reader.Close()
 }
 
-// view is a segment as one snapshot sees it: without the chunks that were
-// deleted up to then. It never changes.
+// view is a segment as one snapshot sees it: without the chunks that were deleted before. It never
+// changes.
 type view struct {
 	*handle
-	deleted segment.Bitset                 // nil when none is
-	live    int                            // chunks that are left
-	alive   atomic.Pointer[segment.Bitset] // what left gives
-	fields  []atomic.Pointer[bm25.Field]   // statistics of those, once they are counted
-	lucene  []atomic.Pointer[bm25.Field]   // likewise, with lengths as Lucene keeps them
+	deleted segment.Bitset                 // nil when none is deleted
+	live    int                            // number of remaining chunks
+	alive   atomic.Pointer[segment.Bitset] // the result of left
+	fields  []atomic.Pointer[bm25.Field]   // statistics of the remaining chunks, once counted
+	lucene  []atomic.Pointer[bm25.Field]   // the same with lengths as Lucene keeps them
 	counts  dfCache
 }
 
-// newView makes a view of h, which it takes over; runs are the deleted chunks.
+// newView returns a view of h, which it takes over; runs are the deleted chunks.
 func newView(h *handle, runs []byte) (*view, error) {
 	r := h.reader
 	v := &view{handle: h, live: r.Chunks(), fields: make([]atomic.Pointer[bm25.Field], len(r.Fields())),
@@ -63,7 +63,7 @@ func newView(h *handle, runs []byte) (*view, error) {
 	return v, nil
 }
 
-// left are the chunks that are left, nil when none is deleted. It is not to be changed.
+// left returns the remaining chunks, nil when none is deleted. It must not be changed.
 func (v *view) left() segment.Bitset {
 	if v.deleted == nil {
 		return nil
@@ -78,9 +78,8 @@ func (v *view) left() segment.Bitset {
 	return set
 }
 
-// field returns the statistics of a field of the segment over the chunks that are
-// left. They are counted when they are first asked for, because that reads the
-// lengths of the field.
+// field returns the statistics of a field of the segment over the remaining chunks. They are
+// counted on first use, because that reads the lengths of the field.
 func (v *view) field(f int) (bm25.Field, error) {
 	if known := v.fields[f].Load(); known != nil {
 		return *known, nil
@@ -101,8 +100,7 @@ func (v *view) field(f int) (bm25.Field, error) {
 	return stats, nil
 }
 
-// fieldAs is field for lengths that count otherwise: all of them are looked at when it is
-// first asked for.
+// fieldAs is field for lengths that count differently: the first use reads all lengths.
 func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 	if as == bm25.LengthsExact {
 		return v.field(f)
@@ -124,7 +122,7 @@ func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 	return stats, nil
 }
 
-// liveDF is the number of chunks of the view that hold a term in a field.
+// liveDF returns the number of chunks of the view with a term in a field.
 func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, error) {
 	df := t.DF(field)
 	if df == 0 || v.deleted == nil {
@@ -160,24 +158,24 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 	return df - gone, nil
 }
 
-// dfCache remembers the document frequencies of recent terms in some fields of a view with
-// deleted chunks, because counting them means to intersect the term's postings
-// with the deleted chunks. Terms are known by where a list of theirs begins, and single
-// postings are counted soon enough. It is lossy, takes no lock and never grows.
+// dfCache caches the document frequencies of recent terms in some fields of a view with deleted
+// chunks, because counting them intersects postings with the deleted chunks. The start of one of
+// its lists identifies a term; terms with single postings need no cache. It may lose entries, takes
+// no lock and never grows.
 type dfCache struct {
-	slots [dfSlots]atomic.Uint64 // frequency, mask of fields, and place but for what the slot says of it; 0 for none
+	slots [dfSlots]atomic.Uint64 // frequency, mask of fields, and the part of the place that the slot's index lacks; 0 for none
 }
 
 const (
 	dfSlots = 1 << 10
-	// dfBits, dfFields and dfPlaces are the bits of what a slot has.
+	// dfBits, dfFields and dfPlaces are the numbers of bits of a slot's parts.
 	dfBits   = 25
 	dfFields = segment.MaxFields
 	dfPlaces = 64 - dfBits - dfFields
 )
 
-// entry is the slot for fields of the term at a place, and what stands in it above the
-// frequency; nil for what is not remembered.
+// entry returns the slot for fields of the term at a place, and the bits in it above the frequency;
+// nil for what is not cached.
 func (c *dfCache) entry(place, fields uint64) (slot *atomic.Uint64, above uint64) {
 	if place/dfSlots >= 1<<dfPlaces || fields >= 1<<dfFields {
 		return nil, 0
@@ -210,19 +208,19 @@ type Snapshot struct {
 	norms      normCache
 	places     *places
 	filters    filters
-	// largestFirst are the numbers of the views, large segments first: they raise the
+	// largestFirst has the numbers of the views, large segments first, because these raise the
 	// threshold for the others.
 	largestFirst []int
 }
 
-// newSnapshot is one of an index without segments, for one user.
+// newSnapshot returns a snapshot of an index without segments, for one user.
 func newSnapshot(ix *Index, generation uint64) *Snapshot {
 	s := &Snapshot{generation: generation, index: ix, places: newPlaces()}
 	s.refs.Store(1)
 	return s
 }
 
-// order puts the views in order.
+// order sorts the views.
 func (s *Snapshot) order() {
 	for i := range s.views {
 		s.largestFirst = append(s.largestFirst, i)
@@ -230,7 +228,8 @@ func (s *Snapshot) order() {
 	slices.SortStableFunc(s.largestFirst, func(i, j int) int { return s.views[j].live - s.views[i].live })
 }
 
-// Acquire counts one more user, who releases it too; false when the last one has.
+// Acquire adds a user, who must release the snapshot too; it returns false when the last user has
+// released it.
 func (s *Snapshot) Acquire() bool {
 	for {
 		n := s.refs.Load()
@@ -243,7 +242,7 @@ func (s *Snapshot) Acquire() bool {
 	}
 }
 
-// Release ends the use of the snapshot; every one must be released once.
+// Release ends the use of the snapshot; every user must call it once.
 func (s *Snapshot) Release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
@@ -258,7 +257,7 @@ func (s *Snapshot) Release() error {
 // Generation grows with every change of the index.
 func (s *Snapshot) Generation() uint64 { return s.generation }
 
-// Chunks is the number of chunks.
+// Chunks returns the number of chunks.
 func (s *Snapshot) Chunks() int {
 	n := 0
 	for _, v := range s.views {

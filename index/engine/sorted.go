@@ -10,14 +10,14 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Order is an order of chunks by their values in a column: a chunk with several by
-// the one that comes first, chunks without one last, equal ones by identifier.
+// Order is an order of chunks by their values in a column. A chunk with several values counts by
+// the value that comes first; chunks without a value come last, equal ones by identifier.
 type Order struct {
 	Column     string
 	Descending bool
 }
 
-// keyed is a chunk with the value that orders it, nil when it has none.
+// keyed is a chunk with its ordering value, nil when it has none.
 type keyed struct {
 	key     []byte
 	view    int
@@ -26,8 +26,8 @@ type keyed struct {
 	score   float64
 }
 
-// Sorted returns at most req.Limit of the chunks that a request by words matches,
-// in the order that by says, with the scores that Search gives them.
+// Sorted returns at most req.Limit of the chunks that match a word request, in the given order,
+// with the scores that Search gives them.
 func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ranking, error) {
 	m := takeMemory()
 	defer m.release()
@@ -71,7 +71,7 @@ func (s *Snapshot) Sorted(ctx context.Context, req Request, by Order) (sheaf.Ran
 	return hits, nil
 }
 
-// firstOf are the first limit chunks of set, a set of one view, which it empties.
+// firstOf returns the first limit chunks of set, a set of one view, which it empties.
 func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by Order, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	var out []keyed
@@ -81,7 +81,7 @@ func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by
 		group = group[:0]
 		for i := 0; i < len(runs); i += 2 {
 			for o := set.Next(int(runs[i])); o >= 0 && o < int(runs[i+1]); o = set.Next(o + 1) {
-				set.Clear(uint32(o)) // a later value of it does not count
+				set.Clear(uint32(o)) // a later value of the chunk does not count
 				group = append(group, uint32(o))
 			}
 		}
@@ -100,8 +100,8 @@ func (s *Snapshot) firstOf(ctx context.Context, view int, set segment.Bitset, by
 	return s.appendGroup(out, nil, view, group, limit)
 }
 
-// appendGroup appends the chunks with one value, those with the first identifiers
-// if that makes more than limit.
+// appendGroup appends the chunks with one value; if that makes more than limit, those with the
+// first identifiers.
 func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32, limit int) ([]keyed, error) {
 	r := s.views[view].reader
 	if len(out)+len(group) > limit {
@@ -129,7 +129,7 @@ func (s *Snapshot) appendGroup(out []keyed, key []byte, view int, group []uint32
 	return out, nil
 }
 
-// scoreOf computes the scores of chunks that match.
+// scoreOf computes the scores of matching chunks.
 func (p *plan) scoreOf(chunks []keyed) error {
 	order := make([]*keyed, len(chunks))
 	for i := range chunks {

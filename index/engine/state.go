@@ -11,8 +11,8 @@ import (
 // stateVersion is the version of the manifest's payload.
 const stateVersion = 1
 
-// state is what the manifest says: how the index was made, its segments, and
-// which of their chunks are deleted.
+// state is the content of the manifest: how the index was made, its segments, and which of their
+// chunks are deleted.
 type state struct {
 	generation uint64
 	analyzer   string
@@ -34,9 +34,9 @@ func (s *state) files() []string {
 	return names
 }
 
-// encode writes the payload: uvarints, and strings with their lengths before
-// them. Version, analyzer, next number, vector fields (field, model, dims), and
-// for each file of the manifest the runs of its deleted chunks.
+// encode writes the payload: uvarints, and strings with their lengths before them. Version,
+// analyzer, next number, vector fields (field, model, dims), and for each file of the manifest the
+// runs of its deleted chunks.
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, stateVersion)
 	b = appendText(b, s.analyzer)
@@ -80,7 +80,7 @@ func decodeState(m manifest.Manifest) (state, error) {
 	return s, nil
 }
 
-// payload reads varints and texts, remembering that one was faulty.
+// payload reads varints and texts, and remembers a fault.
 type payload struct {
 	b   []byte
 	bad bool

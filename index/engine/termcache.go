@@ -9,10 +9,10 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// termCache remembers where the posting lists of recent terms of a segment are:
-// finding a term takes longer than scoring a short list, and one search asks for the
-// same terms several times. It forgets at random and takes no lock. An entry takes some
-// 200 bytes with two fields, and 1 kB with as many as there can be.
+// termCache caches where the posting lists of recent terms of a segment are: finding a term takes
+// longer than scoring a short list, and one search needs the same terms several times. It evicts at
+// random and takes no lock. An entry takes some 200 bytes with two fields, and 1 kB with the most
+// fields.
 type termCache struct {
 	recent recent
 	slots  [termSlots]atomic.Uint64 // the name of a knownTerm in recent
@@ -20,19 +20,19 @@ type termCache struct {
 
 const (
 	termSlots = 1 << 10
-	// termBlocks is 256 bytes a slot.
+	// termBlocks allows 256 bytes for each slot.
 	termBlocks = termSlots * 256 / recentBytes
-	// termBytes is the longest term that is remembered.
+	// termBytes is the length of the longest cached term.
 	termBytes = 64
 )
 
 // knownTerm is a term of a segment, or that there is none: a copy of a segment.Term, and the
 // bytes of the key, follow in the same piece of memory.
-type knownTerm struct{ term, key uint64 } // how many bytes each of them takes
+type knownTerm struct{ term, key uint64 } // the sizes of both in bytes
 
 const knownBytes = int(unsafe.Sizeof(knownTerm{}))
 
-// of is the term.
+// of returns the term.
 func (k *knownTerm) of() segment.Term {
 	if k.term == 0 {
 		return segment.Term{}
@@ -48,11 +48,11 @@ func (k *knownTerm) is(key []byte) bool {
 
 var termSeed = maphash.MakeSeed()
 
-// walks are walks of dictionaries, for terms that are not remembered.
+// walks are walks of dictionaries, for terms that are not cached.
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
-// term finds a term of the segment; one that no field has when there is none. It must not
-// be changed.
+// term finds a term of the segment; if there is none, it returns a term without fields. The result
+// must not be changed.
 func (h *handle) term(key []byte) (segment.Term, error) {
 	slot := &h.terms.slots[maphash.Bytes(termSeed, key)%termSlots]
 	if known := (*knownTerm)(h.terms.recent.get(slot.Load())); known != nil && known.is(key) {
@@ -69,7 +69,7 @@ func (h *handle) term(key []byte) (segment.Term, error) {
 		return segment.Term{}, err
 	}
 	if len(key) <= termBytes {
-		// with a byte more: nothing points behind it
+		// with one byte more, so that no pointer points past the end
 		if name, room := h.terms.recent.take(knownBytes + bytes + len(key) + 1); room != nil {
 			known := (*knownTerm)(room)
 			*known = knownTerm{uint64(bytes), uint64(len(key))}

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// DefaultMergeRate is how many bytes background merges write in a second, at most.
+// DefaultMergeRate is the most bytes that background merges write in a second.
 const DefaultMergeRate = 64 << 20
 
-// NoMerges is a rate of merges: none.
+// NoMerges is the merge rate that stops merges.
 const NoMerges = -1
 
-// besideSearches is how many times as long as it works a merge rests that gives way to
-// searches, while there are any.
+// besideSearches is how many times as long as it works a merge rests while there are searches that
+// it yields to.
 const besideSearches = 8
 
-// throttle slows a merge down to a rate, so that searches and loads keep their
-// share of the disk, and of the processors where it gives way to them.
+// throttle slows a merge down to a rate, so that searches and loads keep their share of the disk,
+// and of the processors if the merge yields to searches.
 type throttle struct {
-	rate int64 // bytes a second
-	// beside are the searches that the merge gives way to; nil where it goes before them.
+	rate int64 // bytes in a second
+	// beside counts the searches that the merge yields to; nil when it does not.
 	beside *atomic.Int32
 	pause  func(context.Context) error
 
 	began   time.Time
-	resumed time.Time     // when it was last waited
-	owed    time.Duration // rest that searches are owed
+	resumed time.Time     // end of the last wait
+	owed    time.Duration // rest that the merge still owes searches
 }
 
-// wait is called by a merge that has written so many bytes.
+// wait pauses a merge that has written this many bytes.
 func (t *throttle) wait(ctx context.Context, written int64) error {
 	if err := t.pause(ctx); err != nil {
 		return err

@@ -7,20 +7,20 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// wordCache maps raw words to tokens: two hash tables with open addressing, one of words of
-// at most headBytes, which stand in their entries, and one of longer words. Those of up to
-// twice as many bytes stand in their entries, too; what longer ones have in their middle
-// lies in one string of bytes. So most words are found with one look at memory. Words of unusual
-// length or with very many tokens are not kept.
+// wordCache maps raw words to tokens with two hash tables with open addressing. One is for words of
+// at most headBytes, which are stored in their entries, the other for longer words. Words of up to
+// twice as many bytes are also stored in their entries; the middle of longer words is in one string
+// of bytes. So most words need one memory access. Very long words and words with many tokens are
+// not cached.
 type wordCache struct {
 	short         offheap.List[shortWord]
 	long          offheap.List[longWord]
-	shorts, longs int // their entries in use
+	shorts, longs int // used entries
 	keys          offheap.List[byte]
-	tokens        offheap.List[segment.Token] // their positions count from that of the word
+	tokens        offheap.List[segment.Token] // positions are relative to the word's
 }
 
-// free makes c empty and gives its memory back.
+// free makes c empty and releases its memory.
 func (c *wordCache) free() {
 	c.short.Free()
 	c.long.Free()
@@ -29,11 +29,11 @@ func (c *wordCache) free() {
 	*c = wordCache{}
 }
 
-// knownWord says what is known of a word.
+// knownWord is the entry of a word.
 type knownWord struct {
-	first     uint32 // of its tokens, or the term of the only one
-	size      uint8  // of the word; an entry without any is free
-	count     uint8  // of its tokens, or alone
+	first     uint32 // index of its first token, or the term of the only one
+	size      uint8  // length of the word; 0 marks a free entry
+	count     uint8  // number of its tokens, or alone
 	positions uint16
 }
 
@@ -46,18 +46,16 @@ type longWord struct {
 	head, tail uint64 // the first and the last headBytes
 	knownWord
 	hash uint32
-	key  uint32 // where the bytes between head and tail begin in keys
+	key  uint32 // start of the bytes between head and tail in keys
 }
 
 const (
 	headBytes = 8
-	// alone stands for one token with position 0, as most words have, which is in the
-	// entry.
+	// alone marks one token with position 0, the usual case; its term is in the entry.
 	alone = math.MaxUint8
 )
 
-// wordHead is the first headBytes of the word text[start:end], zeros after a shorter
-// one.
+// wordHead returns the first headBytes of the word text[start:end]; a shorter word ends with zeros.
 func wordHead(text string, start, end int) uint64 {
 	n := end - start
 	if len(text)-start >= headBytes {
@@ -86,12 +84,12 @@ func (c *wordCache) bytes() int64 {
 
 const oddFactor = 0x9e3779b97f4a7c15
 
-// hashShort is the hash of a word of at most headBytes.
+// hashShort returns the hash of a word of at most headBytes.
 func hashShort(head uint64, size int) uint32 {
 	return uint32((head ^ uint64(size)) * oddFactor >> 32)
 }
 
-// hashLong is the hash of a longer word with this head.
+// hashLong returns the hash of a longer word with this head.
 func hashLong(s string, head, tail uint64) uint32 {
 	h := (head ^ uint64(len(s))) * oddFactor
 	for at := headBytes; at+headBytes < len(s); at += headBytes {
@@ -101,7 +99,7 @@ func hashLong(s string, head, tail uint64) uint32 {
 	return uint32(h >> 32)
 }
 
-// middle is what a long word has between its first and last headBytes.
+// middle returns the part of a long word between its first and last headBytes.
 func middle(raw string) string {
 	if len(raw) <= 2*headBytes {
 		return ""
@@ -109,7 +107,7 @@ func middle(raw string) string {
 	return raw[headBytes : len(raw)-headBytes]
 }
 
-// find returns what is known of a word with this head; nil for nothing.
+// find returns the entry of a word with this head; nil when there is none.
 func (c *wordCache) find(raw string, head uint64) *knownWord {
 	if len(raw) > headBytes {
 		return c.findLong(raw, head)
@@ -150,8 +148,7 @@ func (c *wordCache) findLong(raw string, head uint64) *knownWord {
 	}
 }
 
-// insert keeps a word whose tokens are those from first on; false when it is one
-// that is not kept.
+// insert adds a word whose tokens begin at first; false when the word is not cached.
 func (c *wordCache) insert(raw string, head uint64, first int, positions uint32) bool {
 	count := len(c.tokens.Items) - first
 	if len(raw) == 0 || len(raw) > math.MaxUint8 || count >= alone || positions > math.MaxUint16 ||

@@ -9,37 +9,36 @@ import (
 	"sheaf/text/analysis"
 )
 
-// worker turns chunks into a segment under construction. What a raw word stands
-// for is looked up by its bytes, so each distinct one is analyzed once.
+// worker turns chunks into a segment under construction. It looks up the tokens of a raw word by
+// its bytes, so that each distinct word is analyzed once.
 type worker struct {
 	mu       sync.Mutex
 	ended    bool
-	begins   bool // a call, with its first chunk
+	begins   bool // the next chunk is the first of a call
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
-	// remembering is the analyzer of words that are not in words; nil before the first.
+	// remembering analyzes words that are not in words; nil before the first.
 	remembering *analysis.Analyzer
 	words       wordCache
-	used        atomic.Int64 // bytes, as others may know them
+	used        atomic.Int64 // bytes, as other goroutines may read them
 	terms       []analysis.Term
 	found       []segment.Token // of one text
-	late        []segment.Token // of one text: parts of names that stand over the words behind them
+	late        []segment.Token // of one text: parts of names that share a position with later words
 	key         []byte
-	// columns are the numbers of the values of columns whose memory several
-	// chunks of one call share, as those of a document do.
+	// columns has the numbers of the values of columns whose memory several chunks of one call
+	// share, as chunks of a document do.
 	columns map[sharedColumn][]uint32
 }
 
-// sharedColumn is a column by the memory of its values.
+// sharedColumn identifies a column by the memory of its values.
 type sharedColumn struct {
 	name  string
 	first *segment.Value
 	count int
 }
 
-// reset makes the worker ready for the next segment. What it learned of words
-// serves the next one too, as long as it takes no more than limit bytes: a large
-// collection names things without end.
+// reset prepares the worker for the next segment. It keeps the cache of words up to limit bytes: a
+// large collection has endless names.
 func (w *worker) reset(limit int64) {
 	clear(w.columns)
 	if w.builder.TermBytes()+w.words.bytes() > limit {
@@ -49,7 +48,7 @@ func (w *worker) reset(limit int64) {
 	w.builder.Reset()
 }
 
-// forget gives back the memory that is not the garbage collector's.
+// forget releases the memory outside the garbage collector.
 func (w *worker) forget() {
 	w.builder.Forget()
 	w.words.free()
@@ -77,7 +76,7 @@ func (w *worker) add(c *Chunk, fields []string) error {
 	return nil
 }
 
-// column is the numbers of the values of a column.
+// column returns the numbers of the values of a column.
 func (w *worker) column(c *Column) []uint32 {
 	if len(c.Values) == 0 {
 		return nil
@@ -94,7 +93,7 @@ func (w *worker) column(c *Column) []uint32 {
 	return numbers
 }
 
-// textTokens is about how many tokens are given to the builder at a time.
+// textTokens is roughly how many tokens the builder gets at a time.
 const textTokens = 1 << 12
 
 func (w *worker) text(field int, text string) {
@@ -135,8 +134,8 @@ func (w *worker) text(field int, text string) {
 	w.builder.Tokens(field, w.found)
 }
 
-// inOrder appends the tokens of a word at a position and those of words before it, in the order
-// of positions, up to the position of the next word. Those behind it wait.
+// inOrder appends the tokens of a word at a position, and waiting tokens of earlier words, in the
+// order of positions, up to the position of the next word. Later tokens wait.
 func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
 	w.late = appendTokens(w.late, tokens, position)
 	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })
@@ -157,7 +156,7 @@ func appendTokens(found, tokens []segment.Token, position uint32) []segment.Toke
 	return found
 }
 
-// learn analyzes a raw word that is not known. Positions of its tokens count from its own.
+// learn analyzes an unknown raw word. Positions of its tokens are relative to the word's.
 func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
 	if w.remembering == nil {
 		w.remembering = w.analyzer.Remembering()
@@ -166,7 +165,7 @@ func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positio
 	first := len(w.words.tokens.Items)
 	for _, t := range w.terms {
 		if t.Text == "" {
-			continue // a term without a name would have no place in a dictionary
+			continue // a dictionary has no place for an empty term
 		}
 		w.key = w.key[:0]
 		flag := uint32(0)

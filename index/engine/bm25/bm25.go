@@ -1,11 +1,10 @@
-// Package bm25 is the formula by which words are scored, and the statistics it
-// needs. It knows nothing of postings: callers hand it frequencies and lengths.
+// Package bm25 computes the scores of words and has the statistics for them. It knows nothing of
+// postings: callers supply frequencies and lengths.
 //
-// The formula is that of Robertson and Zaragoza, The Probabilistic Relevance
-// Framework: BM25 and Beyond (2009), in the form that Lucene uses since version
-// 8: without the factor k1+1, which changes no order, and with an idf that is
-// never negative. It differs from Lucene in one thing: lengths of fields are
-// exact here, where Lucene keeps them in one byte; see [Lengths].
+// The formula is that of Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and
+// Beyond (2009), in the form that Lucene uses since version 8: without the factor k1+1, which
+// changes no order, and with an idf that is never negative. It differs from Lucene in one point:
+// lengths of fields are exact here, while Lucene keeps them in one byte; see [Lengths].
 package bm25
 
 import (
@@ -13,9 +12,9 @@ import (
 	"math/bits"
 )
 
-// Parameters are the knobs of BM25. K1 (at least 0) says how soon more
-// occurrences of a term stop to matter; B (0 to 1) how much a field that is
-// longer than the average counts less; Lengths how exactly its length is known.
+// Parameters are the parameters of BM25. K1 (at least 0) says how soon more occurrences of a term
+// stop to matter; B (0 to 1) how much less a field counts that is longer than the average; Lengths
+// how exactly lengths are known.
 type Parameters struct {
 	K1, B   float64
 	Lengths Lengths
@@ -25,16 +24,15 @@ type Parameters struct {
 type Lengths uint8
 
 const (
-	// LengthsExact takes lengths as they are.
+	// LengthsExact uses lengths as they are.
 	LengthsExact Lengths = iota
-	// LengthsLucene takes the nearest length that Lucene can keep
-	// (SmallFloat.intToByte4): all up to 40, and of longer ones four significant
-	// bits of what is above 24. Lucene by itself takes the nearest below, so that
-	// fields of OpenSearch are filled up to these by the store in store/opensearch.
+	// LengthsLucene uses the nearest length that Lucene can keep (SmallFloat.intToByte4): all up to
+	// 40, and of longer ones four significant bits of the part above 24. Lucene alone rounds down,
+	// so store/opensearch pads fields to these lengths.
 	LengthsLucene
 )
 
-// Of is the length that a field of n terms counts as. It never falls with n.
+// Of returns the length as which a field of n terms counts. It never falls when n grows.
 func (l Lengths) Of(n uint32) uint32 {
 	const exact = 24
 	if l == LengthsExact || n < exact+16 {
@@ -49,30 +47,30 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum is what a field of n terms adds to the sum of lengths that averages are made of:
-// fillers count there, and what Lucene cuts off.
+// Sum returns what a field of n terms adds to the sum of lengths for averages: fillers count there,
+// and so do terms that Lucene cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
-// IDF is the weight of a term that df of n chunks hold:
-// ln(1 + (n - df + 0.5) / (df + 0.5)). It is above 0 for 0 <= df <= n.
+// IDF returns the weight of a term in df of n chunks: ln(1 + (n - df + 0.5) / (df + 0.5)). It is
+// above 0 for 0 <= df <= n.
 func IDF(df, n int) float64 {
 	return math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5))
 }
 
-// Norm is k1 x (1 - b + b x length / average): the frequency at which a term
-// in a field of this length reaches half of its possible score. average is
-// above 0. The length is taken as it is: Lengths is for those who count it.
+// Norm returns k1 x (1 - b + b x length / average): the frequency at which a term in a field of
+// this length reaches half of its possible score. average is above 0. Norm uses length unchanged;
+// the caller applies Lengths.
 func (p Parameters) Norm(length, average float64) float64 {
 	return p.K1 * (1 - p.B + p.B*length/average)
 }
 
-// Saturation is frequency / (frequency + norm), within (0, 1]: the share of its
-// possible score that a term reaches. frequency is above 0.
+// Saturation returns frequency / (frequency + norm), within (0, 1]: the share of its possible score
+// that a term reaches. frequency is above 0.
 func Saturation(frequency, norm float64) float64 {
 	return frequency / (frequency + norm)
 }
 
-// Field counts what BM25 needs to know of one field over a set of chunks.
+// Field has BM25's statistics of one field over a set of chunks.
 type Field struct {
 	// Chunks is the number of chunks with at least one term in the field.
 	Chunks int64
@@ -80,14 +78,14 @@ type Field struct {
 	Tokens int64
 }
 
-// Add counts the chunks of g too.
+// Add adds the chunks of g.
 func (f *Field) Add(g Field) { f.Chunks += g.Chunks; f.Tokens += g.Tokens }
 
-// Remove takes chunks of g away.
+// Remove removes the chunks of g.
 func (f *Field) Remove(g Field) { f.Chunks -= g.Chunks; f.Tokens -= g.Tokens }
 
-// Average is the mean length of the field over the chunks that have it; 1 when
-// there is none, so that it can always divide.
+// Average returns the mean length of the field over the chunks with the field; 1 when there is
+// none, so that callers can divide by it.
 func (f Field) Average() float64 {
 	if f.Chunks <= 0 || f.Tokens <= 0 {
 		return 1

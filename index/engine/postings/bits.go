@@ -8,11 +8,11 @@ import (
 // bitWriter appends numbers of some bits each, the lowest bits first.
 type bitWriter struct {
 	out    []byte
-	acc    uint64 // what is not in out yet: fewer than 32 bits
+	acc    uint64 // bits that are not in out yet, fewer than 32
 	filled uint
 }
 
-// put writes the lowest n bits of v, at most 32, above which v has none.
+// put writes v as its lowest n bits, at most 32; higher bits must be 0.
 func (w *bitWriter) put(v uint64, n uint) {
 	w.acc |= v << w.filled
 	if w.filled += n; w.filled >= 32 {
@@ -22,7 +22,7 @@ func (w *bitWriter) put(v uint64, n uint) {
 	}
 }
 
-// flush writes what is left, and fills the last byte up with zeros.
+// flush writes the remaining bits, and pads the last byte with zeros.
 func (w *bitWriter) flush() {
 	for ; w.filled > 0; w.filled -= min(w.filled, 8) {
 		w.out = append(w.out, byte(w.acc))
@@ -30,8 +30,8 @@ func (w *bitWriter) flush() {
 	}
 }
 
-// below writes v, a number below n, in as few bits as that allows: with k bits
-// as many of the n numbers as fit, the others with one more (truncated binary).
+// below writes v, a number below n, in as few bits as possible: k bits for as many of the n numbers
+// as fit, one more for the others (truncated binary).
 func (w *bitWriter) below(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits
@@ -48,9 +48,9 @@ func (w *bitWriter) below(v, n uint64) {
 	w.put(v&1, 1)
 }
 
-// set writes numbers, rising, all from lo to hi: the middle one first, in the
-// bits that its bounds leave, then those before and those after (Moffat and
-// Stuiver, Binary Interpolative Coding for Effective Index Compression, 2000).
+// set writes rising numbers from lo to hi: the middle one first, in the bits that its bounds leave,
+// then those before and those after (Moffat and Stuiver, Binary Interpolative Coding for Effective
+// Index Compression, 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2
@@ -70,7 +70,7 @@ type bitReader struct {
 	src    []byte
 	acc    uint64
 	filled uint
-	beyond int // bytes that were not there
+	beyond int // missing bytes that were read as zeros
 }
 
 func (r *bitReader) get(n uint) uint64 {
@@ -103,15 +103,15 @@ func (r *bitReader) fill() {
 	}
 }
 
-// ok reports whether no bit was read that was not there.
+// ok reports whether all bits that were read exist.
 func (r *bitReader) ok() bool { return r.beyond*8 <= int(r.filled) }
 
-// below reads a number below n, which is less than 1<<40. Whether it takes a bit more is
-// as good as random: nothing is guessed by it.
+// below reads a number below n, which is less than 1<<40. It avoids a branch, because whether a
+// number has one more bit is random.
 func (r *bitReader) below(n uint64) uint64 {
 	k := uint(bits.Len64(n)-1) & 63
 	short := uint64(2)<<k - n
-	if r.filled <= k { // what is filled in before it is read is counted as what was
+	if r.filled <= k { // bits that are filled before reading count as read
 		r.fill()
 	}
 	v := r.acc & (1<<k - 1)
@@ -132,7 +132,7 @@ func readSet[T uint32 | uint64](r *bitReader, dst []T, lo, hi uint64) {
 		dst[m] = T(middle)
 		switch m {
 		case 0:
-		case 1: // most sets are that small
+		case 1: // the usual size of a set
 			dst[0] = T(lo + r.below(middle-lo))
 		default:
 			readSet(r, dst[:m], lo, middle-1)

@@ -5,28 +5,27 @@ import (
 	"fmt"
 )
 
-// Cursor walks a posting list by rising ordinal. It is large, allocates nothing
-// and is meant to be reused: Reset starts another list. Not safe for concurrent
-// use.
+// Cursor walks a posting list by rising ordinal. It is large, allocates nothing and is meant to be
+// reused: Reset starts another list. Not safe for concurrent use.
 //
-// A fault in the list ends it: the cursor shows End, and Err says why.
+// A fault ends the list: the cursor shows End, and Err says why.
 type Cursor struct {
 	list  List
 	limit uint32 // ordinals are below this
 
-	impacts []byte // of the list, then of each block; nil where there are none
+	impacts []byte // of the list, then of each block; nil without impacts
 	lasts   []byte // last ordinal of each full block, and four bytes more
 	places  []byte // of the blocks after the first, placeWide bytes each
 	spots   []byte // of their positions, spotWide bytes each
 	blocks  []byte
-	given   []uint32 // ordinals in memory, instead of blocks
+	given   []uint32 // ordinals in memory instead of blocks
 	full    int      // number of full blocks
 	tailN   int
 
 	placeWide, spotWide int
 
-	shallow     int // block that SkipTo chose; full is the tail, full+1 the end
-	current     int // block that is decoded, -1 for none
+	shallow     int // block that SkipTo chose; full means the tail, full+1 the end
+	current     int // decoded block, -1 for none
 	i, n        int
 	docs        [BlockLen]uint32
 	frequencies [BlockLen]uint32
@@ -35,15 +34,15 @@ type Cursor struct {
 	err         error
 }
 
-// ordinalBytes is the width of an ordinal in the list of the blocks' last ones.
+// ordinalBytes is the width of an ordinal in the list of the blocks' last ordinals.
 const ordinalBytes = 3
 
-// flagCounted marks a list without impacts and positions. The bits below it are
-// the widths of places and spots.
+// flagCounted marks a list without impacts and positions. The bits below it are the widths of
+// places and spots.
 const flagCounted = 1 << 6
 
-// Reset makes c walk a list whose ordinals are all below limit. The cursor
-// stands before the first posting: call Seek, or SkipTo and Block.
+// Reset makes c walk a list whose ordinals are all below limit. The cursor is before the first
+// posting: call Seek, or SkipTo and Block.
 func (c *Cursor) Reset(list List, limit uint32) {
 	c.list, c.limit, c.err = list, limit, nil
 	c.shallow, c.current, c.i, c.n = 0, -1, 0, 0
@@ -55,8 +54,8 @@ func (c *Cursor) Reset(list List, limit uint32) {
 	}
 }
 
-// ResetOver makes c walk ordinals that lie in memory, rising and at most MaxOrdinal. The
-// frequency of each is its place among them, from 1.
+// ResetOver makes c walk rising ordinals in memory, at most MaxOrdinal. The frequency of each is
+// its index, from 1.
 func (c *Cursor) ResetOver(ordinals []uint32) {
 	c.Reset(List{}, 0)
 	c.list.DF, c.given = len(ordinals), ordinals
@@ -69,8 +68,7 @@ func (c *Cursor) ResetOver(ordinals []uint32) {
 	c.lasts = append(c.lasts, 0, 0, 0, 0)
 }
 
-// Rewind makes Seek and SkipTo go back to the beginning of the list. What is
-// decoded stays so.
+// Rewind lets Seek and SkipTo start again at the beginning of the list. It keeps what is decoded.
 func (c *Cursor) Rewind() {
 	if c.err == nil {
 		c.shallow, c.i = 0, 0
@@ -100,8 +98,7 @@ func (c *Cursor) open() bool {
 	}
 	lasts := c.full * ordinalBytes
 	size := impacts + lasts + more*(c.placeWide+c.spotWide)
-	// A block has four bytes at least, so reading four where three are meant
-	// stays inside.
+	// A block has at least four bytes, so reading four instead of three stays inside.
 	if c.placeWide > 4 || c.spotWide > 4 || len(b) < size+4 {
 		return false
 	}
@@ -120,17 +117,17 @@ func (c *Cursor) fail(where string) {
 	c.current, c.i, c.n = -1, 0, 0
 }
 
-// Err is the fault that ended the list early; it wraps ErrCorrupt.
+// Err returns the fault that ended the list early; it wraps ErrCorrupt.
 func (c *Cursor) Err() error { return c.err }
 
-// DF is the number of postings in the list.
+// DF returns the number of postings in the list.
 func (c *Cursor) DF() int { return c.list.DF }
 
-// HasImpacts reports whether the list has impacts: those that are shorter than a
-// block, and those without positions, have none.
+// HasImpacts reports whether the list has impacts. Lists shorter than a block, and lists without
+// positions, have none.
 func (c *Cursor) HasImpacts() bool { return len(c.impacts) > 0 }
 
-// Impacts reads the impacts that bound every posting of the list, if there are.
+// Impacts reads the impacts that bound every posting of the list, if there are any.
 func (c *Cursor) Impacts(dst *Impacts) { readImpacts(dst, c.impacts) }
 
 // BlockImpacts reads the impacts that bound the postings of a block of a list that
@@ -146,9 +143,9 @@ func (c *Cursor) lastOf(block int) uint32 {
 	return End
 }
 
-// SkipTo moves to the block that holds the first posting at target or later,
-// without decoding it, and returns the last ordinal that the block can hold: End
-// for the last block, and for none. Blocks only move forward.
+// SkipTo moves to the block with the first posting at target or later, without decoding it. It
+// returns the last ordinal that the block can have: End for the last block and when there is none.
+// Blocks only move forward.
 func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	b := c.shallow
 	if b >= c.full || c.lastOf(b) >= target {
@@ -173,10 +170,10 @@ func (c *Cursor) SkipTo(target uint32) (last uint32) {
 	return c.lastOf(hi)
 }
 
-// CurrentBlock is the number of the block that SkipTo chose, from 0.
+// CurrentBlock returns the number of the block that SkipTo chose, from 0.
 func (c *Cursor) CurrentBlock() int { return c.shallow }
 
-// Blocks is the number of blocks of the list.
+// Blocks returns the number of blocks of the list.
 func (c *Cursor) Blocks() int {
 	if c.tailN > 0 {
 		return c.full + 1
@@ -184,10 +181,10 @@ func (c *Cursor) Blocks() int {
 	return c.full
 }
 
-// LastOf is the last ordinal that a block can hold, End for the list's last.
+// LastOf returns the last ordinal that a block can have, End for the list's last.
 func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
-// blockData is where a block begins.
+// blockData returns the start of a block.
 func (c *Cursor) blockData(block int) []byte {
 	at := wide(c.places, block-1, c.placeWide)
 	if int64(at) > int64(len(c.blocks)) {
@@ -196,11 +193,10 @@ func (c *Cursor) blockData(block int) []byte {
 	return c.blocks[at:]
 }
 
-// positionsAt is where the positions of a block begin.
+// positionsAt returns the start of the positions of a block.
 func (c *Cursor) positionsAt(block int) uint32 { return wide(c.spots, block-1, c.spotWide) }
 
-// wide is number i of a list of numbers of n bytes each; 0 for the one before
-// the first.
+// wide returns number i of a list of numbers of n bytes each; 0 for the number before the first.
 func wide(list []byte, i, n int) uint32 {
 	v := uint32(0)
 	if i >= 0 && (i+1)*n <= len(list) {
@@ -211,9 +207,8 @@ func wide(list []byte, i, n int) uint32 {
 	return v
 }
 
-// Block decodes the block that SkipTo chose and returns its ordinals, rising;
-// empty at the end of the list. They are valid until the next Block or Seek that
-// leaves the block.
+// Block decodes the block that SkipTo chose and returns its ordinals, rising; empty at the end of
+// the list. They are valid until a Block or Seek that leaves the block.
 func (c *Cursor) Block() []uint32 {
 	if c.current != c.shallow {
 		c.decode(c.shallow)
@@ -221,7 +216,7 @@ func (c *Cursor) Block() []uint32 {
 	return c.docs[:c.n]
 }
 
-// Frequencies belong to the ordinals of Block, one each, at least 1.
+// Frequencies returns the frequencies of the ordinals of Block, each at least 1.
 func (c *Cursor) Frequencies() []uint32 {
 	c.decodeFrequencies()
 	return c.frequencies[:c.n]
@@ -261,9 +256,9 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	}
 }
 
-// Run returns the postings from the one that Seek moved to, of its block and with
-// ordinals below end, and moves past them: to the next of the block, or to
-// where Seek has to be called again. The slices are valid until then.
+// Run returns the postings from the current one of Seek, in its block and with ordinals below end,
+// and moves past them: to the next posting of the block, or to where Seek must be called again. The
+// slices are valid until then.
 func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	if c.i >= c.n || c.current != c.shallow {
 		return nil, nil
@@ -277,7 +272,7 @@ func (c *Cursor) Run(end uint32) (ordinals, frequencies []uint32) {
 	return c.docs[from:to], c.frequencies[from:to]
 }
 
-// searchFrom is the index of the first of docs[i:] that is at least target.
+// searchFrom returns the index of the first of docs[i:] that is at least target.
 func searchFrom(docs []uint32, i int, target uint32) int {
 	for step := 1; ; step *= 2 {
 		if i+step >= len(docs) || docs[i+step] >= target {
@@ -296,7 +291,7 @@ func searchFrom(docs []uint32, i int, target uint32) int {
 	}
 }
 
-// Ordinal is the ordinal of the posting that Seek moved to, or End.
+// Ordinal returns the ordinal of the current posting of Seek, or End.
 func (c *Cursor) Ordinal() uint32 {
 	if c.i < c.n && c.current == c.shallow {
 		return c.docs[c.i]
@@ -304,7 +299,7 @@ func (c *Cursor) Ordinal() uint32 {
 	return End
 }
 
-// Frequency is the frequency of the posting that Seek moved to.
+// Frequency returns the frequency of the current posting of Seek.
 func (c *Cursor) Frequency() uint32 {
 	if c.i >= c.n {
 		return 0
@@ -313,7 +308,7 @@ func (c *Cursor) Frequency() uint32 {
 	return c.frequencies[c.i]
 }
 
-// Next moves to the posting after the one that Seek moved to.
+// Next moves to the posting after the current one of Seek.
 func (c *Cursor) Next() uint32 {
 	if c.i+1 < c.n && c.current == c.shallow {
 		c.i++
@@ -423,7 +418,7 @@ func (c *Cursor) decodeFrequencies() {
 	c.hasFreq = true
 }
 
-// uvarint takes an unsigned 32-bit varint off the front of src.
+// uvarint removes an unsigned 32-bit varint from the front of src.
 func uvarint(src *[]byte) (uint32, bool) {
 	b := *src
 	if len(b) > 0 && b[0] < 0x80 {

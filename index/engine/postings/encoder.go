@@ -2,9 +2,8 @@ package postings
 
 import "encoding/binary"
 
-// Encoder encodes posting lists, one after another: Add for each posting by
-// rising ordinal, then Finish. The zero value is ready. Not safe for concurrent
-// use.
+// Encoder encodes posting lists, one after another: Add for each posting by rising ordinal, then
+// Finish. The zero value is ready. Not safe for concurrent use.
 type Encoder struct {
 	docs        [BlockLen]uint32
 	frequencies [BlockLen]uint32
@@ -12,7 +11,7 @@ type Encoder struct {
 	all         []uint32 // positions of the open block
 	n           int      // postings in the open block
 	df          int
-	next        uint32 // ordinal after that of the last block's last posting
+	next        uint32 // the ordinal after the last posting of the last block
 	single      Single
 	counted     bool // no positions and no impacts
 
@@ -27,9 +26,9 @@ type Encoder struct {
 	list         []byte
 }
 
-// Add appends a posting. ordinal is larger than that of the posting before;
-// length is that of the field in the chunk, at least the number of positions;
-// positions are those of the term, at least one, in rising order.
+// Add appends a posting. ordinal exceeds that of the previous posting; length is that of the field
+// in the chunk, at least the number of positions; positions are those of the term, at least one, in
+// rising order.
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.all = append(e.all, positions...)
 	if e.df == 0 {
@@ -39,8 +38,8 @@ func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.add(ordinal, length, uint32(len(positions)))
 }
 
-// AddCount appends a posting without positions and impacts. The postings of a
-// list either all have them or none has.
+// AddCount appends a posting without positions and impacts. Either all postings of a list have
+// them, or none.
 func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = true, e.positions[:0]
@@ -49,15 +48,15 @@ func (e *Encoder) AddCount(ordinal, frequency uint32) {
 	e.add(ordinal, 0, frequency)
 }
 
-// An Occurrence is a place of a term: the ordinal of the chunk in the bits from 32 on
-// (24 of them, see [MaxOrdinal]), the position below. The upper 8 are the caller's, the
-// same ones in all occurrences of a term.
+// An Occurrence is a place of a term: the ordinal of the chunk in the bits from 32 on (24 bits, see
+// [MaxOrdinal]), the position below. The upper 8 bits are free for the caller, the same in all
+// occurrences of a term.
 type Occurrence uint64
 
 func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
 
-// AddOccurrences appends the postings of a term's occurrences, at least one, in
-// rising order. lengths are those of the field in all chunks, by ordinal. It does what Add does.
+// AddOccurrences appends the postings of a term's occurrences, at least one, in rising order.
+// lengths are those of the field in all chunks, by ordinal. The result equals that of Add.
 func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = false, e.positions[:0]
@@ -75,7 +74,7 @@ func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	}
 }
 
-// AddCounts is AddOccurrences without positions and impacts, as AddCount is.
+// AddCounts is AddOccurrences without positions and impacts, like AddCount.
 func (e *Encoder) AddCounts(list []Occurrence) {
 	for i := 0; i < len(list); {
 		chunk, from := list[i]>>32, i
@@ -95,8 +94,8 @@ func (e *Encoder) add(ordinal, length, frequency uint32) {
 	}
 }
 
-// Finish returns the list of what was added and makes the encoder ready for the
-// next one. The list's slices are valid until then.
+// Finish returns the list of the added postings and prepares the encoder for the next one. The
+// list's slices are valid until the next list is begun.
 func (e *Encoder) Finish() List {
 	list := List{DF: e.df}
 	switch {
@@ -151,8 +150,7 @@ func (e *Encoder) endPositions() {
 	}
 }
 
-// tailFrame is the number of postings from which frames are smaller than
-// varints, usually.
+// tailFrame is the number of postings from which frames are usually smaller than varints.
 const tailFrame = 16
 
 // appendPostings writes the ordinals and frequencies of the open block.
@@ -178,7 +176,7 @@ func (e *Encoder) appendPostings(dst []byte) []byte {
 	return dst
 }
 
-// assemble puts a list of at least two postings together.
+// assemble builds a list of at least two postings.
 func (e *Encoder) assemble() []byte {
 	dst := e.list[:0]
 	if e.df < BlockLen {
@@ -215,7 +213,7 @@ func (e *Encoder) assemble() []byte {
 	return dst
 }
 
-// widthOf is the number of bytes that the last of rising numbers takes.
+// widthOf returns the number of bytes for the last of rising numbers.
 func widthOf(rising []uint32) int {
 	n := 0
 	if len(rising) > 0 {

@@ -5,29 +5,28 @@ import (
 	"sort"
 )
 
-// An Impact is a frequency and a field length that bound postings: a posting
-// with at most this frequency in a field of at least this length scores no more
-// than the impact does, whatever the parameters, the weights and the statistics,
-// because every form of BM25 grows with the frequency and falls with the length.
+// An Impact is a frequency and a field length that bound postings. A posting with at most this
+// frequency in a field of at least this length never scores more than the impact, whatever the
+// parameters, weights and statistics are, because every form of BM25 grows with the frequency and
+// falls with the length.
 type Impact struct {
 	Frequency uint32
 	Length    uint32
 }
 
-// BlockImpacts is the most impacts kept for one block. More of them bound more
-// sharply and cost space and time.
+// BlockImpacts is the most impacts of one block. More would bound more tightly, but cost space and
+// time.
 const BlockImpacts = 3
 
-// impactBytes is the size of the impacts of a block: for each the codes of its
-// frequency and of its length; zeros where there are fewer.
+// impactBytes is the size of a block's impacts: for each the codes of its frequency and of its
+// length; zeros when there are fewer.
 const impactBytes = 2 * BlockImpacts
 
 // Impacts are the impacts of a block, those with frequency 0 unused.
 type Impacts [BlockImpacts]Impact
 
-// codes are the numbers that the code of a frequency or of a length stands for:
-// exact up to 64, then each a twentieth more than the one before. The last one
-// stands for every number.
+// codes has the number for each code of a frequency or a length: exact up to 64, then each a
+// twentieth larger than the one before. The last code means any number.
 var codes = func() (table [256]uint32) {
 	for i := range table {
 		switch {
@@ -42,7 +41,7 @@ var codes = func() (table [256]uint32) {
 	return table
 }()
 
-// codeAbove is the code of the smallest number that is at least v.
+// codeAbove returns the code of the smallest number that is at least v.
 func codeAbove(v uint32) byte {
 	if v <= 64 {
 		return byte(v)
@@ -50,7 +49,7 @@ func codeAbove(v uint32) byte {
 	return byte(sort.Search(255, func(i int) bool { return codes[i] >= v }))
 }
 
-// codeBelow is the code of the largest number that is at most v.
+// codeBelow returns the code of the largest number that is at most v.
 func codeBelow(v uint32) byte {
 	if v <= 64 {
 		return byte(v)
@@ -58,7 +57,7 @@ func codeBelow(v uint32) byte {
 	return byte(sort.Search(255, func(i int) bool { return codes[i] > v }) - 1)
 }
 
-// readImpacts reads what appendImpacts wrote; b has impactBytes at least.
+// readImpacts reads what appendImpacts wrote; b has at least impactBytes.
 func readImpacts(dst *Impacts, b []byte) {
 	_ = b[impactBytes-1]
 	for i := range dst {
@@ -66,8 +65,8 @@ func readImpacts(dst *Impacts, b []byte) {
 	}
 }
 
-// Frontier gathers the impacts of a set of postings that no other one bounds:
-// by rising frequency, and so by rising length.
+// Frontier collects the impacts of a set of postings that no other impact bounds: by rising
+// frequency, and so by rising length.
 type Frontier struct {
 	impacts []Impact
 }
@@ -75,7 +74,7 @@ type Frontier struct {
 // Reset empties f.
 func (f *Frontier) Reset() { f.impacts = f.impacts[:0] }
 
-// Add takes a posting into account.
+// Add adds a posting.
 func (f *Frontier) Add(frequency, length uint32) {
 	list := f.impacts
 	// i is the first impact with at least this frequency.
@@ -84,14 +83,14 @@ func (f *Frontier) Add(frequency, length uint32) {
 		i++
 	}
 	if i < len(list) && list[i].Length <= length {
-		return // bounded by one that is there
+		return // an existing impact bounds it
 	}
 	if i < len(list) && list[i].Frequency == frequency {
 		list[i].Length = length
 	} else {
 		list = slices.Insert(list, i, Impact{frequency, length})
 	}
-	// Those with a lower frequency and no lower length are bounded now.
+	// The new impact bounds those with a lower frequency and no lower length.
 	j := i
 	for j > 0 && list[j-1].Length >= length {
 		j--
@@ -99,8 +98,7 @@ func (f *Frontier) Add(frequency, length uint32) {
 	f.impacts = slices.Delete(list, j, i)
 }
 
-// limit joins neighbors until at most BlockImpacts are left; an impact that
-// stands for two bounds both.
+// limit joins neighbors until at most BlockImpacts are left; a joined impact bounds both.
 func (f *Frontier) limit() {
 	for len(f.impacts) > BlockImpacts {
 		// Join the two whose lengths and frequencies differ least in proportion.
@@ -117,8 +115,7 @@ func (f *Frontier) limit() {
 	}
 }
 
-// appendImpacts writes the frontier, which is empty afterwards, and adds it to
-// the whole.
+// appendImpacts writes the frontier, adds it to whole, and empties it.
 func (f *Frontier) appendImpacts(dst []byte, whole *Frontier) []byte {
 	if whole != nil {
 		for _, m := range f.impacts {

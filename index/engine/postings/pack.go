@@ -26,8 +26,7 @@ const slack = 16
 //
 // The width is the one that makes the frame smallest, nearly: see frameWidth.
 
-// moreBeyond in the byte of the width says that there are values with more than one
-// bit beyond it.
+// moreBeyond in the byte of the width says that some values have more than one bit beyond it.
 const moreBeyond = 1 << 7
 
 // appendFrame appends values, at most BlockLen of them.
@@ -69,14 +68,14 @@ func packFrame(dst []byte, values []uint32, width uint) []byte {
 	return dst
 }
 
-// Exceptions take time to decode, so they count for more bits than they take: with
-// less, frames are a little smaller and queries slower.
+// Exceptions take time to decode, so they count for more bits than they take: otherwise frames
+// would be a little smaller and queries slower.
 const (
 	onePenalty  = 4
 	morePenalty = 8
 )
 
-// frameWidth is the width with which a frame of values is smallest, with the penalties.
+// frameWidth returns the width with the smallest frame of values, penalties included.
 func frameWidth(values []uint32) uint {
 	var count [33]int
 	widest := 0
@@ -101,9 +100,8 @@ func frameWidth(values []uint32) uint {
 	return uint(best)
 }
 
-// readFrame reads len(dst) values, at most BlockLen, each of them plus add (0 or 1),
-// and returns what follows the frame; ok is false when src is no frame of that many
-// values, or when one is too large for add.
+// readFrame reads len(dst) values, at most BlockLen, each plus add (0 or 1), and returns the bytes
+// after the frame; ok is false when src is not such a frame, or a value is too large for add.
 func readFrame(dst []uint32, src []byte, add uint32) (rest []byte, ok bool) {
 	if len(src) < 2 || src[0]&^moreBeyond > 32 {
 		return nil, false
@@ -153,7 +151,7 @@ func readMore(dst []uint32, src []byte, width uint, add uint32) (rest []byte, ok
 		}
 		at, high := src[0], uint32(src[1])
 		switch {
-		case high < 0x80: // nearly all
+		case high < 0x80: // the usual case
 			src = src[2:]
 		case len(src) > 2 && src[2] < 0x80:
 			high = high&0x7f | uint32(src[2])<<7

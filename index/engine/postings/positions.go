@@ -60,8 +60,8 @@ type positionWriter struct {
 	numbers []uint64
 }
 
-// append writes the positions of postings with these frequencies and lengths,
-// one after another in all.
+// append writes the positions of postings with these frequencies and lengths; all has the positions
+// one after another.
 func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) []byte {
 	var how special
 	same := 0
@@ -82,7 +82,7 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 		}
 		at += int(f)
 	}
-	// One that is the same saves some five bits, and costs every posting one.
+	// Equal positions save some five bits each, and cost every posting one.
 	how.same = same*5 > len(frequencies)
 	w.bits.out = dst
 	how.write(&w.bits)
@@ -114,15 +114,15 @@ func (w *positionWriter) append(dst []byte, frequencies, lengths, all []uint32) 
 	return out
 }
 
-// sameAsBefore reports whether the n numbers from all[at] on equal the before
-// numbers that come before them.
+// sameAsBefore reports whether the n numbers from all[at] on equal the before numbers ahead of
+// them.
 func sameAsBefore(all []uint32, at, n, before int) bool {
 	return n == before && all[at] == all[at-n] && slices.Equal(all[at:at+n], all[at-n:at])
 }
 
-// PositionReader reads the positions of a cursor's postings. Those of a block lie one
-// after another without a place where one begins: it decodes them up to the posting
-// that is asked for, once, and later from there.
+// PositionReader reads the positions of a cursor's postings. Positions of a block follow each other
+// without marks where one begins. The reader decodes them once up to the requested posting, and
+// later continues from there.
 type PositionReader struct {
 	lengths   func(ordinal uint32) uint32
 	positions []uint32
@@ -130,17 +130,16 @@ type PositionReader struct {
 	starts    [BlockLen + 1]uint32
 	block     int
 	pending   *Cursor
-	bits      bitReader // behind what was decoded of the block
+	bits      bitReader // after the decoded part of the block
 	how       special
 	decoded   int // postings of the block
 }
 
-// mostKept is for how many positions a reader that reads nothing keeps memory.
+// mostKept is for how many positions an idle reader keeps memory.
 const mostKept = 1 << 14
 
-// Reset forgets the block that was decoded last; call it when the cursor is given
-// another list. lengths gives the length of the field in a chunk; nil says that nothing is
-// read for now, so that no large memory is kept.
+// Reset forgets the decoded block; call it when the cursor gets another list. lengths returns the
+// length of the field in a chunk; nil means that the reader is idle and drops large memory.
 func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	if lengths == nil && max(cap(p.positions), cap(p.numbers)) > mostKept {
 		p.positions, p.numbers = nil, nil
@@ -148,8 +147,8 @@ func (p *PositionReader) Reset(lengths func(ordinal uint32) uint32) {
 	p.pending, p.lengths, p.bits = nil, lengths, bitReader{}
 }
 
-// Append appends to dst the positions, in rising order, of the posting that c
-// was moved to by Seek. A fault ends c's list, as every fault does.
+// Append appends the positions, in rising order, of the current posting of c's Seek to dst. A fault
+// ends c's list, as every fault does.
 func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	if c.i >= c.n {
 		return dst
@@ -165,7 +164,7 @@ func (p *PositionReader) Append(dst []uint32, c *Cursor) []uint32 {
 	return append(dst, p.positions[p.starts[c.i]:p.starts[c.i+1]]...)
 }
 
-// begin finds the positions of the block that c is in.
+// begin finds the positions of c's block.
 func (p *PositionReader) begin(c *Cursor) bool {
 	p.pending, p.block = c, c.current
 	p.positions, p.decoded = p.positions[:0], 0
@@ -182,7 +181,7 @@ func (p *PositionReader) begin(c *Cursor) bool {
 
 // decode reads positions up to those of a posting of the block.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
-	if c.decodeFrequencies(); last >= c.n { // c may have been elsewhere and have come back
+	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false
 	}
 	r, how, positions := p.bits, p.how, p.positions
@@ -191,7 +190,7 @@ func (p *PositionReader) decode(c *Cursor, last int) bool {
 		p.starts[i] = uint32(len(positions))
 		length := p.lengths(c.docs[i])
 		if f > length || !r.ok() || len(positions) > 1<<30 {
-			return false // a field has a term as often as it has terms, at most
+			return false // a term cannot occur more often than the field has terms
 		}
 		if how.same && i > 0 && r.get(1) == 1 {
 			if f != c.frequencies[i-1] {

@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// A RunEncoder writes lists that are read once, from front to back, and then encoded to be
-// searched: [Encoder.AddRun] takes them. Writing and reading them takes a fraction of
-// what encoding takes. The zero value is ready. Not safe for concurrent use.
+// A RunEncoder writes lists that are read once, from front to back, and then encoded for searches
+// by [Encoder.AddRun]. Writing and reading them takes a fraction of the time of encoding. The zero
+// value is ready. Not safe for concurrent use.
 //
-// Of each posting there is the uvarint of twice the gap to the one before, plus 1 where the
-// frequency is 1; the uvarint of another frequency; and those of the positions: the first,
-// and what each other exceeds the one before by. A list of one posting has the positions
-// alone, and those only where there are several.
+// A posting is the uvarint of twice the gap to the previous one, plus 1 if the frequency is 1; the
+// uvarint of another frequency; and those of the positions: the first, and the difference of each
+// other to the one before. A list of one posting only has the positions, and only when there are
+// several.
 type RunEncoder struct {
 	out       []byte
 	df        int
-	next      uint32 // ordinal after that of the last posting
+	next      uint32 // the ordinal after the last posting
 	single    Single
-	positions int // where those of the first posting begin
+	positions int // start of the first posting's positions
 }
 
 // AddOccurrences is [Encoder.AddOccurrences].
@@ -62,7 +62,7 @@ func (e *RunEncoder) add(list []Occurrence, counted bool) {
 	e.out = out
 }
 
-// appendNumber is binary.AppendUvarint, which is not inlined.
+// appendNumber is binary.AppendUvarint, which the compiler does not inline.
 func appendNumber(b []byte, v uint64) []byte {
 	if v < 0x80 {
 		return append(b, byte(v))
@@ -70,8 +70,8 @@ func appendNumber(b []byte, v uint64) []byte {
 	return binary.AppendUvarint(b, v)
 }
 
-// Finish returns the list of what was added and makes e ready for the next one. The
-// list's slices are valid until something is added.
+// Finish returns the list of the added postings and prepares e for the next one. The list's slices
+// are valid until something is added.
 func (e *RunEncoder) Finish() List {
 	list := List{DF: e.df}
 	switch {
@@ -87,9 +87,10 @@ func (e *RunEncoder) Finish() List {
 	return list
 }
 
-// AddRun appends the postings of a list that a [RunEncoder] wrote, whose ordinals are all
-// below limit: those of the list plus base, or what to says of each, if that is not nil: [End] leaves
-// it out. lengths are those of the field in all chunks, by new ordinal. counted is as in AddCounts.
+// AddRun appends the postings of a list that a [RunEncoder] wrote, whose ordinals are all below
+// limit. New ordinals are those of the list plus base, or from to if it is not nil; [End] drops a
+// posting. lengths are those of the field in all chunks, by new ordinal. counted is as in
+// AddCounts.
 func (e *Encoder) AddRun(list List, counted bool, limit, base uint32, to, lengths []uint32) error {
 	b, next, n := list.Postings, uint32(0), list.DF
 	if n == 1 {
@@ -148,9 +149,9 @@ func runPosting(b *[]byte, next uint32) (ordinal, frequency uint32, ok bool) {
 	return next + v>>1, frequency, ok
 }
 
-// readPositions appends to those of the open block.
+// readPositions appends the positions of a posting to those of the open block.
 func (e *Encoder) readPositions(b *[]byte, n uint32) bool {
-	if uint64(n) > uint64(len(*b)) { // each takes a byte at least
+	if uint64(n) > uint64(len(*b)) { // each takes at least a byte
 		return false
 	}
 	position, all, ok := uint32(0), e.all, true

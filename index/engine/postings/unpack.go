@@ -2,19 +2,18 @@ package postings
 
 import "encoding/binary"
 
-// The two loops in which decoding a block spends its time. There is one of each in
-// plain Go; files of single architectures put faster ones in their place when the
-// program starts, which give the same numbers.
+// The two loops that take most of the time for decoding a block. Each exists in plain Go; on some
+// architectures a faster one with the same results replaces it when the program starts.
 var (
-	// unpack reads len(dst) values, at most BlockLen, of width bits each, and
-	// adds add to them. src has slack bytes more than they need.
+	// unpack reads len(dst) values, at most BlockLen, of width bits each, and adds add to them. src
+	// has slack bytes more than needed.
 	unpack = unpackGo
-	// sumUp makes ordinals of gaps: next is the least that the first can be. It
-	// returns the last, End when one of the gaps is too large.
+	// sumUp turns gaps into ordinals: next is the smallest possible first ordinal. It returns the
+	// last, or End when a gap is too large.
 	sumUp = sumUpGo
 )
 
-// unpackGo loads eight bytes for as many values as they hold.
+// unpackGo loads eight bytes for as many values as they contain.
 func unpackGo(dst []uint32, src []byte, width uint, add uint32) {
 	full := len(dst) &^ 7
 	switch {

@@ -8,13 +8,13 @@ func init() {
 	}
 }
 
-// widest is the number of bits up to which a value lies in four bytes wherever it
-// begins in the first one.
+// widest is the number of bits up to which a value is within four bytes, wherever it begins in the
+// first one.
 const widest = 25
 
-// lanes say where eight values of some width lie, four in each half of a register:
-// the lower ones in 16 bytes from the beginning of the group, the upper ones in 16
-// bytes from where half of the group's bits end.
+// lanes say where eight values of some width are, four in each half of a register. The lower ones
+// are in 16 bytes from the beginning of the group, the upper ones in 16 bytes from where half of
+// the group's bits end.
 type lanes struct {
 	bytes  [32]byte // the four bytes of each value
 	shifts [8]uint32
@@ -36,7 +36,7 @@ var lanesOf = func() (table [widest + 1]lanes) {
 	return table
 }()
 
-// constant are the values of frames that are all exceptions, or have none: each is add.
+// constant has the values of frames without packed bits: each value is add.
 var constant = func() (values [2][BlockLen]uint32) {
 	for i := range values[1] {
 		values[1][i] = 1

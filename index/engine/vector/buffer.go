@@ -7,32 +7,32 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Buffer gathers vectors in memory, encoded and laid out as a Set has them. Free ends it.
-// Not safe for concurrent use.
+// Buffer collects vectors in memory, encoded and laid out as in a Set. Free ends it. Not safe for
+// concurrent use.
 type Buffer struct {
 	encoder *Encoder
 	rows    offheap.List[byte]
 	codes   offheap.List[byte] // whole groups
 	scales  offheap.List[byte]
 	owners  offheap.List[uint32]
-	code    []uint64 // of the vector that was added last
+	code    []uint64 // of the last added vector
 }
 
 // NewBuffer returns a buffer for vectors of dims dimensions.
 func NewBuffer(dims int) *Buffer { return &Buffer{encoder: NewEncoder(dims)} }
 
-// Dims is the number of dimensions of its vectors.
+// Dims returns the number of dimensions of its vectors.
 func (b *Buffer) Dims() int { return b.encoder.dims }
 
-// Len is the number of vectors.
+// Len returns the number of vectors.
 func (b *Buffer) Len() int { return len(b.owners.Items) }
 
-// Bytes is the memory that the vectors take.
+// Bytes returns the memory of the vectors.
 func (b *Buffer) Bytes() int64 {
 	return b.rows.Bytes() + b.codes.Bytes() + b.scales.Bytes() + b.owners.Bytes()
 }
 
-// Free makes b empty and gives its memory back; sets that share it end, too.
+// Free makes b empty and releases its memory; sets that share it become invalid.
 func (b *Buffer) Free() {
 	b.rows.Free()
 	b.codes.Free()
@@ -40,7 +40,7 @@ func (b *Buffer) Free() {
 	b.owners.Free()
 }
 
-// Add adds a passage of a chunk; owner never falls.
+// Add adds a passage of a chunk; owner must not fall.
 func (b *Buffer) Add(owner uint32, v []float32) {
 	b.rows.Grow(b.encoder.RowBytes())
 	var scale float32
@@ -48,7 +48,7 @@ func (b *Buffer) Add(owner uint32, v []float32) {
 	b.add(owner, scale)
 }
 
-// add adds all of the next vector but its row. Its code is in b.code.
+// add adds the next vector except its row. Its code is in b.code.
 func (b *Buffer) add(owner uint32, scale float32) {
 	i := b.Len()
 	if i%GroupRows == 0 {
@@ -63,8 +63,8 @@ func (b *Buffer) add(owner uint32, scale float32) {
 	b.owners.Add(owner)
 }
 
-// Set arranges the vectors to be searched; their owners are below chunks. The set shares
-// the memory of b, and is valid until the next Add or Free.
+// Set prepares the vectors for searching; their owners are below chunks. The set shares the memory
+// of b, and is valid until the next Add or Free.
 func (b *Buffer) Set(chunks int) *Set {
 	s := &Set{Encoder: b.encoder, Chunks: chunks, Count: b.Len(), Rows: b.rows.Items, Codes: b.codes.Items,
 		Scales: b.scales.Items}
@@ -76,8 +76,8 @@ func (b *Buffer) Set(chunks int) *Set {
 	return s
 }
 
-// Kept is a buffer of the vectors whose owners remap makes others of, in the same order;
-// those for which it says false are left out.
+// Kept returns a buffer of the vectors with new owners from remap, in the same order; it drops
+// those for which remap returns false.
 func (b *Buffer) Kept(remap func(owner uint32) (to uint32, ok bool)) *Buffer {
 	e := b.encoder
 	size := e.RowBytes()
@@ -100,14 +100,14 @@ func AppendScale(b []byte, scale float32) []byte {
 	return binary.LittleEndian.AppendUint32(b, math.Float32bits(scale))
 }
 
-// OwnerList makes the owners of a set, and what is derived from them.
+// OwnerList makes the owners of a set, and the first rows.
 type OwnerList struct {
 	Owners, Firsts []byte // those of Set
 	Owned          int
 	last           uint32
 }
 
-// Add adds the owner of the next row; owners never fall and are below 1<<24.
+// Add adds the owner of the next row; owners must not fall and are below 1<<24.
 func (l *OwnerList) Add(owner uint32) {
 	rows := len(l.Owners) / OwnerBytes
 	if rows == 0 || owner != l.last {

@@ -6,10 +6,9 @@ import (
 	"math"
 )
 
-// Check returns an error when the parts of s do not agree, which no writer of this
-// program makes: sizes, owners that fall or are no chunks, wrong first rows, scales
-// that are no finite numbers of at least 0. It does not look at rows and codes, of
-// which every value is valid.
+// Check fails when the parts of s do not agree, which no writer of this program produces: sizes,
+// falling or invalid owners, wrong first rows, scales that are negative or not finite. It does not
+// read rows and codes, because all their values are valid.
 func (s *Set) Check() error {
 	dims := s.Encoder.Dims()
 	if s.Count < 0 || len(s.Rows) != s.Count*s.Encoder.RowBytes() || len(s.Codes) != CodeBytes(dims, s.Count) ||

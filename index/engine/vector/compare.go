@@ -10,17 +10,16 @@ import (
 	"sync"
 )
 
-// blockRows is how many rows the kernels are given at once. It is a multiple of
-// GroupRows.
+// blockRows is how many rows the kernels get at once. It is a multiple of GroupRows.
 const blockRows = 1024
 
 // worker is the memory of one search, kept for the next one.
 type worker struct {
 	query query
 	scanner
-	others  []*scanner // one for each goroutine that scans beside this one
+	others  []*scanner // one for each additional goroutine
 	parts   []part     // one for each range of rows
-	nearest nearest    // of the rows that were compared
+	nearest nearest    // results of the compared rows
 }
 
 var workers = sync.Pool{New: func() any { return &worker{} }}
@@ -36,7 +35,7 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 			return err
 		}
 		kernels[0].dot(c.out[:], s.Rows[:s.Count*size], part, s.Codes, q.numbers)
-		for i, row := range part { // by themselves: what they wait for, memory, comes side by side
+		for i, row := range part { // in separate calls, so that they wait for memory in parallel
 			c.scales[i] = math.Float32frombits(binary.LittleEndian.Uint32(scales[ScaleBytes*int(row):]))
 		}
 		for i, product := range c.out[:len(part)] {
@@ -51,7 +50,7 @@ func (s *Set) compare(q *query, c *scanner, found *nearest) error {
 	return nil
 }
 
-// verify makes sure that rows, which rise, are as they were written.
+// verify checks that rows, which rise, are unchanged since they were written.
 func (s *Set) verify(rows ...uint32) error {
 	if s.Verify == nil {
 		return nil
@@ -59,7 +58,7 @@ func (s *Set) verify(rows ...uint32) error {
 	return s.Verify(rows)
 }
 
-// compareAllowed compares every row that is allowed.
+// compareAllowed compares every allowed row.
 func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) error {
 	w.index = w.index[:0]
 	from := 0
@@ -102,8 +101,8 @@ func (s *Set) compareAllowed(ctx context.Context, w *worker, allowed []uint64) e
 	return flush()
 }
 
-// comparePassages compares all passages of the chunks that were found: the best of
-// a chunk need not have survived.
+// comparePassages compares all passages of the found chunks, because the best passage of a chunk
+// may not have survived.
 func (s *Set) comparePassages(w *worker) error {
 	if s.single() {
 		return nil
@@ -120,26 +119,26 @@ func (s *Set) comparePassages(w *worker) error {
 	return s.compare(&w.query, &w.scanner, &w.nearest)
 }
 
-// nearest keeps the best of many chunks: it gathers twice as many as are wanted and
-// more, and then drops the worse ones at once. Rows come in rounds: they rise within
-// each, so that the passages of a chunk come one after another.
+// nearest keeps the best of many chunks: it collects more than twice as many as wanted, and then
+// drops the worse ones at once. Rows come in rounds and rise within each, so that the passages of a
+// chunk are adjacent.
 type nearest struct {
 	set *Set
-	// list is what the caller had, and then what was found: from start on that
-	// of rounds before, from round on that of this one, both by ordinals.
+	// list has the caller's hits, then the found ones: from start on those of earlier rounds, from
+	// round on those of this round, both by ordinals.
 	list         []Neighbor
 	start, round int
 	k            int
 	limit        int // length at which the worse ones are dropped
 	least        float64
 	bounds       bool // least is the score that a chunk needs
-	// floor is what it needs from the beginning, if floored.
+	// floor is the score that a chunk needs from the beginning, if floored.
 	floor   float64
 	floored bool
-	few     bool // of those that score as the k-th best, any will do: no more than k are kept
+	few     bool // keep no more than k: chunks that score as the k-th best are interchangeable
 
-	scores []float64  // of cut
-	merged []Neighbor // of merge
+	scores []float64  // memory of cut
+	merged []Neighbor // memory of merge
 
 	best Neighbor // of the open chunk
 	open bool
@@ -153,7 +152,7 @@ func (t *nearest) reset(s *Set, dst []Neighbor, k int) {
 
 func (t *nearest) found() []Neighbor { return t.list[t.start:] }
 
-// need is the score that a chunk needs.
+// need returns the score that a chunk needs.
 func (t *nearest) need() float64 {
 	if !t.bounds {
 		return math.Inf(-1)
@@ -161,12 +160,11 @@ func (t *nearest) need() float64 {
 	return t.least
 }
 
-// misses reports whether a passage with this score does not count, whether or not
-// its chunk is open.
+// misses reports whether a passage with this score is too low, even for an open chunk.
 func (t *nearest) misses(score float64) bool { return t.bounds && score < t.least }
 
-// passage takes a row into account that does not miss. What its passage is in its
-// chunk, finish says of those that are kept; until then it is the row.
+// passage adds a row that does not miss. Until finish computes the passage number of kept hits, the
+// field has the row.
 func (t *nearest) passage(row int, score float64) {
 	ordinal := uint32(row)
 	if !t.set.single() {
@@ -194,7 +192,7 @@ func (t *nearest) close() {
 	}
 }
 
-// finish returns the list with the best at the end of it, in order.
+// finish returns the list with the best hits at its end, in order.
 func (t *nearest) finish() []Neighbor {
 	t.cut()
 	found := t.found()
@@ -216,11 +214,11 @@ func (t *nearest) finish() []Neighbor {
 	return list
 }
 
-// cut ends a round and drops what scores less than the k-th best.
+// cut ends a round and drops hits that score less than the k-th best.
 func (t *nearest) cut() {
 	t.close()
 	if t.round == len(t.list) && t.bounds {
-		return // nothing came
+		return // the round found nothing
 	}
 	t.merge()
 	found := t.found()
@@ -254,8 +252,8 @@ func (t *nearest) cut() {
 	t.round = len(t.list)
 }
 
-// merge adds what this round found to what those before did: of a chunk that is in
-// both, the better passage, and of equal ones the first.
+// merge adds the hits of this round to earlier ones. For a chunk in both it keeps the better
+// passage, and of equal ones the first.
 func (t *nearest) merge() {
 	old, found := t.list[t.start:t.round], t.list[t.round:]
 	t.round = len(t.list)
@@ -281,7 +279,7 @@ func (t *nearest) merge() {
 	t.list, t.round = out, len(out)
 }
 
-// largest is the k-th largest number of a list, from 1, which it reorders: Hoare's
+// largest returns the k-th largest number of a list, from 1, and reorders the list: Hoare's
 // selection.
 func largest(list []float64, k int) float64 {
 	for low, high := 0, len(list)-1; low < high; {

@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// Depth is how many rows must survive the first step of a search for the nearest
-// 10 and the nearest 100 chunks. The zero Depth is unknown.
+// Depth is how many rows must survive the first step of a search for the nearest 10 and the nearest
+// 100 chunks. The zero Depth is unknown.
 type Depth struct{ Ten, Hundred int }
 
-// At is the depth for the nearest k chunks: what was measured for 10 when fewer
-// are wanted, between 10 and 100 the power of k that meets both, and above 100 in
-// proportion, which is more than it takes.
+// At returns the depth for the nearest k chunks: the measured one for 10 when fewer are wanted, a
+// power of k between 10 and 100, and a proportional one above 100, which is more than needed.
 func (d Depth) At(k int) int {
 	switch {
 	case k <= 10:
@@ -25,14 +24,14 @@ func (d Depth) At(k int) int {
 	return max(k, int(ten*math.Pow(hundred/ten, math.Log10(float64(k)/10))))
 }
 
-// Part is a set, without the chunks that are not in Live (nil leaves all).
+// Part is a set without the chunks that are not in Live (nil keeps all).
 type Part struct {
 	*Set
 	Live []uint64
 }
 
-// How many queries Measure takes by itself, from manyRows rows on and below: a
-// small segment is soon part of a larger one, which is measured again.
+// How many queries Measure uses by default, from manyRows rows on and below. A small segment soon
+// becomes a part of a larger one, which is measured again.
 const (
 	samples    = 128
 	fewSamples = 32
@@ -42,13 +41,12 @@ const (
 // depthShare is the share of the nearest chunks that must survive.
 const depthShare = 0.999
 
-// Measure finds the depth that a search of all parts, seen as one set, needs: for
-// sampled vectors of theirs it compares every row, and looks how many rows have a
-// better estimate than the nearest ones. Every second query is moved away from the
-// vector it was drawn from (Perturb), because questions are not among the answers. The
-// sample depends on the number of rows alone; queries 0 is a sensible number of
-// them. The zero Depth means that the parts have too few rows for it to matter.
-// breathe is called each millisecond or so; its error ends the measurement.
+// Measure finds the depth for searches of all parts together. For sampled vectors it compares every
+// row, and counts how many rows have a better estimate than the nearest ones. Every second query is
+// moved away from its vector (Perturb), because real questions are not among the answers. The
+// sample depends only on the number of rows; queries 0 means a default number. The zero Depth means
+// that the parts have too few rows to matter. breathe is called about every millisecond; its error
+// ends the measurement.
 func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	total := 0
 	for _, p := range parts {
@@ -66,7 +64,7 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 	rng := rand.New(rand.NewPCG(uint64(total), 0))
 	var list []*sample
 	for i := range queries {
-		var drawn [3][]float32 // a query, and two to move it
+		var drawn [3][]float32 // a query, and two vectors to move it
 		for k := range drawn[:1+i%2*2] {
 			var err error
 			if drawn[k], err = sampleOf(parts, rng, total); err != nil {
@@ -95,16 +93,15 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 		needed := q.needed()
 		ten, hundred = append(ten, needed[:min(len(needed), 10)]...), append(hundred, needed...)
 	}
-	// The share is taken of more numbers for a hundred, so it may come out lower.
+	// The share is taken of more numbers for a hundred, so the result may be lower.
 	d := Depth{Ten: quantile(ten), Hundred: quantile(hundred)}
 	d.Hundred = max(d.Hundred, d.Ten)
 	return d, nil
 }
 
-// Perturb moves v, of unit length, by the difference of two other vectors of its
-// set, a quarter more of it, and makes it unit length again: a question is about as
-// far from the passage that answers it, and both share what all vectors of a model
-// have in common, which a move in a random direction would not leave.
+// Perturb moves v, of unit length, by 1.25 times the difference of two other vectors of its set,
+// and restores unit length. A real question is about as far from its passage, and it shares what
+// all vectors of a model have in common, which a random direction would destroy.
 func Perturb(v, from, to []float32) {
 	const share = 1.25
 	var square float64
@@ -114,15 +111,15 @@ func Perturb(v, from, to []float32) {
 		square += float64(moved[i] * moved[i])
 	}
 	if square == 0 {
-		return // back to nothing: v is as good
+		return // moved to zero: v is good enough
 	}
 	for i, x := range moved {
 		v[i] = float32(x / math.Sqrt(square))
 	}
 }
 
-// sampleOf is a random live vector of parts, which have total rows; nil when the
-// draws only meet rows that are not live.
+// sampleOf returns a random live vector of parts, which have total rows; nil when the draws only
+// meet deleted rows.
 func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	for range 20 {
 		at := rng.IntN(total)
@@ -141,7 +138,7 @@ func sampleOf(parts []Part, rng *rand.Rand, total int) ([]float32, error) {
 	return nil, nil
 }
 
-// quantile is the depth at which depthShare of the needed rows survive.
+// quantile returns the depth at which depthShare of the needed rows survive.
 func quantile(needed []int) int {
 	if len(needed) == 0 {
 		return 0
@@ -155,17 +152,17 @@ type sample struct {
 	query   query
 	nearest nearest
 	near    []candidate // chunks of the parts so far
-	counts  []int32     // rows by estimate, the lowest possible one first
+	counts  []int32     // number of rows by estimate, lowest possible estimate first
 }
 
-// candidate is a chunk by its best passage.
+// candidate is a chunk with its best passage.
 type candidate struct {
 	score    float64
 	estimate int32
 }
 
-// sample compares every live row with every query. Blocks come first and queries
-// second, so that rows are read from memory once.
+// sample compares every live row with every query. Blocks are the outer loop and queries the inner
+// one, so that rows are read from memory once.
 func (p *Part) sample(breathe func() error, list []*sample) error {
 	size, words := p.Encoder.RowBytes(), p.Encoder.Words()
 	var out [blockRows]int32
@@ -175,7 +172,7 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	var codes []uint64
 	for _, q := range list {
 		q.nearest.reset(p.Set, nil, 100)
-		q.nearest.few = true // a model that gives many texts one vector must not fill the memory
+		q.nearest.few = true // limits memory when a model gives many texts the same vector
 	}
 	for at := 0; at < p.Count; at += blockRows {
 		if err := breathe(); err != nil {
@@ -216,13 +213,12 @@ func (p *Part) sample(breathe func() error, list []*sample) error {
 	return nil
 }
 
-// needed is, for the nearest 100 chunks, how many rows have to survive for theirs to
-// be among them.
+// needed returns, for each of the nearest 100 chunks, how many rows must survive to include it.
 func (q *sample) needed() []int {
 	slices.SortFunc(q.near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.estimate, a.estimate))
 	})
-	for i := len(q.counts) - 2; i >= 0; i-- { // now: rows with this estimate or a better one
+	for i := len(q.counts) - 2; i >= 0; i-- { // from here on: rows with this estimate or a better one
 		q.counts[i] += q.counts[i+1]
 	}
 	var out []int

@@ -8,14 +8,13 @@ import (
 	"sync"
 )
 
-// A vector is stored rotated and in sign and magnitude, nine bits a dimension: the
-// signs are its code, which a scan looks at, and the magnitudes its row, which is
-// read of few vectors. Nothing is stored twice.
+// A vector is stored rotated, as sign and magnitude, nine bits for each dimension. The signs are
+// its code, which a scan reads; the magnitudes are its row, which is read for few vectors. Nothing
+// is stored twice.
 
 const (
-	// GroupRows is the number of codes that lie together: first the first
-	// words of all of them, then the second ones, so that a kernel compares as
-	// many vectors at once as its registers are wide.
+	// GroupRows is the number of codes in a group: first the first words of all codes, then the
+	// second words, so that a kernel compares as many vectors at once as its registers can hold.
 	GroupRows = 8
 	wordBits  = 64
 	maxLevel  = 255 // the largest magnitude
@@ -25,8 +24,7 @@ const (
 // MaxDims is the largest number of dimensions.
 const MaxDims = 1 << 16
 
-// Encoder turns vectors of one length into codes and rows and back. It is safe
-// for concurrent use.
+// Encoder turns vectors of one length into codes and rows and back. It is safe for concurrent use.
 type Encoder struct {
 	dims   int
 	padded int
@@ -45,31 +43,30 @@ func NewEncoder(dims int) *Encoder {
 	return e.(*Encoder)
 }
 
-// Padded is dims rounded up to a multiple of 64: the length of a row in bytes, and
-// of a code in bits.
+// Padded returns dims rounded up to a multiple of 64: the length of a row in bytes, and of a code
+// in bits.
 func Padded(dims int) int { return (dims + wordBits - 1) / wordBits * wordBits }
 
-// CodeBytes is the size of the codes of count vectors: whole groups, the last one
-// filled up with zeros.
+// CodeBytes returns the size of the codes of count vectors: whole groups, the last padded with
+// zeros.
 func CodeBytes(dims, count int) int {
 	return (count + GroupRows - 1) / GroupRows * GroupRows * Padded(dims) / 8
 }
 
-// Dims is the number of dimensions of the vectors.
+// Dims returns the number of dimensions of the vectors.
 func (e *Encoder) Dims() int { return e.dims }
 
-// Words is the length of a code in words of 64 bits.
+// Words returns the length of a code in words of 64 bits.
 func (e *Encoder) Words() int { return e.padded / wordBits }
 
-// RowBytes is the length of a row.
+// RowBytes returns the length of a row.
 func (e *Encoder) RowBytes() int { return e.padded }
 
-// Encode appends the magnitudes of v to row and its signs to code, one bit a
-// dimension, set when it is negative, and returns the scale: a number is its
-// magnitude times the scale. The scale is such that the similarity of v with what
-// is stored of it is that of v with itself: by rounding alone it would be a little
-// more or less, which would reorder neighbors that are about equally near. (Gao
-// and Long, RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
+// Encode appends the magnitudes of v to row and its signs to code, one bit for each dimension, set
+// when it is negative, and returns the scale: a number is its magnitude times the scale. The scale
+// makes the similarity of v with its encoding equal to that of v with itself. Rounding alone would
+// change it a little, which would reorder neighbors that are about equally near. (Gao and Long,
+// RaBitQ, 2024, section 3.2, has the same estimator for one bit.)
 func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint64, float32) {
 	var space [512]float32
 	x := space[:]
@@ -82,12 +79,12 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 	start, words := len(row), len(code)
 	row = append(row, make([]byte, e.padded)...)
 	code = append(code, make([]uint64, e.Words())...)
-	if !(largest > tiny && largest < 1/tiny) { // zeros, or no vector of unit length
+	if !(largest > tiny && largest < 1/tiny) { // zeros, or not a vector of unit length
 		return row, code, 0
 	}
 	e.rotate.apply(x)
 	level := maxLevel / maxAbs(x)
-	var square, product [4]float64 // sums of every fourth number, to be added side by side
+	var square, product [4]float64 // sums of every fourth number, which processors add in parallel
 	for w := range e.Words() {
 		var negative uint64
 		part, out := x[w*wordBits:][:wordBits], row[start+w*wordBits:][:wordBits]
@@ -95,8 +92,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 			bits := math.Float32bits(part[i])
 			negative |= uint64(bits>>31) << i
 			a := math.Float32frombits(bits & noSign)
-			// Beside a number of this size there are no fractions: adding
-			// it rounds, ties to even.
+			// Adding a number of this size removes fractions: it rounds, ties to even.
 			const round = 3 << 22
 			n := float32(a*level) + round
 			out[i] = byte(math.Float32bits(n))
@@ -110,8 +106,7 @@ func (e *Encoder) Encode(row []byte, code []uint64, v []float32) ([]byte, []uint
 		product[3]))
 }
 
-// noSign masks the sign of a float32. Without signs, floats are ordered as their
-// bits are.
+// noSign masks the sign of a float32. Without signs, floats sort as their bits do.
 const noSign = 1<<31 - 1
 
 func maxAbs(v []float32) float32 {
@@ -122,8 +117,8 @@ func maxAbs(v []float32) float32 {
 	return math.Float32frombits(largest)
 }
 
-// Decode writes the vector that is stored as row, code and scale to dst, which has
-// as many numbers as it has dimensions.
+// Decode writes the vector that is stored as row, code and scale to dst, whose length is the number
+// of dimensions.
 func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32) {
 	x := make([]float32, e.padded)
 	for i, n := range row[:e.padded] {
@@ -144,7 +139,7 @@ func PutCode(codes []byte, i int, code []uint64) {
 	}
 }
 
-// codeAt is where word w of the code of vector i lies, of codes words long.
+// codeAt returns the position of word w of the code of vector i in codes of words words.
 func codeAt(i, w, words int) int { return 8 * ((i/GroupRows*words+w)*GroupRows + i%GroupRows) }
 
 // Code appends the code of vector i of codes, words long.
@@ -157,26 +152,23 @@ func Code(dst []uint64, codes []byte, i, words int) []uint64 {
 	return dst
 }
 
-// A query is a vector made ready to be compared: rotated, as 15-bit numbers for
-// rows, and as 4-bit numbers, by bit planes, for codes.
+// A query is a vector prepared for comparisons: rotated, as 15-bit numbers for rows, and as 4-bit
+// numbers, by bit planes, for codes.
 type query struct {
 	numbers []int16
-	// scale times a dot product with a row, times the row's scale, is the
-	// similarity.
+	// scale times a dot product with a row, times the row's scale, is the similarity.
 	scale float64
-	// planes are, for each word of a code, the four planes of that many
-	// numbers: the dimensions whose number has that bit. The last plane
+	// planes has, for each word of a code, the four bit planes of its numbers. The last plane
 	// weighs -8, as in two's complement.
 	planes []uint64
-	// tables say the same by looking up: for each word of a code, first of the low
-	// halves of its bytes and then of the high ones, for each byte and each of the 16
-	// values of its half the sum of the numbers whose bits are set, and tableBias.
+	// tables has the same as sums: for each word of a code, first for the low halves of its bytes
+	// and then for the high ones, for each byte and each of the 16 values of its half, the sum of
+	// the numbers with set bits, plus tableBias.
 	tables []byte
 	x      []float32
-	// of is the vector that was made ready last: a search asks several fields and
-	// segments for what is near to one.
+	// of is the last prepared vector, because a search compares it in several fields and segments.
 	of []float32
-	// reach is how estimates and similarities go together.
+	// reach says how estimates and similarities are related.
 	reach reach
 }
 
@@ -188,9 +180,9 @@ const (
 	tableBias  = 32         // so that no sum is negative
 )
 
-// prepare makes q ready; v has the encoder's number of dimensions.
+// prepare prepares q; v has the encoder's number of dimensions.
 func (e *Encoder) prepare(q *query, v []float32) {
-	if slices.Equal(q.of, v) { // never with NaN
+	if slices.Equal(q.of, v) { // never equal with NaN
 		return
 	}
 	q.of = append(q.of[:0], v...)
@@ -206,7 +198,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 		return
 	}
 	clear(q.x[len(v):])
-	for i, f := range v { // so that nothing overflows, whatever the length of v
+	for i, f := range v { // avoids an overflow, whatever the length of v
 		q.x[i] = float32(float64(f) / largest)
 	}
 	e.rotate.apply(q.x)
@@ -216,13 +208,12 @@ func (e *Encoder) prepare(q *query, v []float32) {
 		sum += math.Abs(float64(f))
 	}
 	q.reach = newReach(q.x, most, largest)
-	// No sum of products with magnitudes may leave 32 bits.
+	// No sum of products with magnitudes may exceed 32 bits.
 	factor := min(queryMost/most, (math.MaxInt32/maxLevel-float64(e.padded))/sum)
 	q.scale = largest / factor
 	for i, f := range q.x {
 		q.numbers[i] = int16(math.RoundToEven(float64(f) * factor))
-		// A set bit of a code is a negative number: what it adds is the
-		// opposite.
+		// A set bit of a code means a negative number, which adds the opposite.
 		n := uint64(int64(math.RoundToEven(float64(-f) / most * planeMost)))
 		planes := q.planes[i/wordBits*planeCount:][:planeCount]
 		for p := range planes {
@@ -231,7 +222,7 @@ func (e *Encoder) prepare(q *query, v []float32) {
 	}
 }
 
-// tabulate makes the tables of the planes, eight numbers at once, a byte each.
+// tabulate makes the tables of the planes, eight numbers of a byte each at once.
 func (q *query) tabulate() {
 	const every = 0x0101010101010101
 	q.tables = resize(q.tables, len(q.planes)/planeCount*tableBytes)
@@ -250,7 +241,7 @@ func (q *query) tabulate() {
 	}
 }
 
-// bitSums has for each set of three bits eight bytes: how many of them are set in 0 to 7.
+// bitSums has, for each set of three bits, eight bytes: how many of the bits are set in 0 to 7.
 var bitSums = func() (out [8]uint64) {
 	for set := range out {
 		for i := range 8 {
@@ -267,9 +258,8 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// estimate is what codes alone say of the similarity with a vector, larger is
-// nearer: the sum of the query's 4-bit numbers over the dimensions in which the
-// vector is negative, with the opposite sign.
+// estimate returns the similarity with a vector from codes alone, larger is nearer: the negated sum
+// of the query's 4-bit numbers over the dimensions in which the vector is negative.
 func estimate(planes, code []uint64) int32 {
 	var sums [planeCount]int
 	for w, c := range code {

@@ -6,30 +6,29 @@ import (
 	"slices"
 )
 
-// A kernel is the inner loops, for one kind of processor. Every kernel gives
-// exactly the numbers of the one in plain Go: they are integers.
+// A kernel has the inner loops for one kind of processor. All kernels compute exactly the same
+// integers as the one in plain Go.
 type kernel struct {
 	name string
-	// scan estimates groups of GroupRows vectors: out gets their estimates,
-	// and mask a bit for each, set when its estimate is above least. There are
-	// len(mask) groups.
+	// scan estimates groups of GroupRows vectors. out gets their estimates, and mask one bit for
+	// each, set when its estimate is above least. There are len(mask) groups.
 	scan func(out []int32, mask []byte, codes []byte, q *query, least int32)
-	// above sets the bits of estimates above least, and clears the others. There
-	// are 8 len(mask) estimates, a multiple of wordBits.
+	// above sets the bits of estimates above least, and clears the others. There are 8 len(mask)
+	// estimates, a multiple of wordBits.
 	above func(mask []byte, estimates []int32, least int32)
-	// dot multiplies a query with the rows whose numbers are in index, and rise
-	// there. Like rows, codes are those of all rows.
+	// dot multiplies a query with the rows in index, whose numbers rise. Like rows, codes are those
+	// of all rows.
 	dot func(out []int32, rows []byte, index []uint32, codes []byte, numbers []int16)
 }
 
 // plain is the kernel in plain Go.
 var plain = kernel{"go", scanGo, aboveGo, dotGo}
 
-// kernels are those that this processor has, the fastest first; the files of
-// single architectures put theirs before the plain one when the program starts.
+// kernels are those of this processor, the fastest first; on some architectures faster ones are
+// added before the plain one when the program starts.
 var kernels = []kernel{plain}
 
-// Kernel names the kernel that is used.
+// Kernel returns the name of the kernel in use.
 func Kernel() string { return kernels[0].name }
 
 func scanGo(out []int32, mask []byte, codes []byte, q *query, least int32) {
@@ -85,8 +84,8 @@ func dotGo(out []int32, rows []byte, index []uint32, codes []byte, numbers []int
 	}
 }
 
-// checkScan checks the bounds of what a kernel in assembly reads and writes, and
-// whether that is anything.
+// checkScan checks the bounds for a kernel in assembly, and reports whether there is anything to
+// do.
 func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	groups := len(mask)
 	if groups == 0 || words == 0 {
@@ -96,7 +95,7 @@ func checkScan(out []int32, mask []byte, codes []byte, words int) bool {
 	return true
 }
 
-// aboveWith checks the bounds of what a kernel in assembly reads and writes.
+// aboveWith checks the bounds for a kernel in assembly.
 func aboveWith(above func(mask *byte, estimates *int32, words int, least int32)) func([]byte, []int32, int32) {
 	return func(mask []byte, estimates []int32, least int32) {
 		if words := 8 * len(mask) / wordBits; words > 0 {
@@ -108,6 +107,6 @@ func aboveWith(above func(mask *byte, estimates *int32, words int, least int32))
 
 func checkDot(out []int32, rows []byte, index []uint32, codes []byte, words int) {
 	_ = out[len(index)-1]
-	last := int(slices.Max(index)) // that they rise is for the caller to see to, not to be trusted with memory
+	last := int(slices.Max(index)) // the caller must pass rising numbers; memory safety does not depend on it
 	_, _ = rows[(last+1)*words*wordBits-1], codes[codeAt(last, words-1, words)+7]
 }

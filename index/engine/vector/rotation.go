@@ -2,17 +2,15 @@ package vector
 
 import "math"
 
-// A rotation turns vectors of a padded length so that what a few dimensions carry
-// is spread over all of them. Then signs say about as much in every dimension, and
-// no dimension is so large that the others lose their digits when they are stored
-// as bytes. Lengths and dot products stay as they are.
+// A rotation spreads what a few dimensions of a padded vector carry over all of them. Then signs
+// carry about equal information in every dimension, and no dimension is so large that the others
+// lose precision as bytes. Lengths and dot products stay unchanged.
 //
-// It is a randomized Hadamard transform: signs are flipped, then the first p
-// numbers, p the largest power of two, are transformed; when that leaves some
-// out, signs are flipped again and the last p are transformed. The signs are part
-// of the format and never change. After Ailon and Chazelle, The Fast
-// Johnson-Lindenstrauss Transform, 2009, section 2; the overlap of two transforms
-// spares padding to a power of two.
+// It is a randomized Hadamard transform: signs are flipped, then the first p numbers, p the largest
+// power of two, are transformed. If some numbers are left out, signs are flipped again and the last
+// p are transformed. The signs are part of the format and never change. After Ailon and Chazelle,
+// The Fast Johnson-Lindenstrauss Transform, 2009, section 2; two overlapping transforms avoid
+// padding to a power of two.
 type rotation struct {
 	first, second []float32 // +1 and -1
 	power         int
@@ -28,8 +26,8 @@ func newRotation(padded int) *rotation {
 	return r
 }
 
-// flips are the signs of one step: those of word w are the bits of splitmix64 of
-// 2w + step, a set bit being -1.
+// flips returns the signs of one step: those of word w are the bits of splitmix64 of 2w + step; a
+// set bit means -1.
 func flips(n int, step uint64) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -41,7 +39,7 @@ func flips(n int, step uint64) []float32 {
 	return out
 }
 
-// splitmix64 is the generator of Steele, Lea and Flood, 2014, after x steps.
+// splitmix64 returns number x of the generator of Steele, Lea and Flood, 2014.
 func splitmix64(x uint64) uint64 {
 	z := (x + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -64,7 +62,7 @@ func (r *rotation) apply(v []float32) {
 	r.transform(v[len(v)-r.power:])
 }
 
-// undo is the inverse of apply: every step is its own inverse.
+// undo reverses apply: every step is its own inverse.
 func (r *rotation) undo(v []float32) {
 	if r.power < len(v) {
 		r.transform(v[len(v)-r.power:])
@@ -78,8 +76,8 @@ func (r *rotation) undo(v []float32) {
 	}
 }
 
-// transform is the Walsh-Hadamard transform of a power of two numbers, at least
-// 64, times 1/sqrt of how many they are. Two of its stages are done at a time.
+// transform computes the Walsh-Hadamard transform of a power of two numbers, at least 64, divided
+// by the square root of their count. It does two stages at a time.
 func (r *rotation) transform(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 {
 		q := v[i : i+4 : i+4]

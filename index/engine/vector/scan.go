@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// The first step estimates all rows; the best are compared. Which ones
-// are does not depend on how the work is divided.
+// The first step estimates all rows and compares the best. The choice of rows does not depend on
+// how the work is divided.
 
 // survivor is a row that survives.
 type survivor struct {
@@ -22,51 +22,49 @@ type survivor struct {
 }
 
 const (
-	// splitRows is the least number of rows of a range: ranges may be scanned
-	// by several cores, and this is worth the start of another one. How many
-	// there are depends on the rows alone, so that the answer does.
+	// splitRows is the smallest number of rows of a range. Several cores may scan ranges, and this
+	// size is worth starting another one. The number of ranges depends only on the rows, so that
+	// the answer does too.
 	splitRows = 1 << 18
-	// stretchRows is the most rows whose estimates are kept at once. With fewer more
-	// rows are compared, before it is known what is near; more leave the cache.
+	// stretchRows is the most rows whose estimates are kept at once. With fewer, more rows are
+	// compared before near ones are known; with more, they leave the cache.
 	stretchRows = 1 << 18
-	// cancelBlocks is the number of blocks after which a scan looks whether it
-	// is still wanted: about 0.1 ms.
+	// cancelBlocks is the number of blocks after which a scan checks for cancellation: about 0.1
+	// ms.
 	cancelBlocks = 64
-	// countedEvery: of so many estimates one is counted, to tell about how many rows
-	// are chosen by one. It is a power of two; countedShift leaves as many numbers of
-	// the top bits of 32.
+	// countedEvery: one of this many estimates is counted, to predict how many rows an estimate
+	// selects. It is a power of two; countedShift keeps as many of the top bits of 32.
 	countedEvery = 32
 	countedShift = 27
 )
 
-// scanJob is what a scan looks for.
+// scanJob says what a scan looks for.
 type scanJob struct {
 	allowed []uint64
-	depth   int // so many survive at most
-	k       int // of the chunks that are wanted
-	// prune compares rows while others are still being looked at, and none that
-	// cannot be among the nearest by what is known then. Otherwise exactly the
-	// best depth survive, to be compared at the end.
+	depth   int // the most survivors
+	k       int // number of wanted chunks
+	// prune compares rows while others are still estimated, and skips rows that cannot be among the
+	// nearest known. Otherwise exactly the best depth survive, to be compared at the end.
 	prune bool
 }
 
-// scanner is the memory of a goroutine in which rows are chosen and compared.
+// scanner is the memory of a goroutine that chooses and compares rows.
 type scanner struct {
 	counter            // of limit
-	sampled counter    // some of the estimates of the range that is scanned
-	list    []survivor // rows that survive, in their order; or those that were compared
-	lost    int32      // no row that was dropped for want of room has a better estimate
-	index   []uint32   // rows to be compared
+	sampled counter    // some estimates of the current range
+	list    []survivor // survivors in their order, or compared rows
+	lost    int32      // no row dropped for lack of room has a better estimate
+	index   []uint32   // rows to compare
 	out     [blockRows]int32
 	scales  [blockRows]float32
-	// Of each row of a stretch: its estimate, and whether it waits to be chosen,
-	// and is chosen, a bit each.
+	// For each row of a stretch: its estimate, and one bit each for waiting to be chosen and for
+	// being chosen.
 	estimates       []int32
 	waiting, chosen []byte
 }
 
-// part is what a scan found in one range of rows. There may be many: what is large
-// belongs to a scanner.
+// part is the result of a scan in one range of rows. There may be many, so large memory belongs to
+// a scanner.
 type part struct {
 	list    []survivor
 	lost    int32
@@ -74,8 +72,8 @@ type part struct {
 	err     error
 }
 
-// scan estimates all rows and leaves the best in w.list, in the order of rows, but
-// for those that were compared meanwhile, which are in w.nearest.
+// scan estimates all rows and leaves the best in w.list, in the order of rows, except those that
+// were compared meanwhile, which are in w.nearest.
 func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.parts) < parts {
@@ -101,7 +99,7 @@ func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	return ctx.Err()
 }
 
-// scanPart scans one range of rows, of so many, in the memory of c.
+// scanPart scans range i of n ranges of rows, in the memory of c.
 func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob, i, rows int) {
 	p := &w.parts[i]
 	p.nearest.floor, p.nearest.floored = w.nearest.floor, w.nearest.floored
@@ -110,7 +108,7 @@ func (s *Set) scanPart(ctx context.Context, w *worker, c *scanner, job *scanJob,
 	p.list, p.lost = append(p.list[:0], c.list...), c.lost
 }
 
-// scanParts scans all ranges, several at once where there are processors.
+// scanParts scans all ranges, several at once when there are processors.
 func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows int) {
 	var next atomic.Int32
 	take := func(c *scanner) {
@@ -130,8 +128,8 @@ func (s *Set) scanParts(ctx context.Context, w *worker, job scanJob, parts, rows
 	others.Wait()
 }
 
-// limit drops from the list what is not among the best n by their estimates, of equal
-// ones the last. It returns how many of the first known are left.
+// limit drops from the list all but the best n by their estimates, of equal ones the last. It
+// returns how many of the first known are left.
 func (c *scanner) limit(n, padded, known int) int {
 	if len(c.list) <= n {
 		return known
@@ -158,8 +156,8 @@ func (c *scanner) limit(n, padded, known int) int {
 	return known
 }
 
-// run compares, or keeps in c.list, the best of the rows from start, a multiple of
-// blockRows, up to end.
+// run compares, or keeps in c.list, the best of the rows from start, a multiple of blockRows, up to
+// end.
 func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found *nearest, start, end int) error {
 	c.list, c.lost = c.list[:0], math.MinInt32
 	c.sampled.reset(s.Encoder.padded, countedEvery)
@@ -187,7 +185,7 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// least is the estimate that a row needs that comes later; it loses against equal ones.
+// least returns the estimate that a later row needs; it loses against equal ones.
 func (c *scanner) least() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost
@@ -195,8 +193,8 @@ func (c *scanner) least() int32 {
 	return c.lost + 1
 }
 
-// keep adds the rows in c.index, of a stretch from at on, to c.list, and drops from both
-// what is not among the best n.
+// keep adds the rows in c.index, of a stretch from at on, to c.list, and drops from both all but
+// the best n.
 func (c *scanner) keep(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))
@@ -213,8 +211,7 @@ func (c *scanner) keep(n, padded, at int) {
 	}
 }
 
-// estimate estimates a stretch of rows from at on. Rows wait whose estimate is least or
-// better.
+// estimate estimates a stretch of rows from at on. Rows with an estimate of least or better wait.
 func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint64, at, rows int, least int32) error {
 	words := (rows + wordBits - 1) / wordBits
 	c.estimates = resize(c.estimates, words*wordBits)
@@ -232,7 +229,7 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 		mask := c.waiting[from/GroupRows:][:(some+GroupRows-1)/GroupRows]
 		kernels[0].scan(c.estimates[from:], mask, s.Codes[(at+from)/GroupRows*size:], q, before(least))
 	}
-	if rows%GroupRows != 0 { // the last group is filled up
+	if rows%GroupRows != 0 { // the last group is padded
 		c.waiting[rows/GroupRows] &= 1<<(rows%GroupRows) - 1
 	}
 	if allowed != nil && s.single() {
@@ -247,13 +244,13 @@ func (c *scanner) estimate(ctx context.Context, s *Set, q *query, allowed []uint
 	return nil
 }
 
-// before is the estimate below one; no row has the lowest of all.
+// before returns the next lower estimate; no row has the lowest of all.
 func before(estimate int32) int32 { return max(estimate, math.MinInt32+1) - 1 }
 
-// takeStretch compares those of the rows of a stretch that may be among the nearest: the
-// best estimates first, so that the others are compared with what is known by then; or
-// keeps the best. A sample says about how many are taken at once, and nothing else hangs
-// on it: that they are among the best job.depth is counted.
+// takeStretch compares those rows of a stretch that may be among the nearest, or keeps the best. It
+// compares the best estimates first, so that later rows are compared with better knowledge. A
+// sample predicts how many rows to take at once and affects nothing else; the limit of job.depth is
+// counted exactly.
 func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at, rows int, least int32) error {
 	c.sample(s, job.allowed, at, rows)
 	enough := job.depth + job.depth/4
@@ -287,20 +284,20 @@ func (c *scanner) takeStretch(s *Set, q *query, job *scanJob, found *nearest, at
 	}
 }
 
-// sample counts some of the estimates of rows that wait. They lie scattered, by the
-// golden ratio: rows that are alike, or that a filter leaves, may come at equal distances.
+// sample counts some of the estimates of waiting rows. The golden ratio scatters them, because
+// similar rows, or rows that pass a filter, may come at equal distances.
 func (c *scanner) sample(s *Set, allowed []uint64, at, rows int) {
 	filter := allowed != nil && !s.single()
 	for from := 0; from < rows; from += countedEvery {
-		i := from + int(uint32(from/countedEvery)*0x9e3779b1>>countedShift) // beyond the last row none waits
+		i := from + int(uint32(from/countedEvery)*0x9e3779b1>>countedShift) // no row waits after the last one
 		if c.waiting[i/GroupRows]>>(i%GroupRows)&1 != 0 && (!filter || has(allowed, s.Owner(at+i))) {
 			c.sampled.add(c.estimates[i])
 		}
 	}
 }
 
-// choose writes the allowed rows of a stretch that wait and have an estimate of low or
-// better to c.index. They do not wait after that.
+// choose writes the allowed waiting rows of a stretch with an estimate of low or better to c.index.
+// They then wait no longer.
 func (c *scanner) choose(s *Set, allowed []uint64, at int, low int32) {
 	kernels[0].above(c.chosen, c.estimates, before(low))
 	index, n := c.index[:cap(c.index)], 0
@@ -338,8 +335,8 @@ func has(set []uint64, i uint32) bool {
 	return int(i>>6) < len(set) && set[i>>6]>>(i&63)&1 != 0
 }
 
-// anyAllowed reports whether a chunk that owns rows from..to, and perhaps one
-// between them that owns none, is allowed.
+// anyAllowed reports whether a chunk with rows in from..to is allowed; a chunk between them without
+// rows may count too.
 func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	low, high := uint32(from), uint32(to-1)
 	if !s.single() {
@@ -360,12 +357,12 @@ func (s *Set) anyAllowed(allowed []uint64, from, to int) bool {
 	return false
 }
 
-// counter counts estimates. They have few values: at most planeMost for each
-// dimension, of either sign.
+// counter counts estimates. They have few values: at most planeMost for each dimension, of either
+// sign.
 type counter struct {
-	counts  []uint32 // the lowest possible one first
-	highest int      // of those that were counted, as an index
-	every   int      // one of so many is counted
+	counts  []uint32 // lowest possible estimate first
+	highest int      // the highest counted estimate, as an index
+	every   int      // one of this many is counted
 }
 
 func (c *counter) reset(padded, every int) {
@@ -380,8 +377,8 @@ func (c *counter) add(estimate int32) {
 	c.highest = max(c.highest, i)
 }
 
-// edge is the estimate of the n-th best, and how many with it are among them, or about
-// that; the lowest number when there are fewer.
+// edge returns the estimate of the n-th best, and roughly how many with it are among them; the
+// lowest number when there are fewer.
 func (c *counter) edge(n int) (edge int32, left int) {
 	left = n / c.every
 	for i := c.highest; i >= 0; i-- {

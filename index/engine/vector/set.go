@@ -18,35 +18,33 @@ const (
 	FirstBytes = 4
 )
 
-// Set is the vectors of one field: passages in rows, each owned by a chunk with an
-// ordinal. It does not change, and is safe for concurrent use. Its slices may lie
-// in a mapped file.
+// Set has the vectors of one field: passages in rows, each owned by a chunk with an ordinal. It
+// does not change, and is safe for concurrent use. Its slices may be in a mapped file.
 type Set struct {
 	Encoder *Encoder
 	Count   int    // rows
 	Chunks  int    // ordinals are below it
-	Owned   int    // chunks that own rows
-	Codes   []byte // CodeBytes: the code of row i where PutCode puts it
+	Owned   int    // number of chunks with rows
+	Codes   []byte // CodeBytes: PutCode determines the place of a row's code
 	Rows    []byte // Count x RowBytes
 	Scales  []byte // Count float32
-	// Owners are the ordinals that own the rows, OwnerBytes each, never
-	// falling.
+	// Owners are the ordinals of the rows' chunks, OwnerBytes each, never falling.
 	Owners []byte
-	// Firsts are, for every FirstEvery-th ordinal from 0 on, the first row of
-	// those that it or a later one owns, FirstBytes each.
+	// Firsts has, for every FirstEvery-th ordinal from 0 on, the first row of that ordinal or a
+	// later one, FirstBytes each.
 	Firsts []byte
-	// Depth is how many survivors a search takes; it allows a
-	// multiple of them; the zero Depth compares every row.
+	// Depth is how many survivors a search needs; it allows a multiple of them. The zero Depth
+	// compares every row.
 	Depth Depth
-	// Verify makes sure that rows, which rise, are as they were written, before
-	// they are read; nil when there is no doubt.
+	// Verify checks that rows, which rise, are unchanged since they were written, before they are
+	// read; nil when they can be trusted.
 	Verify func(rows []uint32) error
 }
 
-// single reports whether row i is that of ordinal i.
+// single reports whether row i belongs to ordinal i, for every i.
 func (s *Set) single() bool { return s.Count == s.Chunks && s.Owned == s.Chunks }
 
-// Owner is the ordinal of the chunk that owns a row.
+// Owner returns the ordinal of the chunk that owns a row.
 func (s *Set) Owner(row int) uint32 {
 	b := s.Owners[OwnerBytes*row:][:OwnerBytes]
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
@@ -56,7 +54,7 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows are those of a chunk; none when it has none. The search begins at row from.
+// rows returns those of a chunk; an empty range when it has none. The search begins at row from.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1
@@ -75,7 +73,7 @@ func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	return low, end
 }
 
-// around are the rows of the chunk that owns a row.
+// around returns the rows of the chunk that owns a row.
 func (s *Set) around(row int) (first, end int) {
 	first, end = row, row+1
 	if s.single() {
@@ -96,31 +94,30 @@ func (s *Set) first(group int) int {
 	return min(int(binary.LittleEndian.Uint32(s.Firsts[FirstBytes*group:])), s.Count)
 }
 
-// Options say how a search looks.
+// Options say how a search works.
 type Options struct {
-	// Exact compares every row that is allowed.
+	// Exact compares every allowed row.
 	Exact bool
-	// Survivors is how many rows survive the first step; 0 leaves it to the
-	// set's Depth, and to what their estimates say.
+	// Survivors is how many rows survive the first step; 0 leaves it to the set's Depth and to the
+	// estimates.
 	Survivors int
-	// Threshold is the score below which chunks are not wanted, which spares
-	// the work of finding them, when Bounded is set.
+	// Threshold is the score below which chunks are not wanted, if Bounded is set; that saves work.
 	Threshold float64
 	Bounded   bool
 }
 
-// Neighbor is a chunk that was found.
+// Neighbor is a found chunk.
 type Neighbor struct {
 	Ordinal uint32
 	Passage int     // index of its best passage, the first of equal ones
 	Score   float64 // similarity of that passage: the dot product
 }
 
-// Search appends to dst the k chunks of allowed (a bit for each ordinal; nil
-// allows all) whose best passage is most similar to v, which has the encoder's
-// number of dimensions, best first and equal scores by ordinal; and after them
-// every other that was compared and scores the same as the last, so that ties with
-// other sets can be decided by identifier. An error is that of Verify or of ctx.
+// Search appends to dst the k allowed chunks (a bit for each ordinal; nil allows all) whose best
+// passage is most similar to v, best first and equal scores by ordinal. v has the encoder's number
+// of dimensions. After them it appends every other compared chunk that scores the same as the last,
+// so that the caller can break ties with other sets by identifier. An error comes from Verify or
+// from ctx.
 func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor,
 	error) {
 	if s.Count == 0 || k < 1 {
@@ -134,11 +131,9 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	if left == 0 {
 		return dst, ctx.Err()
 	}
-	// Of a chunk that is not wanted no other passage is looked at: one that
-	// were near enough would have survived too.
+	// Other passages of an unwanted chunk are skipped: a near one would have survived too.
 	w.nearest.floor, w.nearest.floored = o.Threshold, o.Bounded && !math.IsInf(o.Threshold, -1)
-	// A chunk of many passages may take the places of others: then more must
-	// survive.
+	// A chunk with many passages may displace others: then more must survive.
 	for expected, depth := s.survivors(k, o); depth > 0 && left > 2*expected+s.Count/sparseShare; expected,
 		depth = 4*expected, 4*depth {
 		w.nearest.reset(s, dst, k)
@@ -157,22 +152,21 @@ func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed [
 	return w.nearest.finish(), nil
 }
 
-// sparseShare decides when the rows that a filter leaves are compared without
-// looking at codes: reading a row costs about as much as this many codes, and a
-// survivor, which has to be chosen first and lies anywhere, as two rows.
+// sparseShare decides when the rows that pass a filter are compared without codes. Reading a row
+// costs about as much as this many codes; a survivor, which must be chosen first and may be
+// anywhere, costs as much as two rows.
 const sparseShare = 40
 
-// exactRows is the number of rows up to which all are compared, when nothing else
-// is asked for: it takes less than 0.1 ms.
+// exactRows is the number of rows up to which all are compared by default: that takes less than 0.1
+// ms.
 const exactRows = 4 << 10
 
-// depthMargin is by how much a search goes beyond the depth that was measured:
-// questions of a few words are harder than the vectors that it was measured with.
-// Only they take more time, for others reach leaves fewer.
+// depthMargin is the factor by which a search exceeds the measured depth: questions of a few words
+// are harder than the measured vectors. Only they take more time; for others reach leaves fewer.
 const depthMargin = 4
 
-// survivors is how many rows are expected to survive the first step, and how many
-// do at most; 0 means that every row is compared.
+// survivors returns how many rows are expected to survive the first step, and the most that do; 0
+// means that every row is compared.
 func (s *Set) survivors(k int, o Options) (expected, most int) {
 	switch {
 	case o.Exact:
@@ -192,8 +186,8 @@ func (s *Set) survivors(k int, o Options) (expected, most int) {
 	return expected, most
 }
 
-// left is about how many rows are allowed: with several passages in a chunk it is
-// reckoned from the average.
+// left returns roughly how many rows are allowed: with several passages in a chunk it uses the
+// average.
 func (s *Set) left(allowed []uint64) int {
 	if allowed == nil {
 		return s.Count
@@ -208,8 +202,7 @@ func (s *Set) left(allowed []uint64) int {
 	return int(int64(chunks)*int64(s.Count)/int64(s.Owned)) + 1
 }
 
-// At decodes a row into dst, which has as many numbers as the vectors have
-// dimensions.
+// At decodes a row into dst, whose length is the number of dimensions.
 func (s *Set) At(dst []float32, row int) error {
 	if err := s.verify(uint32(row)); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sheaf"
+	"sheaf/collection/intake"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/internal/wording"
@@ -61,6 +62,9 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, err
 		} // else it cannot be written, and stays as it is
+	}
+	if err := intake.Open(x.Where.Dir).Check(); err != nil {
+		faults = append(faults, fmt.Errorf("%w: %w", sheaf.ErrCorrupt, err))
 	}
 	return faults, ctx.Err()
 }

@@ -95,10 +95,9 @@ type Options struct {
 	// Ingest says how documents get in; nil for a collection that is only
 	// read. Its Catalog, Backend and Turn are set by New.
 	Ingest *ingest.Options
-	// Documents is the folder that keeps the documents that were given, as
-	// they were given: the index is made of them. Tasks keeps accepted work
-	// until it is done. "" for a collection that takes neither.
-	Documents, Tasks string
+	// Intake is the folder whose file intake.db keeps the documents that programs give, as they
+	// gave them, and accepted work until it is done. "" for a collection that takes neither.
+	Intake string
 	// Judged is the folder that saved judgements are written to; "" for none.
 	Judged string
 	// CacheBytes bounds the memory of remembered answers; 0 is DefaultCacheBytes. With less than 0 repeated
@@ -166,7 +165,7 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(), watch: watch{fresh: view.Docs() == 0},
+	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(&o), watch: watch{fresh: view.Docs() == 0},
 		health: health{replaced: make(chan struct{}), damaged: make(chan struct{})}}
 	if o.Local != nil { // its requests return the error
 		return c, nil

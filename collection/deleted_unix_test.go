@@ -5,7 +5,6 @@ package collection_test
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ import (
 func TestDeleted(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n", "b.bin": "x"}, nil)
 	before := reader(t, f, access.Unrestricted())
-	index := filepath.Dir(f.Options.Documents)
+	index := f.Options.Intake
 	if err := os.RemoveAll(index); err != nil {
 		t.Fatal(err)
 	}

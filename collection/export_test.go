@@ -35,3 +35,6 @@ func RereadProfiles(c *Collection) { c.profiles.reread() }
 
 // FactsOf is what rankings of a reader know of documents.
 func FactsOf(r *Reader) rank.Facts { return r.guard }
+
+// AtPoints has f called at the named points of changes of given documents.
+func AtPoints(f func(point string)) { reached = f }

@@ -3,14 +3,8 @@ package collection
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,8 +12,8 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/collection/intake"
 	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/store"
 )
@@ -45,12 +39,9 @@ type Stored struct {
 	Deleted bool     `json:"deleted" doc:"Whether it is gone now."`
 	Chunks  int      `json:"chunks" doc:"How many chunks it has."`
 	Pending string   `json:"pending,omitempty" doc:"What is still to be done for it."`
-
-	version catalog.Hash // before the change; zero for none
-	left    bool         // whether it was kept, and the store had not taken it
 }
 
-// given is what a collection knows of documents that callers give.
+// given is what a collection knows of documents that programs give.
 type given struct {
 	// turn is held while one change after another is made.
 	turn       chan struct{}
@@ -60,19 +51,30 @@ type given struct {
 	full atomic.Bool
 	// broken says that a change failed of which the store may have a part.
 	broken chan struct{}
-	tasks  *tasks
-
-	mu sync.Mutex
-	// left are kept documents that the store did not take when this process began,
-	// by identifier.
-	left map[sheaf.ID]leftDocument
-	// unreadable are files of documents and tasks, with the reason.
-	unreadable map[string]string
+	file   *intake.Intake // nil when the collection takes no documents
+	queue  *queue
+	keys   keysInUse
+	trouble
 }
 
-func newGiven() given {
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), tasks: newTasks(),
-		left: map[sheaf.ID]leftDocument{}, unreadable: map[string]string{}}
+// trouble is what is wrong with given documents.
+type trouble struct {
+	mu sync.Mutex
+	// left are documents that the store did not take when this process began, with the reason.
+	left map[sheaf.ID]string
+	// unreadable are documents and older files that cannot be read, with the reason.
+	unreadable map[string]string
+	// undo takes back changes that failed, where the file could not be written.
+	undo []func(*intake.Tx) error
+}
+
+func newGiven(o *Options) given {
+	var file *intake.Intake
+	if o.Ingest != nil && o.Intake != "" {
+		file = intake.Open(o.Intake)
+	}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file, queue: newQueue(),
+		trouble: trouble{left: map[sheaf.ID]string{}, unreadable: map[string]string{}}}
 }
 
 // breaks says that the store may have a part of a change that failed.
@@ -82,8 +84,6 @@ func (g *given) breaks() {
 	default: // it is said already
 	}
 }
-
-func (g *given) counts() TaskCounts { return g.tasks.counts() }
 
 // Write makes changes for a caller, all or none, and returns when they are
 // durable and can be found. A store without transactions may take a part of them
@@ -95,10 +95,20 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	if err != nil {
 		return nil, err
 	}
+	key, before, err := c.useKey(ctx)
+	if err != nil || before != nil {
+		return before.results(), err
+	}
+	defer key.release()
 	if err := c.settle(ctx, changes); err != nil {
 		return nil, err
 	}
-	return c.write(ctx, changes)
+	give, err := c.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	return c.carryOut(ctx, changes, entry{key: key})
 }
 
 // Patch changes what is known of a document beside its text, as Write does: of the one that
@@ -124,6 +134,11 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 			return Stored{}, err
 		}
 	}
+	key, before, err := c.useKey(ctx)
+	if results := before.results(); err != nil || len(results) == 1 {
+		return append(results, Stored{})[0], err
+	}
+	defer key.release()
 	if err := c.settle(ctx, changes); err != nil {
 		return Stored{}, err
 	}
@@ -132,20 +147,10 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 		return Stored{}, err
 	}
 	defer give()
-	once := onceOf(ctx)
-	// What was made before may have taken the document out of their sight.
-	left, err := c.left(once.Before)
-	if err != nil {
-		return Stored{}, err
-	}
-	if stored := once.Before.results(); len(stored) == 1 && len(left) == 0 {
-		err := c.describe(stored)
-		return stored[0], err
-	}
 	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
 		return Stored{}, err
 	}
-	stored, err := c.carryOut(ctx, changes, once.Keep)
+	stored, err := c.carryOut(ctx, changes, entry{key: key})
 	if err != nil {
 		return Stored{}, err
 	}
@@ -155,7 +160,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 // allowed is changes as a caller may make them: with the sets that they are bound to, and
 // vectors of length 1. What was given stays as it is.
 func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
-	if c.o.Ingest == nil || c.o.Documents == "" {
+	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
 	}
 	if err := c.good(grant); err != nil {
@@ -280,6 +285,9 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 		undo = append(undo, c.disown)
 		err = c.o.Catalog.Follow()
 	}
+	if err == nil {
+		err = c.takeOverOlder()
+	}
 	if err != nil {
 		give()
 		return nil, err
@@ -287,169 +295,120 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// write makes allowed changes.
-func (c *Collection) write(ctx context.Context, changes []Change) ([]Stored, error) {
-	give, err := c.take(ctx)
+// carryOut makes allowed changes, all or none, with the task or the key that they came with. It
+// must be the caller's turn to write.
+func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
+	out, err := c.check(changes)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
-	once := onceOf(ctx)
-	return c.carryOutOnce(ctx, changes, once.Before, once.Keep)
-}
-
-// carryOut makes allowed changes; begins, unless it is nil, is told before what they will
-// have done. It must be the caller's turn to write.
-func (c *Collection) carryOut(ctx context.Context, changes []Change, begins func(Begun) error) ([]Stored, error) {
-	out := make([]Stored, len(changes))
-	if err := c.check(changes, out); err != nil {
-		return nil, err
-	}
-	files, names, err := c.filesOf(changes, out)
-	if err != nil {
-		return nil, err
-	}
-	if begins != nil {
-		if err := begins(beginning(out, files)); err != nil {
-			return nil, err
-		}
-	}
-	// From here on it is done whole, whether the caller waits or not.
-	ctx = context.WithoutCancel(ctx)
-	if err := (vfs.Disk{}).MkdirAll(c.o.Documents); err != nil {
-		return nil, fmt.Errorf("write documents: %w", err)
-	}
-	if err := c.beginBatch(names); err != nil {
-		return nil, err
-	}
+	contents := make([][]byte, len(changes))
 	var puts []ingest.Given
 	var deletes []sheaf.ID
 	for i := range changes {
-		if changes[i].Put == nil {
-			deletes = append(deletes, changes[i].ID)
+		ch := &changes[i]
+		if ch.Put == nil {
+			deletes = append(deletes, ch.ID)
 			continue
 		}
-		puts = append(puts, files[i].given)
-		if err == nil {
-			err = vfs.WriteFile(filepath.Join(c.o.Documents, names[i].Fresh), files[i].content, 0)
+		var g ingest.Given
+		if contents[i], g, err = encodeGiven(ch.ID, ch.Put); err != nil {
+			return nil, err
 		}
+		puts = append(puts, g)
 	}
-	// The files before stay until the catalog names the ones after: whenever this
-	// ends, what it names is there.
-	if err == nil {
-		err = c.syncDocuments()
-	}
-	if err == nil {
-		err = c.index(ctx, puts, deletes)
-	}
-	var partial *store.PartialError
-	if errors.As(err, &partial) {
-		err = c.rejected(ctx, changes, names, partial)
-	}
+	// From here on it is done whole, whether the caller waits or not.
+	ctx = context.WithoutCancel(ctx)
+	reached("before accept")
+	err = c.given.file.Update(func(tx *intake.Tx) error {
+		for i := range changes {
+			if err := tx.Put(changes[i].ID, contents[i]); err != nil {
+				return err
+			}
+		}
+		return e.begin(tx, out)
+	})
 	if err != nil {
-		err = errors.Join(err, c.refused(names))
+		return nil, fmt.Errorf("write documents: %w", err)
+	}
+	reached("after accept")
+	if err := c.takeIn(ctx, changes, puts, deletes); err != nil {
+		err = errors.Join(err, c.refuse(changes, e, err))
 		c.given.breaks()
 		return nil, err
 	}
-	for _, n := range names {
-		if err := c.removeFile(n.Old, n.Fresh); err != nil {
-			return nil, err
+	reached("before done")
+	err = c.describe(out)
+	now := c.o.Now().UTC()
+	c.given.file.Later(func(tx *intake.Tx) error {
+		for i := range changes {
+			if err := tx.Taken(changes[i].ID); err != nil {
+				return err
+			}
 		}
-	}
-	if err := c.endBatch(); err != nil {
-		return nil, err
-	}
+		return e.end(tx, out, now)
+	})
 	c.given.changed(changes)
-	return out, c.describe(out)
+	return out, err
 }
 
-// versions are the files of a document before and after a change, "" for none.
-type versions struct {
-	ID    sheaf.ID `json:"id"`
-	Old   string   `json:"old,omitempty"`
-	Fresh string   `json:"fresh,omitempty"`
-}
+// reached is called at named points of a change. Tests end the process there.
+var reached = func(string) {}
 
-// givenFile is a document as it is kept and as it is indexed.
-type givenFile struct {
-	content []byte
-	given   ingest.Given
-}
-
-// filesOf are the files that changes write, and those that they take the place of.
-func (c *Collection) filesOf(changes []Change, out []Stored) ([]givenFile, []versions, error) {
-	files, names := make([]givenFile, len(changes)), make([]versions, len(changes))
-	for i := range changes {
-		ch, n := &changes[i], &names[i]
-		n.ID = ch.ID
-		if out[i].version != (catalog.Hash{}) {
-			n.Old = fileName(ch.ID, out[i].version)
-		} else if out[i].left {
-			n.Old = c.given.fileLeft(ch.ID)
-		}
-		if ch.Put == nil {
-			continue
-		}
-		var err error
-		if files[i].content, files[i].given, err = encodeGiven(ch.ID, ch.Put); err != nil {
-			return nil, nil, err
-		}
-		n.Fresh = fileName(ch.ID, files[i].given.Hash)
-		if _, missing := os.Lstat(filepath.Join(c.o.Documents, n.Fresh)); missing == nil && n.Old == "" {
-			n.Old = n.Fresh // of an index that is being made anew
-		}
+// takeIn brings accepted changes into the index.
+func (c *Collection) takeIn(ctx context.Context, changes []Change, puts []ingest.Given, deletes []sheaf.ID) error {
+	err := c.index(ctx, puts, deletes)
+	var partial *store.PartialError
+	if errors.As(err, &partial) {
+		return c.rejected(ctx, changes, partial)
 	}
-	return files, names, nil
+	return err
 }
 
-// beginning is what changes will have done, whose results and files these are.
-func beginning(results []Stored, files []givenFile) Begun {
-	b := Begun{Changes: make([]BegunChange, len(results))}
-	for i := range results {
-		b.Changes[i].Stored = results[i]
-		if !results[i].Deleted {
-			b.Changes[i].Hash = hex.EncodeToString(files[i].given.Hash[:])
-		}
-	}
-	return b
-}
-
-// refused removes the files of changes that were not made, and of what is replaced or
-// deleted where the catalog says that they were all the same. It must be the caller's
-// turn to write.
-func (c *Collection) refused(names []versions) error {
+// refuse takes back accepted changes that the index did not take. Where the file cannot be
+// written, that is done before anything else is written.
+func (c *Collection) refuse(changes []Change, e entry, why error) error {
+	reached("in refuse")
 	view := c.o.Catalog.View()
 	defer view.Close()
-	for _, n := range names {
-		rec, err := view.Record(n.ID)
-		switch {
-		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-			return err // both stay: see missing
-		case err == nil && fileName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "" &&
-			c.given.fileLeft(n.ID) == "":
-			err = c.removeFile(n.Old, n.Fresh)
-		default:
-			err = c.removeFile(n.Fresh, n.Old)
-		}
-		if err != nil {
+	taken := make([]*catalog.Hash, len(changes)) // what the catalog has; nil for none
+	left := make([]bool, len(changes))
+	for i := range changes {
+		left[i] = c.given.isLeft(changes[i].ID)
+		rec, err := view.Record(changes[i].ID)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
 		}
+		if err == nil {
+			taken[i] = &rec.File.Hash
+		}
 	}
-	return c.endBatch()
+	failure := ""
+	if e.task != nil && !forNow(why) {
+		failure = c.toldOwner(e.task.ID, why)
+	}
+	undo := func(tx *intake.Tx) error {
+		for i := range changes {
+			id := changes[i].ID
+			hash, there := tx.Hash(id)
+			end := tx.Restore
+			if there && taken[i] != nil && *taken[i] == hash || !there && taken[i] == nil && !left[i] {
+				end = tx.Taken
+			}
+			if err := end(id); err != nil {
+				return err
+			}
+		}
+		return e.refuse(tx, failure, c.o.Now().UTC())
+	}
+	err := c.given.file.Update(undo)
+	if err != nil {
+		c.given.mu.Lock()
+		defer c.given.mu.Unlock()
+		c.given.trouble.undo = append(c.given.trouble.undo, undo)
+	}
+	return err
 }
-
-// removeFile removes the file of a document, unless it is keep or none.
-func (c *Collection) removeFile(name, keep string) error {
-	if name == "" || name == keep {
-		return nil
-	}
-	if err := os.Remove(filepath.Join(c.o.Documents, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write documents: %w", err)
-	}
-	return nil
-}
-
-func (c *Collection) syncDocuments() error { return vfs.Disk{}.SyncDir(c.o.Documents) }
 
 // index brings changes into catalog and store, in one commit. It must be the
 // caller's turn to write.
@@ -476,7 +435,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	if err != nil {
 		return nil, err
 	}
-	_, stored, err := c.stored(fileName(id, rec.File.Hash))
+	_, stored, err := c.stored(id)
 	if err != nil {
 		return nil, err
 	}
@@ -488,105 +447,50 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	return put, nil
 }
 
-// stored reads a document as it is kept.
-func (c *Collection) stored(name string) ([]byte, storedDocument, error) {
-	return readStored(c.o.Documents, name)
-}
-
-func readStored(dir, name string) ([]byte, storedDocument, error) {
-	var stored storedDocument
-	content, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		return nil, stored, err
-	}
-	switch err := json.Unmarshal(content, &stored); {
-	case err != nil:
-		return nil, stored, fmt.Errorf("read document: %w: %s: %w", sheaf.ErrCorrupt, filepath.Join(dir, name), err)
-	case stored.Document == nil || !strings.HasPrefix(name, fileKey(stored.ID)+"-"):
-		return nil, stored, fmt.Errorf("read document: %w: %s: it holds %q", sheaf.ErrCorrupt, filepath.Join(dir, name),
-			stored.ID)
-	}
-	return content, stored, nil
-}
-
-// Kept finds documents that were given as they are kept in a folder, for ingest.Options.Kept.
-// Of one that is not there, or cannot be read, the catalog's text must do.
-func Kept(dir string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
-	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
-		content, stored, err := readStored(dir, fileName(doc, hash))
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, sheaf.ErrCorrupt):
-			return ingest.Given{}, false, nil
-		case err != nil:
-			return ingest.Given{}, false, fmt.Errorf("read document: %w", err)
-		}
-		return stored.Document.given(doc, content), true, nil
-	}
-}
-
-// KeptIn reports of documents that were given whether some version of them is kept in a folder,
-// as it is now; of one that there is not none is.
-func KeptIn(dir string) (func(doc sheaf.ID) bool, error) {
-	names, err := vfs.Disk{}.List(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	keys := map[string]bool{}
-	for _, name := range names {
-		if key, _, ok := strings.Cut(name, "-"); ok {
-			keys[key] = true
-		}
-	}
-	return func(doc sheaf.ID) bool { return keys[fileKey(doc)] }, nil
-}
-
-// check holds the changes' conditions against the documents as they are.
-func (c *Collection) check(changes []Change, out []Stored) error {
+// check holds the changes' conditions against the documents as they are, and returns what the
+// changes will have done.
+func (c *Collection) check(changes []Change) ([]Stored, error) {
+	out := make([]Stored, len(changes))
 	view := c.o.Catalog.View()
 	defer view.Close()
 	for i := range changes {
 		ch := &changes[i]
 		rec, err := view.Record(ch.ID)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
-			return err
+			return nil, err
 		}
 		there := err == nil
 		tag := ""
-		var version catalog.Hash
 		if there {
-			tag, version = ETag(rec), rec.File.Hash
+			tag = ETag(rec)
 		}
-		left := ""
-		if !there {
-			left = c.given.fileLeft(ch.ID)
-		}
+		left := !there && c.given.isLeft(ch.ID)
 		outside := there && !ch.within(rec)
-		if left != "" && len(ch.Within) > 0 {
-			_, kept, err := c.stored(left)
+		if left && len(ch.Within) > 0 {
+			_, kept, err := c.stored(ch.ID)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			outside = !slices.ContainsFunc(ch.Within, func(set string) bool { return slices.Contains(kept.Document.Sets, set) })
 		}
 		switch {
 		case outside && ch.Put == nil: // as if there were none
-			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
+			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
-			return inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
-		case ch.Put == nil && !there && left == "": // whatever the conditions: RFC 9110, section 13.2.1
-			return inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
+			return nil, inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
+		case ch.Put == nil && !there && !left: // whatever the conditions: RFC 9110, section 13.2.1
+			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
 			if !there {
-				return inChange(i, unmet("if_match", "there is no document %s", ch.ID))
+				return nil, inChange(i, unmet("if_match", "there is no document %s", ch.ID))
 			}
-			return inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
+			return nil, inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasWeakTag(ch.IfNoneMatch, tag)):
-			return inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
+			return nil, inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
-		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil, version: version,
-			left: left != ""}
+		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil}
 	}
-	return nil
+	return out, nil
 }
 
 // within reports whether the caller may replace and delete a document.
@@ -645,15 +549,4 @@ func (c *Collection) describe(out []Stored) error {
 		out[i].ETag, out[i].Chunks, out[i].Pending = ETag(rec), len(rec.Document.Chunks), pending[out[i].ID]
 	}
 	return nil
-}
-
-// fileKey begins the names of a document's files: a hash, since identifiers may
-// differ in what a file system does not tell apart.
-func fileKey(id sheaf.ID) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:16])
-}
-
-func fileName(id sheaf.ID, hash catalog.Hash) string {
-	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
 }

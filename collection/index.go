@@ -440,8 +440,7 @@ func (x *Index) Collection() (*Collection, error) {
 	o.Name, o.Embed, o.Model = ingests.Trees[0].Name, x.QueryVector(), x.LocalModel()
 	if !x.want.AsIs { // else nothing is written
 		o.Ingest = &ingests
-		o.Documents = filepath.Join(x.Where.Dir, location.DocumentsName)
-		o.Tasks = filepath.Join(x.Where.Dir, location.TasksName)
+		o.Intake = x.Where.Dir
 		o.Judged = filepath.Join(x.Where.Dir, location.JudgedName)
 	}
 	return New(o)

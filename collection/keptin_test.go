@@ -1,32 +1,35 @@
-package collection
+package collection_test
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"sheaf"
-	"sheaf/index/catalog"
+	"sheaf/collection"
+	"sheaf/collection/intake"
 )
 
-// TestKeptIn: of which documents a version is kept is looked up, however many there are: of an
+// TestKeptIn: of which documents a version was given is looked up, however many there are: of an
 // index that is damaged all are asked for.
 func TestKeptIn(t *testing.T) {
 	dir := t.TempDir()
-	for i := range 500 {
-		if err := os.WriteFile(filepath.Join(dir, fileName(sheaf.ID(fmt.Sprint("api:", i)), catalog.Hash{1})), nil,
-			0o600); err != nil {
-			t.Fatal(err)
-		}
+	if none, err := collection.KeptIn(dir); err != nil || none != nil {
+		t.Errorf("nothing was given: %v", err)
 	}
-	kept, err := KeptIn(dir)
+	err := intake.Open(dir).Update(func(tx *intake.Tx) error {
+		var err error
+		for i := range 500 {
+			err = errors.Join(err, tx.Set(sheaf.ID(fmt.Sprint("api:", i)), []byte("{}")))
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := KeptIn(filepath.Join(dir, "none"))
-	if err != nil || !kept("api:499") || kept("api:500") || none("api:1") {
-		t.Error("what is kept is not, or what is not")
+	kept, err := collection.KeptIn(dir)
+	if err != nil || !kept("api:499") || kept("api:500") {
+		t.Errorf("what is kept is not, or what is not: %v", err)
 	}
 	if n := testing.AllocsPerRun(10, func() { kept("api:499") }); n > 10 {
 		t.Errorf("%v allocations to look one up", n)

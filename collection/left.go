@@ -1,46 +1,38 @@
 package collection
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"sheaf"
 	"sheaf/ingest"
 )
 
-// leftDocument is a kept document that the store did not take: its file, and why.
-type leftDocument struct{ name, why string }
-
-// leave notes that the store did not take a kept document.
-func (g *given) leave(id sheaf.ID, name string, why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.left[id] = leftDocument{name, why.Error()}
+// leave notes that the store did not take a given document.
+func (t *trouble) leave(id sheaf.ID, why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left[id] = why.Error()
 }
 
-// fileLeft is the file of a kept document that the store did not take, "" for none.
-func (g *given) fileLeft(id sheaf.ID) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.left[id].name
+// isLeft reports whether the store did not take a given document.
+func (t *trouble) isLeft(id sheaf.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left[id] != ""
 }
 
 // leftOut are the kept documents that the store did not take, but for those that were
 // changed since, and the files of documents and tasks that cannot be read.
-func (g *given) leftOut() (list []Skip) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(g.left)) {
-		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, g.left[id].why + "; it is kept, and tried " +
+func (t *trouble) leftOut() (list []Skip) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(t.left)) {
+		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, t.left[id] + "; it is kept, and tried " +
 			"again when the server starts: put another version, or delete it"})
 	}
-	for _, file := range slices.Sorted(maps.Keys(g.unreadable)) {
-		list = append(list, unreadable(file, g.unreadable[file]))
+	for _, file := range slices.Sorted(maps.Keys(t.unreadable)) {
+		list = append(list, unreadable(file, t.unreadable[file]))
 	}
 	return list
 }
@@ -50,51 +42,25 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// UnreadableTasks are the files of a folder of tasks that cannot be read, as [Reader.Status]
-// has them.
-func UnreadableTasks(folder string) (list []Skip, err error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		// else it was forgotten just now
-		if _, err := readTask(folder, e.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			list = append(list, unreadable(filepath.Join(folder, e.Name()), err.Error()))
-		}
-	}
-	return list, nil
-}
-
 // unread notes that a file of a document or a task cannot be read.
-func (g *given) unread(file string, why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.unreadable[file] = why.Error()
-}
-
-// forget notes that a file that could not be read is gone.
-func (g *given) forget(file string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.unreadable, file)
+func (t *trouble) unread(file string, why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unreadable[file] = why.Error()
 }
 
 // readAgain forgets which files could not be read: they are about to be read again.
-func (g *given) readAgain() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	clear(g.unreadable)
+func (t *trouble) readAgain() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.unreadable)
 }
 
 // changed notes that changes are made.
-func (g *given) changed(changes []Change) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (t *trouble) changed(changes []Change) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for i := range changes {
-		delete(g.left, changes[i].ID)
+		delete(t.left, changes[i].ID)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sheaf/index/vfs"
@@ -15,8 +17,9 @@ import (
 // such a one to whoever writes. Another one would do tasks of this one once more, take its
 // batch for one that ended in the middle, and not know what conditions stand on.
 
-// ownerLock ends the name of the file that the process holds, beside the folder of documents.
-const ownerLock = ".lock"
+// ownerLock is the file that the process holds. Earlier versions, which kept documents in a
+// folder, hold the same.
+const ownerLock = "documents.lock"
 
 // ownerStep is how often a process looks whether the one before it has ended.
 const ownerStep = time.Second
@@ -25,7 +28,8 @@ const ownerStep = time.Second
 type owner struct {
 	mu    sync.Mutex
 	users int
-	lock  io.Closer // nil where no file can be made: then nothing can be written either
+	older atomic.Bool // files of earlier versions were looked for
+	lock  io.Closer   // nil where no file can be made: then nothing can be written either
 }
 
 // own makes this process the one that is given documents until disown is called as often.
@@ -34,7 +38,7 @@ func (c *Collection) own() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users == 0 {
-		lock, err := vfs.Disk{}.Lock(c.o.Documents + ownerLock)
+		lock, err := vfs.Disk{}.Lock(filepath.Join(c.o.Intake, ownerLock))
 		if errors.Is(err, vfs.ErrLocked) {
 			return fmt.Errorf("%w: %w", ErrTaken, err)
 		}
@@ -46,25 +50,13 @@ func (c *Collection) own() error {
 	return nil
 }
 
-// Own makes this process the one that is given documents, until what it returns is called: for
-// a door that keeps something of what it was given. While another process is the one, the
-// error wraps [ErrTaken]. A collection that takes none is nobody's.
-func (c *Collection) Own() (disown func(), err error) {
-	if c.o.Ingest == nil || c.o.Documents == "" {
-		return func() {}, nil
-	}
-	if err := c.own(); err != nil {
-		return nil, err
-	}
-	return sync.OnceFunc(c.disown), nil
-}
-
 func (c *Collection) disown() {
 	o := &c.given.owner
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users--; o.users == 0 && o.lock != nil {
-		_ = o.lock.Close() // of which nothing was written
+		_ = c.given.file.Flush() // else who is next finds the same out
+		_ = o.lock.Close()       // of which nothing was written
 		o.lock = nil
 	}
 }

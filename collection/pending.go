@@ -3,7 +3,6 @@ package collection
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"sheaf"
@@ -18,7 +17,7 @@ const vectorsStep = time.Minute
 // one for good, as a text that is too long for it.
 type vectorLooks struct {
 	looks int
-	tries map[string]*vectorTries // by the file that a version of a document is kept in
+	tries map[string]*vectorTries // by version of a document
 }
 
 // vectorTries are how often a model that answered was asked for the vectors of a document,
@@ -89,10 +88,9 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded are given documents that wait for vectors, with the names of the files in which
-// they are kept.
+// unembedded are given documents that wait for vectors, each with a name of its version.
 func (c *Collection) unembedded() map[sheaf.ID]string {
-	names := map[sheaf.ID]string{}
+	versions := map[sheaf.ID]string{}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	settings := view.Settings()
@@ -101,10 +99,10 @@ func (c *Collection) unembedded() map[sheaf.ID]string {
 			continue
 		}
 		if rec, err := view.Record(id); err == nil {
-			names[id] = fileName(id, rec.File.Hash)
+			versions[id] = fmt.Sprintf("%s %x", id, rec.File.Hash)
 		}
 	}
-	return names
+	return versions
 }
 
 // embedSome indexes some of those whose turn it is, and reports whether there were any. Others
@@ -117,12 +115,12 @@ func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, 
 	defer give()
 	var puts []ingest.Given
 	size := 0
-	for id, name := range v.due(c.unembedded()) {
-		v.tried(name)
-		content, stored, err := c.stored(name)
+	for id, version := range v.due(c.unembedded()) {
+		v.tried(version)
+		content, stored, err := c.stored(id)
 		if err != nil {
 			c.notice(err)
-			c.given.unread(filepath.Join(c.o.Documents, name), err)
+			c.given.unread(string(id), err)
 			continue
 		}
 		puts = append(puts, stored.Document.given(id, content))

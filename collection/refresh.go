@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -166,7 +165,7 @@ func (x *Index) IngestOptions() ingest.Options {
 		Embedder: x.rememberingEmbedder(), Workers: x.Workers,
 		Walk:  x.Making.Walk,
 		Chunk: x.cutting, Analyzer: x.Analyzer, HideComments: x.WouldHideComments,
-		Kept: Kept(filepath.Join(x.Where.Dir, location.DocumentsName)),
+		Kept: Kept(x.Where.Dir),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = x.Analyzer.Name()
 			settings.Chunker = x.chunker
@@ -446,8 +445,8 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 // recoverGiven indexes documents that were given, and that a server which was killed has left
 // half made.
 func (x *Index) recoverGiven(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(x.Where.Dir, location.DocumentsName)); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if kept, err := KeptIn(x.Where.Dir); kept == nil {
+		return err
 	}
 	if err := x.reload(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/collection/intake"
 	"sheaf/ingest"
 	"sheaf/store"
 )
@@ -41,8 +42,7 @@ func (e *RejectedError) Error() string {
 
 // rejected brings back what the store had of documents of which it did not take
 // another version, and so has none.
-func (c *Collection) rejected(ctx context.Context, changes []Change, names []versions,
-	partial *store.PartialError) error {
+func (c *Collection) rejected(ctx context.Context, changes []Change, partial *store.PartialError) error {
 	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{},
 		Made: len(changes) - len(partial.Rejected)}
 	var before []ingest.Given
@@ -52,10 +52,17 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 			continue
 		}
 		out.Changes[id] = i
-		if names[i].Old == "" || c.given.fileLeft(id) != "" {
+		if c.given.isLeft(id) {
 			continue
 		}
-		content, stored, err := c.stored(names[i].Old)
+		content, err := c.before(id)
+		if content == nil && err == nil {
+			continue
+		}
+		var stored storedDocument
+		if err == nil {
+			stored, err = decodeGiven(id, content)
+		}
 		if err != nil {
 			out.Lost = errors.Join(out.Lost, err)
 			continue
@@ -70,4 +77,13 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, names []ver
 			out.Lost))
 	}
 	return out
+}
+
+// before is the version of a document before the change that is being made; nil for none.
+func (c *Collection) before(id sheaf.ID) (content []byte, err error) {
+	err = c.given.file.View(func(tx *intake.Tx) error {
+		content, _ = tx.Before(id)
+		return nil
+	})
+	return content, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection/intake"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
@@ -191,11 +191,10 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	if err != nil || w.Unread == 0 {
 		return w, err
 	}
-	documents := filepath.Join(x.Where.Dir, location.DocumentsName)
-	if _, err := os.Stat(documents); errors.Is(err, fs.ErrNotExist) {
+	kept, err := KeptIn(x.Where.Dir)
+	if err == nil && kept == nil {
 		return w, nil
 	}
-	kept, err := KeptIn(documents)
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, err
 	}
@@ -229,15 +228,17 @@ func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 // keepCopy keeps a copy of a catalog that lost documents for good, or may have. What came over HTTP is also kept as it
 // was given, and indexed again from there.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
-	documents := filepath.Join(x.Where.Dir, location.DocumentsName)
-	kept, err := KeptIn(documents)
+	kept, err := KeptIn(x.Where.Dir)
 	if err != nil {
 		return err
 	}
-	lost := slices.DeleteFunc(slices.Clone(w.Lost), kept)
-	_, none := os.Stat(documents)
+	none := kept == nil
+	lost := slices.Clone(w.Lost)
+	if !none {
+		lost = slices.DeleteFunc(lost, kept)
+	}
 	rootless := slices.ContainsFunc(w.Settings.Trees, func(t catalog.Tree) bool { return t.Root == "" })
-	if len(lost) == 0 && (w.Unread == 0 || none == nil || w.SettingsFound && !rootless) {
+	if len(lost) == 0 && (w.Unread == 0 || !none || w.SettingsFound && !rootless) {
 		return nil
 	}
 	from := location.CatalogDir(x.Where.Dir)
@@ -326,6 +327,31 @@ func (x *Index) finish(ctx context.Context) error {
 // First reports whether documents are to be written for the first time.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
+// repairGiven repairs the file of given documents if it is among faults, and returns the others.
+// The index has the texts of documents that are lost there, until it is made again.
+func (x *Index) repairGiven(faults []error) (others []error, err error) {
+	others = slices.DeleteFunc(slices.Clone(faults), func(err error) bool { return errors.Is(err, intake.ErrDamaged) })
+	if len(others) == len(faults) {
+		return faults, nil
+	}
+	lock, err := vfs.Disk{}.Lock(filepath.Join(x.Where.Dir, ownerLock))
+	if err != nil {
+		return nil, fmt.Errorf("repair given documents: %w; stop the server of this index first", err)
+	}
+	defer lock.Close()
+	copied := filepath.Join(x.Where.Dir, location.DamagedName, time.Now().UTC().Format("20060102T150405.000")+"-intake.db")
+	lost, err := intake.Open(x.Where.Dir).Repair(copied)
+	if err != nil {
+		return nil, fmt.Errorf("repair given documents: %w", err)
+	}
+	x.Notice("given documents were repaired; a copy of the damaged file is kept in %s", copied)
+	for _, id := range lost {
+		x.Lost = append(x.Lost, string(id))
+		x.Notice("  %s cannot be read: put it again", id)
+	}
+	return others, nil
+}
+
 // Repair repairs what [Index.Faults] found and returns the faults that are left.
 func (x *Index) Repair(ctx context.Context, faults []error) ([]error, error) {
 	left, err := x.repair(ctx, faults)
@@ -334,6 +360,9 @@ func (x *Index) Repair(ctx context.Context, faults []error) ([]error, error) {
 
 func (x *Index) repair(ctx context.Context, faults []error) (_ []error, err error) {
 	x.want.AsIs = false
+	if faults, err = x.repairGiven(faults); err != nil {
+		return nil, err
+	}
 	if len(faults) > 0 || x.Stopped != "" || x.OutdatedRead != "" {
 		if faults, err = x.mend(ctx); err != nil {
 			return nil, err

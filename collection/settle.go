@@ -41,5 +41,5 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 		case <-time.After(recoverStep):
 		}
 	}
-	return c.given.tasks.settle(ctx, changes)
+	return c.given.queue.waitForEarlier(ctx, changes)
 }

@@ -158,7 +158,9 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}
 	sortPending(s.Pending)
-	s.Tasks = r.c.given.counts()
+	if s.Tasks, err = r.c.taskCounts(); err != nil {
+		s.Skipped = append(s.Skipped, unreadable(r.c.given.file.Path(), err.Error()))
+	}
 	s.Recall = r.c.recall.shown()
 	if p := r.c.indexing.Load(); p != nil {
 		s.Indexing = &Indexing{Files: p.Files, AllFiles: p.AllFiles, Bytes: p.Bytes, AllBytes: p.AllBytes,

@@ -1,19 +1,12 @@
 package collection
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +16,8 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/collection/intake"
 	"sheaf/index/vfs"
-	"sheaf/ingest"
-	"sheaf/store"
 )
 
 // The states of a task.
@@ -48,24 +40,73 @@ type Task struct {
 	owner string
 }
 
-// keptTask is a task on disk. Its file is named by its number, so that tasks are
-// done in the order in which they were accepted.
+// keptTask is the head of a task, as the file has it. The changes of one that waits, and the
+// results of one that is done, are beside it.
 type keptTask struct {
 	Task
-	Owner string       `json:"owner"`
-	Work  []keptChange `json:"work,omitempty"`
-	// Results are those of the task, and stand last: readEnded reads no further.
-	Results []Stored `json:"results"`
+	Owner string `json:"owner"`
 }
 
-// task is the task as it is remembered: without the results of one that is done, which
-// [Collection.Task] finds in its file.
-func (k *keptTask) task() *Task {
-	t := k.Task
-	if t.owner = k.Owner; t.State != TaskDone {
-		t.Results = []Stored{}
+// headOf reads the head of a task; nil for none.
+func headOf(content []byte) (*keptTask, error) {
+	if content == nil {
+		return nil, nil
 	}
-	return &t
+	var k keptTask
+	if err := json.Unmarshal(content, &k); err != nil {
+		return nil, fmt.Errorf("read task: %w: %w", sheaf.ErrCorrupt, err)
+	}
+	k.owner, k.Results = k.Owner, []Stored{}
+	return &k, nil
+}
+
+// fail returns the head of a task that is given up, done that of one that is done, with its results.
+func (k *keptTask) fail(why string, now time.Time) *keptTask {
+	out := *k
+	out.State, out.Ended, out.Error, out.Results = TaskFailed, now, why, []Stored{}
+	return &out
+}
+
+func (k *keptTask) done(results []Stored, now time.Time) *keptTask {
+	out := *k
+	out.State, out.Ended, out.Results = TaskDone, now, orEmpty(results)
+	return &out
+}
+
+// write writes a task that ended, and forgets the oldest ones that did if there are too many.
+func (k *keptTask) write(tx *intake.Tx) error {
+	if tx.Task(k.ID) == nil {
+		return nil // it is forgotten
+	}
+	results, err := json.Marshal(k.Results)
+	if err != nil {
+		return err
+	}
+	head := *k
+	head.Results = []Stored{}
+	content, err := json.Marshal(&head)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(tx.PutTask(k.ID, content, nil, results), tx.DropWork(k.ID)); err != nil {
+		return err
+	}
+	return forgetTasks(tx)
+}
+
+// forgetTasks removes the oldest tasks that ended, but for the last ones.
+func forgetTasks(tx *intake.Tx) error {
+	var ended []string
+	for id := range tx.Tasks() {
+		if !tx.HasWork(id) {
+			ended = append(ended, id)
+		}
+	}
+	var err error
+	for _, id := range ended[:max(0, len(ended)-keptTasks)] {
+		err = errors.Join(err, tx.DropTask(id))
+	}
+	return err
 }
 
 type keptChange struct {
@@ -76,28 +117,18 @@ type keptChange struct {
 	Within      []string       `json:"within,omitempty"`
 }
 
-// tasks are the accepted tasks, waiting ones in order.
-type tasks struct {
-	mu sync.Mutex
-	// byID are without the results of those that are done: a thousand tasks of a thousand
-	// documents have more than memory is for, and they are in their files.
-	byID map[string]*Task
-	// all says that byID has all that are kept: until Work has found those of processes
-	// before, and while another one is given documents, others are in their files only.
-	all    bool
-	queue  []queued
-	newest int64 // time that begins an ID
-	wake   chan struct{}
-	// touched counts the waiting tasks that change a document; ended is closed,
-	// and made anew, whenever a task ends.
-	touched map[sheaf.ID]int
-	ended   chan struct{}
+// queue has the tasks that wait, oldest first.
+type queue struct {
+	mu      sync.Mutex
+	waiting []queued
+	wake    chan struct{}
+	ended   chan struct{} // closed, and made anew, whenever a task ends
 }
 
 // queued is a task that waits, and the documents that it changes.
 type queued struct {
 	id      string
-	changes []sheaf.ID
+	changes map[sheaf.ID]bool
 }
 
 // maxTasks is how many tasks wait at most, keptTasks how many ended ones are
@@ -107,19 +138,20 @@ const (
 	keptTasks = 1000
 )
 
-func newTasks() *tasks {
-	return &tasks{byID: map[string]*Task{}, wake: make(chan struct{}, 1), touched: map[sheaf.ID]int{},
-		ended: make(chan struct{})}
+func newQueue() *queue {
+	return &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// settle waits until no waiting task changes one of the documents: changes of a
+// waitForEarlier waits until no task that waits changes one of the documents: changes of a
 // document are made in the order in which they were accepted.
-func (t *tasks) settle(ctx context.Context, changes []Change) error {
+func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	for {
-		t.mu.Lock()
-		waiting := slices.ContainsFunc(changes, func(ch Change) bool { return t.touched[ch.ID] > 0 })
-		ended := t.ended
-		t.mu.Unlock()
+		q.mu.Lock()
+		waiting := slices.ContainsFunc(q.waiting, func(task queued) bool {
+			return slices.ContainsFunc(changes, func(ch Change) bool { return task.changes[ch.ID] })
+		})
+		ended := q.ended
+		q.mu.Unlock()
 		if !waiting {
 			return nil
 		}
@@ -131,55 +163,66 @@ func (t *tasks) settle(ctx context.Context, changes []Change) error {
 	}
 }
 
-func (t *tasks) counts() TaskCounts {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := TaskCounts{Waiting: len(t.queue)}
-	for _, task := range t.byID {
-		if task.State == TaskFailed {
-			n.Failed++
-		}
+// add queues a task, unless it is queued.
+func (q *queue) add(id string, work []keptChange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at, queuedNow := slices.BinarySearchFunc(q.waiting, id, func(task queued, id string) int {
+		return strings.Compare(task.id, id)
+	})
+	if queuedNow {
+		return
 	}
-	return n
+	task := queued{id, map[sheaf.ID]bool{}}
+	for i := range work {
+		task.changes[work[i].ID] = true
+	}
+	q.waiting = slices.Insert(q.waiting, at, task)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next is the first task; "" for none.
+func (q *queue) next() string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		return ""
+	}
+	return q.waiting[0].id
+}
+
+// end removes a task.
+func (q *queue) end(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(task queued) bool { return task.id == id })
+	close(q.ended)
+	q.ended = make(chan struct{})
+}
+
+// length is how many tasks wait.
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
 }
 
 // stampDigits is how many hexadecimal digits of a time begin the ID of a task.
 const stampDigits = 16
 
-// stamp is the time that begins the ID of the next task: tasks are made in the order of their
-// IDs, also by a process that finds them, and also when the clock was set back.
-func (t *tasks) stamp(now time.Time) int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.newest = max(t.newest+1, now.UnixNano())
-	return t.newest
-}
-
-func (t *tasks) add(task *Task, work []keptChange) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.byID[task.ID] != nil {
-		return // accepted since Work began to look
+// nextTask is the ID of a task that is accepted now: tasks are made in the order of their IDs,
+// also by a process that finds them, and also when the clock was set back.
+func nextTask(newest string, now time.Time) string {
+	stamp := now.UnixNano()
+	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
+		stamp = max(stamp, last+1)
 	}
-	t.byID[task.ID] = task
-	if task.State == TaskWaiting {
-		waits := queued{id: task.ID}
-		for i := range work {
-			waits.changes = append(waits.changes, work[i].ID)
-			t.touched[work[i].ID]++
-		}
-		at, _ := slices.BinarySearchFunc(t.queue, waits.id, func(q queued, id string) int {
-			return strings.Compare(q.id, id)
-		})
-		t.queue = slices.Insert(t.queue, at, waits)
-	}
-	if stamp, err := strconv.ParseInt(task.ID[:min(len(task.ID), stampDigits)], 16, 64); err == nil {
-		t.newest = max(t.newest, stamp)
-	}
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	random := make([]byte, 8)
+	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
 // Submit accepts changes that Work makes later. When it returns they are kept,
@@ -189,52 +232,48 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	if err != nil {
 		return nil, err
 	}
-	if c.o.Tasks == "" {
-		return nil, fmt.Errorf("accept a task: %w: the collection keeps none", sheaf.ErrUnsupported)
+	key, before, err := c.useKey(ctx)
+	if err != nil {
+		return nil, err
 	}
+	if before != nil {
+		return before.Task, nil
+	}
+	defer key.release()
 	if err := c.own(); err != nil {
 		return nil, err
 	}
 	defer c.disown()
-	once := onceOf(ctx)
-	if task, err := c.accepted(once); task != nil || err != nil {
-		return task, err
+	if err := c.prepare(ctx); err != nil {
+		return nil, err
 	}
-	if c.given.tasks.counts().Waiting >= maxTasks {
+	if c.given.queue.length() >= maxTasks {
 		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
 	}
-	now := c.o.Now().UTC()
-	random := make([]byte, 8)
-	_, _ = rand.Read(random) // it never fails: see crypto/rand
-	task := &Task{ID: fmt.Sprintf("%0*x-%s", stampDigits, c.given.tasks.stamp(now), hex.EncodeToString(random)),
-		State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}, owner: owner}
-	k := keptTask{Task: *task, Owner: owner, Results: task.Results}
-	for _, ch := range changes {
-		k.Work = append(k.Work, keptChange(ch))
+	work := make([]keptChange, len(changes))
+	for i, ch := range changes {
+		work[i] = keptChange(ch)
 	}
-	shown := *task
-	if err := once.Keep(Begun{Task: &shown}); err != nil {
-		return nil, err
-	}
-	if err := c.keepTask(&k); err != nil {
-		return nil, err
-	}
-	c.given.tasks.add(task, k.Work)
-	return &shown, nil
-}
-
-func (c *Collection) keepTask(k *keptTask) error {
-	content, err := json.Marshal(k)
+	workText, err := json.Marshal(work)
 	if err != nil {
-		return fmt.Errorf("keep task: %w", err)
+		return nil, fmt.Errorf("accept a task: %w", err)
 	}
-	if err := (vfs.Disk{}).MkdirAll(c.o.Tasks); err != nil {
-		return fmt.Errorf("keep task: %w", err)
+	now := c.o.Now().UTC()
+	k := keptTask{Task: Task{State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}}, Owner: owner}
+	err = c.given.file.Update(func(tx *intake.Tx) error {
+		k.ID = nextTask(tx.NewestTask(), now)
+		head, err := json.Marshal(&k)
+		if err != nil {
+			return err
+		}
+		task := k.Task
+		return errors.Join(tx.PutTask(k.ID, head, workText, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("accept a task: %w", err)
 	}
-	if err := vfs.WriteFile(filepath.Join(c.o.Tasks, k.ID+".json"), content, 0); err != nil {
-		return err
-	}
-	return vfs.Disk{}.SyncDir(c.o.Tasks)
+	c.given.queue.add(k.ID, work)
+	return &k.Task, nil
 }
 
 // Task is the task called id, as far as its owner asks; others, but for callers
@@ -244,88 +283,82 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
 	}
-	shown, ok := c.given.tasks.get(id)
-	mine := func(task *Task) bool { return task.owner == owner || grant.SeesAll() }
-	if ok && shown.Results != nil && mine(&shown) {
-		return &shown, nil
-	}
-	k, err := c.keptTask(id)
-	switch {
-	case err == nil && mine(k.task()):
-		if !ok {
-			shown = *k.task()
+	var k *keptTask
+	err := c.viewTasks(func(tx *intake.Tx) (err error) {
+		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
+			return err
 		}
-		shown.Results = orEmpty(k.Results)
-		return &shown, nil
-	case err == nil, errors.Is(err, fs.ErrNotExist): // it is forgotten by now
-	case ok && mine(&shown):
-		c.given.unread(c.taskFile(id), err)
+		if content := tx.Results(id); content != nil && k.State == TaskDone {
+			return json.Unmarshal(content, &k.Results)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
 		return nil, err
-	case !ok && grant.SeesAll():
-		c.given.unread(c.taskFile(id), err)
-		return nil, fmt.Errorf("%w: the task %q is kept and cannot be read: the status says why", sheaf.ErrUnavailable, id)
+	case k == nil, k.Owner != owner && !grant.SeesAll():
+		return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
 	}
-	return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
+	return &k.Task, nil
 }
 
-// keptTask is the task called id as it is kept, whoever accepted it; fs.ErrNotExist when there
-// is none, or none can be called so.
-func (c *Collection) keptTask(id string) (*keptTask, error) {
-	if c.o.Tasks == "" || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" {
-		return nil, fs.ErrNotExist
+// viewTasks calls read with the file of tasks, if the collection has one.
+func (c *Collection) viewTasks(read func(*intake.Tx) error) error {
+	if c.given.file == nil {
+		return nil
 	}
-	return readTask(c.o.Tasks, id+".json")
-}
-
-func (t *tasks) get(id string) (Task, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	task := t.byID[id]
-	if task == nil {
-		return Task{}, false
-	}
-	return *task, true
+	return c.given.file.View(read)
 }
 
 // Tasks are those that owner may ask for with Task, newest first, at most limit, without the
 // documents of each. state is that of all of them, "" any.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
-	if c.good(&grant) != nil {
-		return []Task{}
-	}
 	list := []Task{}
-	for _, task := range c.tasksNow() {
-		if (task.owner == owner || grant.SeesAll()) && (state == "" || task.State == state) {
-			shown := *task
-			shown.Results = []Stored{}
-			list = append(list, shown)
-		}
+	if c.good(&grant) != nil {
+		return list
 	}
-	slices.SortFunc(list, func(a, b Task) int { return strings.Compare(b.ID, a.ID) }) // which begin with the time
+	err := c.eachTask(func(k *keptTask) {
+		if (k.Owner == owner || grant.SeesAll()) && (state == "" || k.State == state) {
+			list = append(list, k.Task)
+		}
+	})
+	if err != nil {
+		c.notice(err)
+	}
+	slices.Reverse(list)
 	return list[:min(limit, len(list))]
 }
 
-// tasksNow is all tasks by ID.
-func (c *Collection) tasksNow() map[string]*Task {
-	t := c.given.tasks
-	t.mu.Lock()
-	all := t.all
-	t.mu.Unlock()
-	now := map[string]*Task{}
-	if !all {
-		// What cannot be read Work tells of, and the status.
-		_ = eachTask(c.o.Tasks, func(k *keptTask) { now[k.ID] = k.task() }, func(string, error) {})
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	maps.Copy(now, t.byID)
-	return now
+// eachTask calls see with the heads of all tasks, oldest first.
+func (c *Collection) eachTask(see func(*keptTask)) error {
+	return c.viewTasks(func(tx *intake.Tx) error {
+		for _, content := range tx.Tasks() {
+			k, err := headOf(content)
+			if err != nil {
+				return err
+			}
+			see(k)
+		}
+		return nil
+	})
+}
+
+func (c *Collection) taskCounts() (n TaskCounts, err error) {
+	err = c.eachTask(func(k *keptTask) {
+		switch k.State {
+		case TaskWaiting:
+			n.Waiting++
+		case TaskFailed:
+			n.Failed++
+		}
+	})
+	return n, err
 }
 
 // WillWork says that Work will be called: until that has indexed what was accepted, or finds
 // no space for it, the collection is not ready. Who listens first and works then says so before.
 func (c *Collection) WillWork() {
-	c.given.recovering.Store(c.o.Ingest != nil && c.o.Documents != "")
+	c.given.recovering.Store(c.given.file != nil)
 }
 
 // brokenRest is how long what could not be mended is left alone.
@@ -343,7 +376,7 @@ const (
 // another process does so for the same index, it waits, and the collection takes no documents.
 // What the store does not take stays kept, and Status tells of it.
 func (c *Collection) Work(ctx context.Context) error {
-	if c.o.Ingest == nil || c.o.Documents == "" {
+	if c.given.file == nil {
 		return nil
 	}
 	c.WillWork()
@@ -354,7 +387,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	c.WillWork()
 	err := insist(ctx, func() error {
 		err := c.recover(ctx)
-		c.given.full.Store(vfs.NoSpace(err) || vfs.Forbidden(err))
+		c.given.full.Store(vfs.NoSpace(err) || vfs.Forbidden(err) || errors.Is(err, intake.ErrDamaged))
 		return err
 	})
 	c.given.recovering.Store(false)
@@ -368,6 +401,9 @@ func (c *Collection) Work(ctx context.Context) error {
 	var aside sync.WaitGroup
 	defer aside.Wait()
 	aside.Go(func() { c.keepVectors(ctx) })
+	if err := c.given.file.Compact(); err != nil {
+		c.notice(fmt.Errorf("make the file of given documents smaller: %w", err))
+	}
 	for ctx.Err() == nil {
 		select {
 		case <-c.given.broken:
@@ -375,12 +411,12 @@ func (c *Collection) Work(ctx context.Context) error {
 			continue
 		default:
 		}
-		if id := c.given.tasks.next(); id != "" {
+		if id := c.given.queue.next(); id != "" {
 			c.do(ctx, id)
 			continue
 		}
 		select {
-		case <-c.given.tasks.wake:
+		case <-c.given.queue.wake:
 		case <-c.given.broken:
 			c.mend(ctx)
 		case <-ctx.Done():
@@ -427,70 +463,64 @@ func forNow(err error) bool {
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-func (t *tasks) next() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.queue) == 0 {
-		return ""
-	}
-	return t.queue[0].id
-}
-
-// failed is a task as it is when it is given up without its file.
-func (t *tasks) failed(id string, now time.Time, why string) *Task {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	task := *t.byID[id]
-	task.State, task.Ended, task.Error = TaskFailed, now, why
-	return &task
-}
-
 // do does the first task. Work that fails for now is tried again; work that is wrong is
 // given up.
 func (c *Collection) do(ctx context.Context, id string) {
-	var k *keptTask
-	err := insist(ctx, func() (err error) { k, err = readTask(c.o.Tasks, id+".json"); return err })
-	if err != nil && ctx.Err() != nil {
-		return // the next process does it
-	}
-	if err != nil {
-		task := c.given.tasks.failed(id, c.o.Now().UTC(), c.toldOwner(id, err)+": it is looked at again when the "+
-			"server starts")
-		c.given.unread(c.taskFile(id), err)
-		c.given.tasks.end(task)
-		return
-	}
-	changes := make([]Change, len(k.Work))
-	for i, w := range k.Work {
-		changes[i] = Change(w)
-	}
-	var results []Stored
-	err = insist(ctx, func() (err error) { results, err = c.writeTask(ctx, id, changes); return err })
-	if err != nil && ctx.Err() != nil {
-		return // the next process does it
-	}
-	k.State, k.Ended, k.Results, k.Work = TaskDone, c.o.Now().UTC(), orEmpty(results), nil
-	if err != nil {
-		k.State, k.Error, k.Results = TaskFailed, c.toldOwner(id, err), []Stored{}
-	}
-	err = insist(ctx, func() error { return c.keepTask(k) })
-	if err != nil && ctx.Err() != nil {
-		return // the next process finds that it was made
-	}
-	task := k.task()
-	if err == nil {
-		err = c.endBegun(id)
-	} else {
-		task.Results = k.Results // which are nowhere else
-	}
-	if err != nil {
-		c.notice(fmt.Errorf("the end of the task %s is not kept: %w: the next server finds it again", id, err))
-	}
-	for _, old := range c.given.tasks.end(task) {
-		if err := os.Remove(c.taskFile(old)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			c.notice(fmt.Errorf("forget task: %w", err))
+	err := insist(ctx, func() (err error) {
+		var k *keptTask
+		var changes []Change
+		if k, changes, err = c.work(id); k == nil || err != nil {
+			return err
 		}
+		_, err = c.writeTask(ctx, k, changes)
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		return // the next process does it
 	}
+	if err != nil {
+		c.giveUp(id, err)
+	}
+	c.given.queue.end(id)
+}
+
+// giveUp ends a task that cannot be done, unless that was noted with what it had begun.
+func (c *Collection) giveUp(id string, why error) {
+	k, _, err := c.work(id)
+	switch {
+	case err != nil:
+		c.notice(fmt.Errorf("the task %s cannot be read: %w: it is looked at again when the server starts", id, err))
+	case k != nil:
+		c.given.file.Later(k.fail(c.toldOwner(id, why), c.o.Now().UTC()).write)
+	}
+}
+
+// work reads a task that waits, and its changes; nil when it does not wait.
+func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
+	var work []keptChange
+	err = c.given.file.View(func(tx *intake.Tx) (err error) {
+		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
+			return err
+		}
+		if k.State != TaskWaiting {
+			k = nil
+			return nil
+		}
+		return json.Unmarshal(tx.Work(id), &work)
+	})
+	for _, w := range work {
+		changes = append(changes, Change(w))
+	}
+	return k, changes, err
+}
+
+func (c *Collection) writeTask(ctx context.Context, k *keptTask, changes []Change) ([]Stored, error) {
+	give, err := c.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	return c.carryOut(ctx, changes, entry{task: k})
 }
 
 // toldOwner is what the owner of a task is told of why it is given up: what is wrong with it,
@@ -503,280 +533,4 @@ func (c *Collection) toldOwner(id string, why error) string {
 	}
 	c.notice(fmt.Errorf("the task %s is given up: %w", id, why))
 	return "the server failed; its log says why"
-}
-
-// end records the end of a task that waits, and returns those to forget.
-func (t *tasks) end(task *Task) (forgotten []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	at := slices.IndexFunc(t.queue, func(q queued) bool { return q.id == task.ID })
-	for _, id := range t.queue[at].changes {
-		if t.touched[id]--; t.touched[id] <= 0 {
-			delete(t.touched, id)
-		}
-	}
-	close(t.ended)
-	t.ended = make(chan struct{})
-	t.byID[task.ID] = task
-	t.queue = slices.Delete(t.queue, at, at+1)
-	var ended []string
-	for id, other := range t.byID {
-		if other.State != TaskWaiting {
-			ended = append(ended, id)
-		}
-	}
-	if len(ended) <= keptTasks {
-		return nil
-	}
-	slices.Sort(ended)
-	forgotten = ended[:len(ended)-keptTasks]
-	for _, id := range forgotten {
-		delete(t.byID, id)
-	}
-	return forgotten
-}
-
-func readTask(folder, name string) (*keptTask, error) {
-	path := filepath.Join(folder, name)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read task: %w", err)
-	}
-	var k keptTask
-	if err := json.Unmarshal(content, &k); err != nil {
-		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, path, err)
-	}
-	if k.ID+".json" != name {
-		return nil, fmt.Errorf("read task: %w: %s: it is that of the task %q", sheaf.ErrCorrupt, path, k.ID)
-	}
-	return &k, nil
-}
-
-// headBytes is more than a task takes on disk without its work and its results, but for
-// one that was given up for a long reason.
-const headBytes = 4 << 10
-
-// readEnded is readTask without the results of a task that ended, if its file begins with all
-// the rest: a thousand tasks of a thousand documents are read in the time of a thousand.
-func readEnded(folder, name string) (*keptTask, error) {
-	f, err := os.Open(filepath.Join(folder, name))
-	if err != nil {
-		return nil, fmt.Errorf("read task: %w", err)
-	}
-	defer f.Close()
-	head := make([]byte, headBytes)
-	n, _ := io.ReadFull(f, head) // of another file readTask says what is wrong
-	if rest, _, ok := bytes.Cut(head[:n], []byte(`,"results":`)); ok {
-		var k keptTask
-		err := json.Unmarshal(append(slices.Clip(rest), '}'), &k)
-		if err == nil && k.State != TaskWaiting && k.Owner != "" && k.ID+".json" == name {
-			return &k, nil
-		}
-	}
-	return readTask(folder, name)
-}
-
-// eachTask calls see with every task that is kept in a folder, as readEnded reads it, and failed
-// with the file of each that cannot be read.
-func eachTask(folder string, see func(*keptTask), failed func(file string, err error)) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		switch k, err := readEnded(folder, e.Name()); {
-		case err == nil:
-			see(k)
-		case !errors.Is(err, fs.ErrNotExist): // else it was forgotten just now
-			failed(filepath.Join(folder, e.Name()), err)
-		}
-	}
-	return nil
-}
-
-func (c *Collection) taskFile(id string) string { return filepath.Join(c.o.Tasks, id+".json") }
-
-// recover finds tasks that wait, and documents that are kept and not indexed as
-// they are kept: after a crash, or when the index was made again. A file that cannot be read
-// holds up no other: Status names it, and it stays where it is.
-func (c *Collection) recover(ctx context.Context) error {
-	for _, dir := range []string{c.o.Documents, c.o.Tasks} {
-		if err := vfs.Sweep(dir, vfs.UnfinishedAge); err != nil {
-			c.notice(fmt.Errorf("remove what a process left that was killed: %w", err))
-		}
-	}
-	c.given.readAgain()
-	err := eachTask(c.o.Tasks, func(k *keptTask) {
-		task := k.task()
-		c.given.tasks.add(task, k.Work)
-		if task.State != TaskWaiting { // its end was kept, and no more
-			if err := c.endBegun(k.ID); err != nil {
-				c.notice(err)
-			}
-		}
-	}, func(file string, err error) {
-		c.notice(err)
-		c.given.unread(file, err)
-	})
-	if err != nil {
-		return err
-	}
-	c.given.tasks.mu.Lock()
-	c.given.tasks.all = true
-	c.given.tasks.mu.Unlock()
-	return c.recoverDocuments(ctx)
-}
-
-// Recover indexes the documents that are kept and not indexed as they are kept, as Work does
-// when it begins, for a program that runs no Work. Nothing is done while another process is
-// given documents: that one did so.
-func (c *Collection) Recover(ctx context.Context) error {
-	if c.o.Ingest == nil || c.o.Documents == "" || c.own() != nil {
-		return nil
-	}
-	defer c.disown()
-	if err := c.recoverDocuments(ctx); err != nil {
-		return err
-	}
-	return c.embedPending(ctx, &vectorLooks{})
-}
-
-func (c *Collection) recoverDocuments(ctx context.Context) error {
-	if err := c.recoverBatch(ctx); err != nil {
-		return err
-	}
-	tried := map[string]bool{}
-	for ctx.Err() == nil {
-		if more, err := c.recoverSome(ctx, tried); err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// recoverSome indexes some of the documents that are missing, and reports whether
-// there were any that it has not tried. Others may write before and after.
-func (c *Collection) recoverSome(ctx context.Context, tried map[string]bool) (more bool, err error) {
-	give, err := c.take(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer give()
-	missing, err := c.missing()
-	if err != nil {
-		return false, err
-	}
-	var puts []ingest.Given
-	var names []string
-	size := 0
-	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		if tried[name] {
-			continue
-		}
-		if size >= ingest.DefaultCommitBytes {
-			break
-		}
-		tried[name] = true
-		content, stored, err := c.stored(name)
-		if err != nil {
-			c.notice(err)
-			c.given.unread(filepath.Join(c.o.Documents, name), err)
-			continue
-		}
-		puts, names = append(puts, stored.Document.given(stored.ID, content)), append(names, name)
-		size += len(content)
-	}
-	if len(puts) == 0 {
-		return false, nil // also where nothing can be written
-	}
-	err = c.index(ctx, puts, nil)
-	var partial *store.PartialError
-	if err != nil && !errors.As(err, &partial) {
-		return false, err
-	}
-	for i, name := range names {
-		id := sheaf.DocumentID(puts[i].Tree, puts[i].Path)
-		refused := partial != nil && partial.Rejected[id] != nil
-		if refused && len(missing[name]) == 1 {
-			c.given.leave(id, name, partial.Rejected[id])
-			continue
-		}
-		for _, e := range missing[name] {
-			gone, keep := e.Name(), name
-			if refused { // it was never acknowledged: the version before it is next
-				gone, keep = name, ""
-			}
-			if err := c.removeFile(gone, keep); err != nil {
-				return false, err
-			}
-		}
-	}
-	return true, nil
-}
-
-// missing are the files of documents that the index may not have as they are kept,
-// with all versions of each. Of two, which a crash can leave, that of the catalog
-// counts: the other was never acknowledged, or is replaced, and the store may have
-// either, as it may of a document that it was about to get or lose. In an index that was made anew the newer one counts. It must be the
-// caller's turn to write.
-func (c *Collection) missing() (map[string][]fs.DirEntry, error) {
-	entries, err := os.ReadDir(c.o.Documents)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	kept := map[string][]fs.DirEntry{} // by key
-	for _, e := range entries {
-		if key, _, ok := strings.Cut(e.Name(), "-"); ok && strings.HasSuffix(e.Name(), ".json") { // else an unfinished file
-			kept[key] = append(kept[key], e)
-		}
-	}
-	names := map[string][]fs.DirEntry{}
-	view := c.o.Catalog.View()
-	defer view.Close()
-	settings, pending := view.Settings(), view.Pending()
-	for id, state := range view.Files() {
-		key, name := fileKey(id), fileName(id, state.Hash)
-		if list := kept[key]; settings.Root(id.Tree()) == "" &&
-			slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == name }) {
-			if len(list) > 1 || pending[id] == ingest.ReasonBegun {
-				names[name] = list
-			}
-			delete(kept, key)
-		}
-	}
-	for _, list := range kept {
-		newest := list[0]
-		for _, e := range list[1:] {
-			older, err := older(newest, e)
-			if err != nil {
-				return nil, err
-			}
-			if older == newest {
-				newest = e
-			}
-		}
-		names[newest.Name()] = list
-	}
-	return names, view.Err()
-}
-
-func older(a, b fs.DirEntry) (fs.DirEntry, error) {
-	x, err := a.Info()
-	if err != nil {
-		return nil, err
-	}
-	y, err := b.Info()
-	if err != nil {
-		return nil, err
-	}
-	if cmp.Compare(x.ModTime().UnixNano(), y.ModTime().UnixNano()) > 0 {
-		return b, nil
-	}
-	return a, nil
 }

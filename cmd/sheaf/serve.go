@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
-	"sheaf/collection/location"
 	httpdoor "sheaf/door/http"
 	"sheaf/door/mcp"
 	"sheaf/door/web"
@@ -144,12 +142,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		return err
 	}
 	defer func() { _ = door.Close() }() // it holds nothing that could be lost
-	answers := filepath.Join(s.Where.Dir, location.AnswersName)
-	if o.readOnly {
-		answers = ""
-	}
 	handler, err := httpdoor.New(httpdoor.Options{
-		Collections: []*collection.Collection{door}, Keys: keys, Answers: answers, Open: openGrant(loopback, o.noKeys),
+		Collections: []*collection.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys),
 		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
 		RRF: httpdoor.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
@@ -157,7 +151,6 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = handler.Close() }() // every answer is written when it is given
 	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr,
 		&slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
-	"sheaf/collection/location"
+	"sheaf/collection/intake"
 )
 
 // serving runs sheaf serve on a free port until the test ends, and returns its
@@ -447,17 +447,17 @@ func TestGivenBesideAFile(t *testing.T) {
 // indexed by sheaf index as by the next server, but not while another one has it.
 func TestIndexMendsGiven(t *testing.T) {
 	_, folder, _, index := notesFor(t)
-	documents := filepath.Join(index, location.DocumentsName)
-	kept := t.TempDir()
+	file := filepath.Join(index, intake.FileName)
 	t.Run("given", func(t *testing.T) {
 		address := serving(t, folder, index)
 		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
 		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
-		if err := os.CopyFS(filepath.Join(kept, "documents"), os.DirFS(documents)); err != nil {
+		kept, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
 		change(t, "DELETE", address+"/v1/documents/api:g.md", "")
-		if err := os.CopyFS(documents, os.DirFS(filepath.Join(kept, "documents"))); err != nil {
+		if err := os.WriteFile(file, kept, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		inAnotherProcess(t, "index", "--in", folder, "--index", index)

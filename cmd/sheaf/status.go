@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -140,7 +139,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		return nil, err
 	}
 	out.Skipped = s.skipsOf(skipped)
-	tasks, err := collection.UnreadableTasks(filepath.Join(s.Where.Dir, location.TasksName))
+	tasks, err := collection.UnreadableTasks(s.Where.Dir)
 	if err != nil {
 		return nil, err
 	}

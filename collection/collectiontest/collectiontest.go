@@ -58,6 +58,14 @@ func Unindexed(t testing.TB, files map[string]string, change func(*collection.Op
 	return f
 }
 
+// At opens the index in a folder, which another process may have made, of the files in root.
+func At(t testing.TB, root, index string, change func(*collection.Options)) *Fixture {
+	t.Helper()
+	f := &Fixture{Root: root, index: index}
+	f.open(t, change)
+	return f
+}
+
 // Beside is the same index opened once more, as another process does.
 func (f *Fixture) Beside(t testing.TB) *Fixture {
 	t.Helper()
@@ -97,7 +105,7 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 			Settings: func(s *catalog.Settings) {
 				s.Analyzer, s.Chunker, s.Language, s.Embedder, s.Dims = a.Name(), "tree", "en", e.Model(), e.Dims()
 			}},
-		Documents: filepath.Join(f.index, "documents"), Tasks: filepath.Join(f.index, "tasks"),
+		Intake:      f.index,
 		ProfileDirs: []string{filepath.Join(f.index, "profiles")}, Judged: filepath.Join(f.index, "judged"),
 	}
 	if change != nil {

@@ -35,14 +35,8 @@ const (
 	// index files below still names it, so that an old index folder is not refused.
 	oldWordsName = "words.json"
 
-	// KeysName is the file of a server's keys, DocumentsName the folder of
-	// documents that were given to it, TasksName that of work that it
-	// accepted, AnswersName the file of what it answered to requests that may
-	// be repeated. They stay when the index is made again.
-	KeysName      = "keys.json"
-	DocumentsName = "documents"
-	TasksName     = "tasks"
-	AnswersName   = "answers.jsonl"
+	// KeysName is the file of a server's keys. It stays when the index is made again.
+	KeysName = "keys.json"
 
 	// JudgedName is the folder of judgements that were saved in the lab.
 	JudgedName = "judged"
@@ -52,9 +46,10 @@ const (
 )
 
 var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true,
-	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, TasksName: true,
-	AnswersName: true, JudgedName: true, AnswersName + ".lock": true, tunedName: true, DocumentsName: true, DocumentsName +
-		".lock": true}
+	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, JudgedName: true,
+	tunedName: true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
+	// Older versions kept given documents and tasks here.
+	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 
 // RecordFormat is the version of the record and of how an index's folder is
 // laid out. An index of another format is made again from the files.

@@ -50,10 +50,6 @@ type Options struct {
 	Origins []string
 	// Version is that of the program.
 	Version string
-	// Answers is the file that keeps what requests with an Idempotency-Key began and were
-	// answered, so that they are answered the same after a crash; "" forgets
-	// that when the server ends.
-	Answers string
 	// RRF is what /v1/rrf/search does when a request does not say.
 	RRF RRF
 	// Log gets failures; nil is slog.Default.
@@ -125,8 +121,6 @@ type API struct {
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
 	values        *semaphore.Weighted // memory of what is parsed of them
-	// remembered is what requests with an Idempotency-Key were answered.
-	remembered *remembered
 	// document is the OpenAPI document, page the one for people. They are
 	// written when they are first asked for: a server is ready without them.
 	document func() ([]byte, error)
@@ -140,7 +134,7 @@ type mount struct {
 	h     http.Handler
 }
 
-// New makes the API of the collections in o. Close it at the end.
+// New makes the API of the collections in o.
 func New(o Options) (*API, error) {
 	if len(o.Collections) == 0 {
 		return nil, sheaf.Invalidf("serve: no collection")
@@ -155,44 +149,14 @@ func New(o Options) (*API, error) {
 		return nil, err
 	}
 	o.Limits.defaults(slices.ContainsFunc(o.Collections, (*collection.Collection).Remote))
-	remembered, err := openRemembered(o.Answers, o.own, o.Log, time.Now)
-	if err != nil {
-		return nil, err
-	}
 	a := &API{
-		o: o, remembered: remembered, metrics: newMetrics(),
+		o: o, metrics: newMetrics(),
 		reads: newAdmission(o.Limits), writes: newAdmission(o.Limits),
 		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies),
 	}
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil
-}
-
-// own makes this process the one that is given the documents of all collections, until what it
-// returns is called.
-func (o *Options) own() (disown func(), err error) {
-	var all []func()
-	disown = func() {
-		for _, f := range all {
-			f()
-		}
-	}
-	for _, c := range o.Collections {
-		one, err := c.Own()
-		if err != nil {
-			disown()
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return disown, nil
-}
-
-// Close gives back the file of answers; what the API serves stays open.
-// Requests that still run are answered. A second call does nothing.
-func (a *API) Close() error {
-	return a.remembered.close()
 }
 
 // Mount gives the address path, which is no route of the API, to h. One that

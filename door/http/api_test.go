@@ -61,7 +61,7 @@ func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Opti
 		t.Fatal(err)
 	}
 	s.Server = httptest.NewServer(s.api)
-	t.Cleanup(func() { s.Close(); _ = s.api.Close() })
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -409,14 +409,11 @@ func TestNamesThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	a, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
+	_, err := httpdoor.New(httpdoor.Options{Collections: []*collection.Collection{f.Collection},
 		Hosts:   []string{"notes.example", "NOTES", "192.0.2.1", "::1"},
 		Origins: []string{"https://app.example", "http://localhost:3000", "app://obsidian.md"}})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

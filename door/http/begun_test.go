@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,41 +16,17 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// A task whose changes were made, and whose end was not kept because the process ended
-// between, is done when the next one looks, whatever its own conditions say by then.
-func TestTaskMadeOnce(t *testing.T) {
-	for name, change := range map[string]string{
-		"a new document": `{"id": "api:new.md", "text": "Cherries.", "if_none_match": "*"}`,
-		"a version":      `{"id": "api:old.md", "text": "Cherries.", "if_match": TAG}`,
-		"a deletion":     `{"id": "api:old.md", "delete": true}`,
-		"several": `{"id": "api:old.md", "delete": true}, {"id": "api:new.md", "text": "Cherries.", ` +
-			`"if_none_match": "*"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t, notes, nil)
-			res, body := s.ask(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`)
-			if res.StatusCode != 201 {
-				t.Fatalf("%d %s", res.StatusCode, body)
-			}
-			change := strings.ReplaceAll(change, "TAG", fmt.Sprintf("%q", res.Header.Get("ETag")))
-			var answer httpdoor.BatchAnswer
-			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [`+change+`]}`, &answer)
-			first, again := doneTwice(t, s.fixture.Options, answer.Task.ID)
-			if first.State != collection.TaskDone {
-				t.Fatalf("%+v", first)
-			}
-			if again.State != collection.TaskDone || asJSON(t, again.Results) != asJSON(t, first.Results) {
-				t.Errorf("first %+v, looked at again %+v", first, again)
-			}
-		})
-	}
-}
-
-// So is one of which the store took a part: the rest is tried, and refused, once more.
+// A task of which the store took a part, and whose end was not kept because the process ended
+// between, ends the same when the next one looks: what was made is not made twice, the rest is tried
+// once more.
 func TestTaskRefusedOnce(t *testing.T) {
 	var fixture *collectiontest.Fixture
+	var crash func(*testing.T)
 	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = picky{o.Backend} })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
+			o.Backend = picky{o.Backend}
+			crash = copies(o)
+		})
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.get(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`, &struct{}{})
@@ -59,7 +34,7 @@ func TestTaskRefusedOnce(t *testing.T) {
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:old.md", "delete": true}, {"id": `+
 		`"api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", `+
 		`"if_none_match": "*"}]}`, &answer)
-	first, again := doneTwice(t, fixture.Options, answer.Task.ID)
+	first, again := doneTwice(t, fixture.Options, crash, answer.Task.ID)
 	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") ||
 		again.State != first.State || again.Error != first.Error {
 		t.Errorf("first %+v, looked at again %+v", first, again)
@@ -68,37 +43,11 @@ func TestTaskRefusedOnce(t *testing.T) {
 
 // doneTwice has a task done, and again by a process that finds it as it was just before its end
 // was kept.
-func doneTwice(t *testing.T, o collection.Options, id string) (first, again collection.Task) {
+func doneTwice(t *testing.T, o collection.Options, crash func(*testing.T), id string) (first, again collection.Task) {
 	t.Helper()
-	kept := map[string][]byte{} // as it is just before the end is kept
-	o.Now = func() time.Time {
-		entries, err := os.ReadDir(o.Tasks)
-		if err != nil {
-			t.Error(err)
-		}
-		clear(kept)
-		for _, e := range entries {
-			if kept[e.Name()], err = os.ReadFile(filepath.Join(o.Tasks, e.Name())); err != nil {
-				t.Error(err)
-			}
-		}
-		return time.Now()
-	}
 	first = workUntilDone(t, o, id)
-	if err := errors.Join(os.RemoveAll(o.Tasks), os.MkdirAll(o.Tasks, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range kept {
-		if err := os.WriteFile(filepath.Join(o.Tasks, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o.Now = nil
-	again = workUntilDone(t, o, id)
-	if entries, err := os.ReadDir(o.Tasks); err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
-	return first, again
+	crash(t)
+	return first, workUntilDone(t, o, id)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -137,20 +86,25 @@ func workUntilDone(t *testing.T, o collection.Options, id string) collection.Tas
 	}
 }
 
-// Files of tasks and documents that cannot be read hold up nothing else: they are named
-// and stay.
+// Files of tasks and documents of an earlier version that cannot be read hold up nothing else:
+// they are named and stay.
 func TestUnreadableHoldsUpNothing(t *testing.T) {
 	s := start(t, notes, nil)
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
 	var answer httpdoor.BatchAnswer
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:b.md", "text": "Bananas."}]}`, &answer)
 	o := s.fixture.Options
+	tasks, documents := filepath.Join(o.Intake, "tasks"), filepath.Join(o.Intake, "documents")
+	if err := errors.Join(os.MkdirAll(tasks, 0o700), os.MkdirAll(documents, 0o700)); err != nil {
+		t.Fatal(err)
+	}
 	files := map[string]string{
-		filepath.Join(o.Tasks, "0000000000000000-half.json"):             `{"id": "0000000000000000-ha`,
-		filepath.Join(o.Tasks, "0000000000000000-other.json"):            `{"id": "0000000000000000-another"}`,
-		filepath.Join(o.Documents, strings.Repeat("0", 32)+"-half.json"): `{"id": "api:c.md", "docu`,
-		filepath.Join(o.Documents, strings.Repeat("1", 32)+
+		filepath.Join(tasks, "0000000000000000-half.json"):             `{"id": "0000000000000000-ha`,
+		filepath.Join(tasks, "0000000000000000-other.json"):            `{"id": "0000000000000000-another"}`,
+		filepath.Join(documents, strings.Repeat("0", 32)+"-half.json"): `{"id": "api:c.md", "docu`,
+		filepath.Join(documents, strings.Repeat("1", 32)+
 			"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
+		filepath.Join(documents, "batch.begun"): `[{"id": "api:a`,
 	}
 	for name, content := range files {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
@@ -189,40 +143,5 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 		if now, err := os.ReadFile(name); err != nil || string(now) != content {
 			t.Errorf("%s: %q, %v", name, now, err)
 		}
-	}
-	if _, err := c.Task(access.Unrestricted(), "", "0000000000000000-half"); err == nil ||
-		!strings.Contains(err.Error(), "cannot be read") {
-		t.Errorf("the task that cannot be read: %v", err)
-	}
-}
-
-// TestUnfinishedFiles: what a process that was killed left of documents and tasks, their texts
-// among it, does not stay.
-func TestUnfinishedFiles(t *testing.T) {
-	s := start(t, notes, nil)
-	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
-	var answer httpdoor.BatchAnswer
-	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:b.md", "text": "Bananas."}]}`, &answer)
-	o := s.fixture.Options
-	long := time.Now().Add(-time.Hour)
-	var files []string
-	for _, dir := range []string{o.Documents, o.Tasks} {
-		file := filepath.Join(dir, ".new-123")
-		if err := errors.Join(os.WriteFile(file, []byte(`{"id": "api:gone.md"`), 0o600),
-			os.Chtimes(file, long, long)); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
-	}
-	if task := workUntilDone(t, o, answer.Task.ID); task.State != collection.TaskDone {
-		t.Errorf("%+v", task)
-	}
-	for _, file := range files {
-		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is there: %v", file, err)
-		}
-	}
-	if len(found(t, s, "apples")) == 0 || len(found(t, s, "bananas")) == 0 {
-		t.Error("documents are gone too")
 	}
 }

@@ -93,7 +93,7 @@ func documentRoutes() []*route {
 			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can " +
 				"be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
 			func(ctx context.Context, c *call, in *documentPut) (*collection.Stored, error) {
-				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.put(ctx, in) })
+				return c.put(c.repeatable(ctx, in.Key), in)
 			}),
 		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch",
 			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
@@ -101,7 +101,7 @@ func documentRoutes() []*route {
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
 			func(ctx context.Context, c *call, in *documentPatch) (*collection.Stored, error) {
-				return once(ctx, c, in.Key, func(ctx context.Context) (*collection.Stored, int, error) { return c.patch(ctx, in) })
+				return c.patch(c.repeatable(ctx, in.Key), in)
 			}),
 		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
 			scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
@@ -120,7 +120,7 @@ func documentRoutes() []*route {
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},
 			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
-				return once(ctx, c, in.Key, func(ctx context.Context) (*BatchAnswer, int, error) { return c.batch(ctx, in) })
+				return c.batch(c.repeatable(ctx, in.Key), in)
 			}),
 		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
@@ -152,34 +152,34 @@ func (c *call) write(ctx context.Context, w Where, changes []collection.Change) 
 	return coll.Write(ctx, c.grant, changes)
 }
 
-func (c *call) put(ctx context.Context, in *documentPut) (*collection.Stored, int, error) {
+func (c *call) put(ctx context.Context, in *documentPut) (*collection.Stored, error) {
 	stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match,
 		IfNoneMatch: in.None}})
 	if err != nil {
-		return nil, 0, inHeader(err)
+		return nil, inHeader(err)
 	}
 	c.header.Set("ETag", stored[0].ETag)
 	if stored[0].Created {
-		return &stored[0], http.StatusCreated, nil
+		c.status = http.StatusCreated
 	}
-	return &stored[0], http.StatusOK, nil
+	return &stored[0], nil
 }
 
-func (c *call) patch(ctx context.Context, in *documentPatch) (*collection.Stored, int, error) {
+func (c *call) patch(ctx context.Context, in *documentPatch) (*collection.Stored, error) {
 	coll, err := c.collection(in.Where)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	stored, err := coll.Patch(ctx, c.grant, collection.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None},
 		&in.Body)
 	if err != nil {
-		return nil, 0, inHeader(err)
+		return nil, inHeader(err)
 	}
 	c.header.Set("ETag", stored.ETag)
-	return &stored, http.StatusOK, nil
+	return &stored, nil
 }
 
-func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, error) {
+func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
 	changes := make([]collection.Change, len(in.Body.Documents))
 	for i := range in.Body.Documents {
 		d := &in.Body.Documents[i]
@@ -190,27 +190,28 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, int, err
 		case !reflect.ValueOf(d.DocumentInput).IsZero():
 			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing " +
 				"beside its id and conditions"}
-			return nil, 0, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
+			return nil, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {
 		stored, err := c.write(ctx, in.Where, changes)
-		return &BatchAnswer{Results: stored}, http.StatusOK, inBatch(err)
+		return &BatchAnswer{Results: stored}, inBatch(err)
 	}
 	coll, err := c.collection(in.Where)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	task, err := coll.Submit(ctx, c.grant, c.caller, changes)
 	if err != nil {
-		return nil, 0, inBatch(err)
+		return nil, inBatch(err)
 	}
 	location := "/v1/tasks/" + task.ID
 	if in.Collection != "" {
 		location += "?collection=" + url.QueryEscape(in.Collection)
 	}
 	c.header.Set("Location", location)
-	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, http.StatusAccepted, nil
+	c.status = http.StatusAccepted
+	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, nil
 }
 
 // conditions are the headers of fields of a change.

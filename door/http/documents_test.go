@@ -1,13 +1,11 @@
 package http_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,8 +96,8 @@ func TestPutGetDelete(t *testing.T) {
 	if ids := found(t, s, "donkeys"); len(ids) != 0 {
 		t.Errorf("found after it was deleted: %v", ids)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*")); len(kept) != 0 {
-		t.Errorf("files are left: %v", kept)
+	if kept := kept(t, s); len(kept) != 0 {
+		t.Errorf("documents are left: %v", kept)
 	}
 }
 
@@ -174,51 +172,6 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	if res, _ := s.ask(t, "PUT", path, text, "Idempotency-Key", "k2"); res.StatusCode != 200 {
 		t.Errorf("a key whose request failed: %d", res.StatusCode)
-	}
-}
-
-// Answers outlast the server, for the caller who had them and for a day; a line
-// that a crash cut off is no answer.
-func TestIdempotencyKeysAfterACrash(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.jsonl")
-	s := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
-	const path, text = "/v1/documents/api:a.md", `{"text": "Apples.\n"}`
-	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
-	beside := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
-	if p := beside.wrong(t, 503, "PUT", path, text, "Idempotency-Key", "k1"); !strings.Contains(p.Detail,
-		"another server of this index") {
-		t.Errorf("two servers with one file: %+v", p)
-	}
-	if err := s.api.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(file)
-	if err != nil || strings.Count(string(content), "\n") != 2 || strings.Contains(string(content), "k1") {
-		t.Fatalf("%s, %v", content, err)
-	}
-	_, content, _ = bytes.Cut(content, []byte("\n")) // the line before says that it was begun
-	old := strings.Replace(string(content), `"at":"20`, `"at":"19`, 1)
-	old = strings.Replace(old, `"key":"`+old[len(`{"key":"`):][:4], `"key":"0123`, 1)
-	if err := os.WriteFile(file, []byte(string(content)+old+"\x00{}\n{}\n"+string(content[:len(content)/2])),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	after := start(t, notes, func(o *httpdoor.Options) { o.Answers = file })
-	again, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
-	if again.StatusCode != first.StatusCode || string(body) != string(same) ||
-		again.Header.Get("ETag") != first.Header.Get("ETag") {
-		t.Errorf("%d %s, after a crash %d %s", first.StatusCode, body, again.StatusCode, same)
-	}
-	if ids := found(t, after, "apples"); len(ids) != 0 {
-		t.Errorf("what was answered is done again: %v", ids) // its collection is another here
-	}
-	if res, _ := after.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
-		t.Errorf("the same key with another request: %d", res.StatusCode)
-	}
-	after.ask(t, "PUT", path, `{"text": "Pears.\n"}`, "Idempotency-Key", "k2") // which writes the file anew
-	if now, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(now), string(content)) ||
-		strings.Count(string(now), "\n") != 3 {
-		t.Errorf("the file is %s, %v", now, err)
 	}
 }
 

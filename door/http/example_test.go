@@ -46,7 +46,6 @@ func Example() {
 		},
 	})
 	check(err)
-	defer handler.Close()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the page of the program") })
 	mux.Handle("/v1/", handler)

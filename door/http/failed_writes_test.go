@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +18,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
 	"sheaf/store"
 )
@@ -56,22 +55,28 @@ func filling(t *testing.T) (*server, *full) {
 	return s, store
 }
 
-// kept are the files of given documents, by name.
+// kept are the given documents, by ID.
 func kept(t *testing.T, s *server) map[string]string {
 	t.Helper()
-	files, err := os.ReadDir(s.fixture.Options.Documents)
+	out := map[string]string{}
+	err := intake.Open(s.fixture.Options.Intake).View(func(tx *intake.Tx) error {
+		for id := range tx.Hashes() {
+			out[string(id)] = string(tx.Document(id))
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
-	for _, f := range files {
-		content, err := os.ReadFile(filepath.Join(s.fixture.Options.Documents, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[f.Name()] = string(content)
-	}
 	return out
+}
+
+// changeFile changes the file of given documents behind the server's back.
+func changeFile(t *testing.T, s *server, change func(*intake.Tx) error) {
+	t.Helper()
+	if err := intake.Open(s.fixture.Options.Intake).Update(change); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // After a write that failed every document is what it was: in the index, in the
@@ -119,8 +124,7 @@ func TestNoSpace(t *testing.T) {
 	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.ENOSPC}
 	var answer httpdoor.BatchAnswer
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
-	name := slices.Collect(maps.Keys(kept(t, s)))[0]
-	full := filepath.Join(s.fixture.Options.Documents, name)
+	apples := kept(t, s)["api:a.md"]
 	store.writes.Store(true)
 	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
 		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
@@ -129,17 +133,11 @@ func TestNoSpace(t *testing.T) {
 			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
 		}
 	}
-	// Of another document the file is there, and the index does not have it: a crash left that.
-	content, err := os.ReadFile(full)
-	if err != nil {
-		t.Fatal(err)
-	}
+	// Another document was given, and the index does not have it.
 	store.writes.Store(false)
 	s.get(t, "PUT", "/v1/documents/api:b.md", `{"text": "Bananas."}`, &collection.Stored{})
 	s.get(t, "DELETE", "/v1/documents/api:a.md", "", &struct{}{})
-	if err := os.WriteFile(full, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	changeFile(t, s, func(tx *intake.Tx) error { return tx.Set("api:a.md", []byte(apples)) })
 	store.writes.Store(true)
 	s.fixture.WillWork()
 	working(t, s.fixture.Collection) // which fails the test when it ends
@@ -181,10 +179,9 @@ func TestNotForNow(t *testing.T) {
 			}
 			var answer httpdoor.BatchAnswer
 			s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
-			file := filepath.Join(s.fixture.Options.Tasks, answer.Task.ID+".json")
 			task := workFor(t, s.fixture.Collection, 300*time.Millisecond, answer.Task.ID)
-			if _, err := os.Stat(file); err != nil || task.State != collection.TaskWaiting {
-				t.Fatalf("%+v %v", task, err)
+			if task.State != collection.TaskWaiting {
+				t.Fatalf("%+v", task)
 			}
 			store.writes.Store(false)
 			if task := workFor(t, s.fixture.Collection, time.Minute, answer.Task.ID); task.State != collection.TaskDone {
@@ -218,72 +215,35 @@ func workFor(t *testing.T, c *collection.Collection, long time.Duration, id stri
 	return task
 }
 
-// What a crash leaves between two steps of a change: what was acknowledged is there
-// after the restart, and nothing else.
+// What was accepted when a process ended is done by the next one, however far it came, and what
+// the index lost comes back.
 func TestCrashesBetweenSteps(t *testing.T) {
-	s, store := filling(t)
-	put := func(id, text string) (name, content string) {
-		before := kept(t, s)
-		var stored collection.Stored
-		s.get(t, "PUT", "/v1/documents/"+id, `{"text": "`+text+`", "date": "2024-05-01"}`, &stored)
-		for name, content = range kept(t, s) {
-			if _, ok := before[name]; !ok {
-				break
-			}
-		}
-		return name, content
+	s, _ := filling(t)
+	for id, text := range map[string]string{"a": "Apples.", "b": "Bananas.", "c": "Cherries.", "d": "Dates."} {
+		s.get(t, "PUT", "/v1/documents/api:"+id+".md", `{"text": "`+text+`"}`, &collection.Stored{})
 	}
-	write := func(name, content string, at time.Time) {
-		full := filepath.Join(s.fixture.Options.Documents, name)
-		if err := errors.Join(os.WriteFile(full, []byte(content), 0o600), os.Chtimes(full, at, at)); err != nil {
-			t.Fatal(err)
-		}
+	before := kept(t, s)
+	version := func(id, from, to string) []byte {
+		return []byte(strings.Replace(before["api:"+id+".md"], from, to, 1))
 	}
-	if err := os.MkdirAll(s.fixture.Options.Documents, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	later := time.Now().Add(time.Hour)
-	// A file was written, and its text by the store, and not by the catalog.
-	pears, text := put("api:a.md", "Pears.")
-	written := store.last
-	apples, _ := put("api:a.md", "Apples.")
-	write(pears, text, later)
-	if err := store.Backend.Write(t.Context(), written); err != nil {
-		t.Fatal(err)
-	}
-	// It was indexed, and the one before is still there.
-	dates, text := put("api:b.md", "Dates.")
-	bananas, _ := put("api:b.md", "Bananas.")
-	write(dates, text, time.Now().Add(-time.Hour))
-	// It was deleted from the index, and the file is still there.
-	cherries, text := put("api:c.md", "Cherries.")
-	if res, body := s.ask(t, "DELETE", "/v1/documents/api:c.md", ""); res.StatusCode != 200 {
-		t.Fatal(res.StatusCode, string(body))
-	}
-	write(cherries, text, later)
-	// The index was made anew, and there were two versions.
-	elder, old := put("api:d.md", "Elderberries.")
-	figs, text := put("api:d.md", "Figs.")
-	if res, body := s.ask(t, "DELETE", "/v1/documents/api:d.md", ""); res.StatusCode != 200 {
-		t.Fatal(res.StatusCode, string(body))
-	}
-	write(figs, text, later)
-	write(elder, old, time.Now())
-	working(t, s.fixture.Collection)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "figs")) == 0 ||
-		len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
-		}
-	}
-	for query, want := range map[string]bool{"apples": true, "pears": false, "bananas": true, "dates": false,
-		"cherries": true, "figs": true, "elderberries": false} {
+	s.get(t, "DELETE", "/v1/documents/api:d.md", "", &struct{}{})
+	changeFile(t, s, func(tx *intake.Tx) error {
+		return errors.Join(tx.Put("api:a.md", version("a", "Apples", "Pears")), // which the index has not
+			tx.Put("api:b.md", version("b", "Bananas", "Bananas")), // whose end is missing
+			tx.Put("api:c.md", nil),                                // which the index still has
+			tx.Set("api:d.md", version("d", "Dates", "Dates")),     // which the index lost
+			tx.Put("api:e.md", []byte(strings.ReplaceAll(strings.Replace(before["api:d.md"], "Dates", "Elderberries", 1),
+				"api:d.md", "api:e.md"))))
+	})
+	s.restarted(t)
+	for query, want := range map[string]bool{"apples": false, "pears": true, "bananas": true, "cherries": false,
+		"dates": true, "elderberries": true} {
 		if ids := found(t, s, query); len(ids) > 0 != want {
 			t.Errorf("%s: found %v", query, ids)
 		}
 	}
 	names := slices.Sorted(maps.Keys(kept(t, s)))
-	if want := slices.Sorted(slices.Values([]string{apples, bananas, cherries, figs})); !slices.Equal(names, want) {
+	if want := []string{"api:a.md", "api:b.md", "api:d.md", "api:e.md"}; !slices.Equal(names, want) {
 		t.Errorf("kept are %v, want %v", names, want)
 	}
 }
@@ -366,29 +326,13 @@ func TestRejectedAfterCrash(t *testing.T) {
 	s.fixture = fixture
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
 	before := kept(t, s)
-	if res, body := s.ask(t, "DELETE", "/v1/documents/api:a.md", ""); res.StatusCode != 200 {
-		t.Fatal(res.StatusCode, string(body))
-	}
-	for name, content := range before {
-		key, _, _ := strings.Cut(name, "-")
-		for _, f := range []struct {
-			name, content string
-			at            time.Time
-		}{{name, content, time.Now().Add(-time.Hour)},
-			{key + "-00.json", strings.Replace(content, "Apples", "heavy Apples", 1), time.Now()}} {
-			full := filepath.Join(fixture.Options.Documents, f.name)
-			if err := errors.Join(os.WriteFile(full, []byte(f.content), 0o600), os.Chtimes(full, f.at, f.at)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	working(t, fixture.Collection)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
-		}
-	}
-	if after := kept(t, s); !maps.Equal(after, before) {
+	changeFile(t, s, func(tx *intake.Tx) error {
+		heavy := []byte(strings.Replace(before["api:a.md"], "Apples", "heavy Apples", 1))
+		other := []byte(strings.ReplaceAll(string(heavy), "api:a.md", "api:b.md"))
+		return errors.Join(tx.Put("api:a.md", heavy), tx.Put("api:b.md", other))
+	})
+	s.restarted(t)
+	if after := kept(t, s); !maps.Equal(after, before) || len(found(t, s, "apples")) == 0 {
 		t.Errorf("kept are %v, want %v", after, before)
 	}
 }
@@ -399,13 +343,13 @@ func TestChangedAtStart(t *testing.T) {
 	var fixture *collectiontest.Fixture
 	docs := t.TempDir()
 	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
 		`"text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
 	s = start(t, notes, func(o *httpdoor.Options) { // the index is lost
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.fixture = fixture
@@ -435,14 +379,14 @@ func TestRefusedAtStart(t *testing.T) {
 	var fixture *collectiontest.Fixture
 	docs, heavy := t.TempDir(), ""
 	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Documents = docs })
+		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
 		`"text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
 	s = start(t, notes, func(o *httpdoor.Options) {
 		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Documents, o.Backend = docs, picky{o.Backend}
+			o.Intake, o.Backend = docs, picky{o.Backend}
 		})
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})
@@ -489,7 +433,7 @@ func TestRefusedAtStart(t *testing.T) {
 	if list := refused(); len(list) > 0 || len(found(t, s, "apples")) == 0 {
 		t.Errorf("put again: the status says %+v", list)
 	}
-	if _, ok := kept(t, s)[heavy]; ok {
+	if strings.Contains(kept(t, s)[heavy], "heavy") {
 		t.Error("put again: the version before it is kept")
 	}
 }
@@ -500,7 +444,7 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 	docs := t.TempDir()
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Documents = docs
+			o.Intake = docs
 		}).Collection}
 	})
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, `+
@@ -508,7 +452,7 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 	var fixture *collectiontest.Fixture
 	s = start(t, notes, func(o *httpdoor.Options) {
 		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Documents, o.Backend = docs, picky{o.Backend}
+			o.Intake, o.Backend = docs, picky{o.Backend}
 		})
 		o.Collections = []*collection.Collection{fixture.Collection}
 	})

@@ -3,8 +3,6 @@ package http_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,12 +34,10 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 			`"if_none_match": "*"}]}`, 202, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "answers.jsonl")
 			options := func(o *httpdoor.Options) {
-				o.Answers = file
 				o.Open = access.Grant{Scopes: []access.Scope{access.ScopeIngest, access.ScopeSearch}, Access: []string{"user:ann"}}
 			}
-			s := start(t, notes, options)
+			s, crash := copied(t, options)
 			res, body := s.ask(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples.", "access": ["user:ann"]}`)
 			if res.StatusCode != 201 {
 				t.Fatalf("%d %s", res.StatusCode, body)
@@ -54,7 +50,9 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 			if first.StatusCode != c.status {
 				t.Fatalf("%d %s", first.StatusCode, body)
 			}
-			s.cut(t, file)
+			if c.status != 202 {
+				crash(t)
+			}
 			after := startOf(t, s.restarted(t), options)
 			again, same := after.ask(t, c.method, c.path, c.body, header...)
 			for _, name := range []string{"Etag", "Location"} {
@@ -75,88 +73,49 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 	}
 }
 
-// One that was begun and not done is done when it is repeated, and one that is another by then
-// is done as it is.
-func TestIdempotencyKeysBegunAndNotDone(t *testing.T) {
-	const path, text = "/v1/documents/api:new.md", `{"text": "Cherries."}`
-	for want, body := range map[int]string{201: text, 200: `{"text": "Pears."}`} {
-		file := filepath.Join(t.TempDir(), "answers.jsonl")
-		options := func(o *httpdoor.Options) { o.Answers = file }
-		s := start(t, notes, options)
-		s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
-		s.cut(t, file)
-		s.ask(t, "DELETE", path, "")
-		if want == 200 {
-			s.ask(t, "PUT", path, `{"text": "Plums."}`)
-		}
-		after := startOf(t, s.restarted(t), options)
-		for range 2 {
-			if res, got := after.ask(t, "PUT", path, body, "Idempotency-Key", "k1"); res.StatusCode != want {
-				t.Errorf("%s: %d %s, want %d", body, res.StatusCode, got, want)
-			}
-		}
-		if res, got := after.ask(t, "PUT", path, `{"text": "Grapes."}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
-			t.Errorf("another request: %d %s", res.StatusCode, got)
-		}
-	}
-}
-
-// What somebody else made of a document meanwhile is not taken for what was begun, also where
-// the patch would change nothing of it, and what is wrong is told where the request has it.
+// What was accepted under a key keeps its answer, whatever becomes of the document later, also
+// where the process ended before the answer was kept.
 func TestIdempotencyKeysBeforeAnother(t *testing.T) {
-	for name, c := range map[string]struct {
-		method, path, body string
-		status             int
-		say                string
-	}{
-		"a patch": {"PATCH", "/v1/documents/api:b.md", `{"title": "T"}`, 412, "another version"},
-		"a batch": {"POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples."}, {"id": "api:b.md", ` +
-			`"text": "Pears.", "if_match": "TAG"}]}`, 409, "documents/1/if_match"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "answers.jsonl")
-			options := func(o *httpdoor.Options) { o.Answers = file }
-			s := start(t, notes, options)
-			res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "Plums."}`)
-			if res.StatusCode != 201 {
-				t.Fatalf("%d %s", res.StatusCode, body)
-			}
-			tag := res.Header.Get("ETag")
-			header := []string{"Idempotency-Key", "k1"}
-			if c.method == "PATCH" {
-				header = append(header, "If-Match", tag)
-			}
-			c.body = strings.ReplaceAll(c.body, `"TAG"`, fmt.Sprintf("%q", tag))
-			if res, body = s.ask(t, c.method, c.path, c.body, header...); res.StatusCode != 200 {
-				t.Fatalf("%d %s", res.StatusCode, body)
-			}
-			s.cut(t, file)
-			after := startOf(t, s.restarted(t), options)
-			if res, body := after.ask(t, "PUT", "/v1/documents/api:b.md",
-				`{"text": "Another's.", "title": "T"}`); res.StatusCode != 200 {
-				t.Fatalf("%d %s", res.StatusCode, body)
-			}
-			if res, body = after.ask(t, c.method, c.path, c.body, header...); res.StatusCode != c.status ||
-				!strings.Contains(string(body), c.say) {
-				t.Errorf("%d %s, want %d with %q", res.StatusCode, body, c.status, c.say)
-			}
-		})
+	const path, text = "/v1/documents/api:new.md", `{"text": "Cherries."}`
+	s, crash := copied(t, nil)
+	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
+	crash(t)
+	after := startOf(t, s.restarted(t), nil)
+	if res, body := after.ask(t, "PUT", path, `{"text": "Plums."}`); res.StatusCode != 200 {
+		t.Fatalf("%d %s", res.StatusCode, body)
+	}
+	if res, same := after.ask(t, "PUT", path, text, "Idempotency-Key", "k1"); res.StatusCode != first.StatusCode ||
+		!bytes.Equal(body, same) || len(found(t, after, "plums")) == 0 {
+		t.Errorf("%d %s, at first %d %s", res.StatusCode, same, first.StatusCode, body)
+	}
+	if res, got := after.ask(t, "PUT", path, `{"text": "Grapes."}`, "Idempotency-Key", "k1"); res.StatusCode != 409 {
+		t.Errorf("another request: %d %s", res.StatusCode, got)
 	}
 }
 
-// cut ends a server as a crash before its last answer is kept does.
-func (s *server) cut(t *testing.T, file string) {
-	t.Helper()
-	if err := s.api.Close(); err != nil {
-		t.Fatal(err)
+// A key is forgotten after a day, and so is one whose request failed.
+func TestIdempotencyKeysForgotten(t *testing.T) {
+	now := time.Now()
+	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { o.Now = func() time.Time { return now } })
+	s := startOf(t, fixture, nil)
+	for i, c := range []struct {
+		path, text string
+		later      time.Duration
+		status     int
+	}{
+		{"api:a.md", `{"text": "one"}`, 0, 201}, {"api:a.md", `{"text": "one"}`, 23 * time.Hour, 201},
+		{"api:a.md", `{"text": "two"}`, 0, 409}, {"api:a.md", `{"text": "two"}`, 2 * time.Hour, 200},
+		{"api:a.md", `{"text": "two"}`, time.Hour, 200}, {"api:a.md", `{"text": "one"}`, 0, 409},
+	} {
+		now = now.Add(c.later)
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, c.text, "Idempotency-Key", "k1"); res.StatusCode != c.status {
+			t.Errorf("%d: %d %s, want %d", i, res.StatusCode, body, c.status)
+		}
 	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(content, []byte("\n"))
-	if err := os.WriteFile(file, bytes.Join(lines[:len(lines)-2], nil), 0o600); err != nil {
-		t.Fatal(err)
+	s.wrong(t, 412, "PUT", "/v1/documents/api:a.md", `{"text": "x"}`, "If-None-Match", "*", "Idempotency-Key", "k2")
+	if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "y"}`, "Idempotency-Key", "k2"); res.StatusCode !=
+		200 {
+		t.Errorf("a key whose request failed: %d %s", res.StatusCode, body)
 	}
 }
 
@@ -167,6 +126,7 @@ func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.WillWork()
 	working(t, c)
 	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

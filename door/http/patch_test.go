@@ -2,8 +2,6 @@ package http_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,12 +78,8 @@ func TestPatch(t *testing.T) {
 	if ids := found(t, s, "savannas prop.status:done"); len(ids) != 1 {
 		t.Errorf("found %v", ids)
 	}
-	files, err := filepath.Glob(filepath.Join(s.fixture.Options.Documents, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("kept as %v, %v", files, err)
-	}
-	if kept, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(kept), `"vectors":[[1,0,`) {
-		t.Errorf("the vectors are gone: %.200s, %v", kept, err)
+	if kept := kept(t, s); len(kept) != 1 || !strings.Contains(fmt.Sprint(kept), `"vectors":[[1,0,`) {
+		t.Errorf("the vectors are gone: %.200s", kept)
 	}
 	for _, c := range []struct {
 		status                int

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"sheaf"
+
 	"sheaf/collection"
+	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
 	"sheaf/model"
@@ -71,8 +73,8 @@ func TestPutBesideARun(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(f.Options.Documents, "*")); len(kept) != 0 {
-		t.Errorf("files are left: %v", kept)
+	if kept := kept(t, s); len(kept) != 0 {
+		t.Errorf("documents are left: %v", kept)
 	}
 	var stored collection.Stored
 	// with as much time as it takes
@@ -139,16 +141,15 @@ func TestPutToTheSecondServer(t *testing.T) {
 // documents when the first has ended, also with a key of which nobody has asked it before another
 // one is started. That other one takes them all when the second has ended.
 func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "answers.jsonl")
 	index := collectiontest.Open(t, notes, nil)
 	begin := func(f *collectiontest.Fixture) (s *server, end func()) {
-		s = startOf(t, f, func(o *httpdoor.Options) { o.Answers = file })
+		s = startOf(t, f, nil)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- f.Work(ctx) }()
 		return s, sync.OnceFunc(func() {
 			stop()
-			if err := errors.Join(<-done, s.api.Close()); err != nil {
+			if err := <-done; err != nil {
 				t.Error(err)
 			}
 		})
@@ -175,14 +176,13 @@ func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	defer endSecond()
 	endFirst()
 	for other := index.Beside(t); ; time.Sleep(20 * time.Millisecond) { // until the second has seen that
-		disown, err := other.Own()
+		_, err := other.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:none.md"}})
 		if errors.Is(err, collection.ErrTaken) {
 			break
 		}
-		if err != nil {
+		if !errors.Is(err, sheaf.ErrNotFound) {
 			t.Fatal(err)
 		}
-		disown()
 	}
 	third, endThird := begin(index.Beside(t))
 	defer endThird()

@@ -1,0 +1,260 @@
+// Package intake keeps what programs give to an index: documents without files, tasks, and the
+// results of requests that may be repeated. All of it is in one file, so that one transaction
+// changes what belongs together.
+package intake
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolt "go.etcd.io/bbolt/errors"
+
+	"sheaf"
+	"sheaf/index/vfs"
+)
+
+// FileName is the name of the file in the folder of an index.
+const FileName = "intake.db"
+
+// lockPatience is how long a transaction waits for the transactions of other processes.
+const lockPatience = 10 * time.Second
+
+// Intake is the file of one index. It is opened for each transaction, so that other processes
+// can read between them. It is safe for concurrent use.
+type Intake struct {
+	dir   string
+	name  string // of the file
+	mu    sync.Mutex
+	later []func(*Tx) error
+}
+
+// Open names the file in dir. Nothing is read or made yet.
+func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
+
+// Path is the path of the file.
+func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
+
+// View calls read with what the file has; with nothing while there is no file. What [Intake.Later]
+// waits to write is written first, if it can be.
+func (in *Intake) View(read func(*Tx) error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.later) > 0 {
+		_ = in.update(func(*Tx) error { return nil }) // the next transaction tries again
+	}
+	if _, err := os.Stat(in.Path()); errors.Is(err, fs.ErrNotExist) {
+		return read(&Tx{})
+	}
+	return in.with(true, func(db *bbolt.DB) error {
+		return db.View(func(tx *bbolt.Tx) error {
+			if err := checkFormat(tx); err != nil {
+				return err
+			}
+			return read(&Tx{tx})
+		})
+	})
+}
+
+// Update changes the file: all that change does is durable when it returns, or nothing is done.
+func (in *Intake) Update(change func(*Tx) error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.update(change)
+}
+
+// Later has the next transaction of this process begin with change. A crash may lose it: whoever
+// opens the file next must find the same out from the index.
+func (in *Intake) Later(change func(*Tx) error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.later = append(in.later, change)
+}
+
+// Flush writes what Later waits to write. What cannot be written is left to whoever opens the
+// file next, since another process may change it from now on.
+func (in *Intake) Flush() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.later) == 0 {
+		return nil
+	}
+	err := in.update(func(*Tx) error { return nil })
+	in.later = nil
+	return err
+}
+
+func (in *Intake) update(change func(*Tx) error) error {
+	if err := in.make(); err != nil {
+		return err
+	}
+	err := in.with(false, func(db *bbolt.DB) error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			if err := checkFormat(tx); err != nil {
+				return err
+			}
+			for _, f := range append(in.later, change) {
+				if err := f(&Tx{tx}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err == nil {
+		in.later = nil
+	}
+	return err
+}
+
+// make makes the file if there is none, whole or not at all.
+func (in *Intake) make() error {
+	if _, err := os.Stat(in.Path()); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := (vfs.Disk{}).MkdirAll(in.dir); err != nil {
+		return err
+	}
+	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
+}
+
+// replace has fill make a new file, which then takes the place of the one before.
+func (in *Intake) replace(fill func(*bbolt.DB) error) error {
+	next := in.Path() + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+		return err
+	}
+	db, err := bbolt.Open(next, 0o600, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fill(db), db.Close()); err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
+}
+
+// with opens the file for one transaction. in.mu must be held. A damaged file is [ErrDamaged].
+func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a file that was cut off faults when it is read
+	defer func() {
+		if r := recover(); r != nil {
+			err = in.corrupt(fmt.Errorf("%v", r))
+		}
+	}()
+	db, err := bbolt.Open(in.Path(), 0o600, &bbolt.Options{ReadOnly: readOnly, Timeout: lockPatience})
+	switch {
+	case errors.Is(err, bolt.ErrTimeout):
+		return fmt.Errorf("%w: another process uses %s", sheaf.ErrUnavailable, in.Path())
+	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrVersionMismatch), errors.Is(err, bolt.ErrChecksum):
+		return in.corrupt(err)
+	case err != nil:
+		return fmt.Errorf("open %s: %w", in.Path(), err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return use(db)
+}
+
+// ErrDamaged means that the file is damaged, and takes nothing until it is repaired.
+var ErrDamaged = fmt.Errorf("%w: the file of given documents is damaged; run sheaf check --repair",
+	sheaf.ErrUnavailable)
+
+func (in *Intake) corrupt(err error) error {
+	return fmt.Errorf("%w: %s: %w", ErrDamaged, in.Path(), err)
+}
+
+// Check reads the whole file and returns what is wrong with it; nil when there is no file.
+func (in *Intake) Check() error {
+	return in.View(func(tx *Tx) error {
+		for _, bucket := range buckets {
+			for k, v := range tx.each(bucket) {
+				if err := tx.check(bucket, k, v); err != nil {
+					return in.corrupt(err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Repair makes the file anew of what can be read, and moves the damaged one to aside. Only the
+// process that takes documents may call it. It returns the documents that are lost.
+func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err := (vfs.Disk{}).MkdirAll(filepath.Dir(aside)); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(in.Path(), aside); err != nil {
+		return nil, err
+	}
+	damaged := &Intake{dir: filepath.Dir(aside), name: filepath.Base(aside)}
+	err = in.replace(func(db *bbolt.DB) error {
+		return db.Update(func(to *bbolt.Tx) error {
+			if err := makeBuckets(to); err != nil {
+				return err
+			}
+			for _, bucket := range buckets[1:] { // meta is made
+				into := to.Bucket(bucket)
+				_ = damaged.View(func(tx *Tx) error { // up to where it cannot be read
+					for k, v := range tx.each(bucket) {
+						switch {
+						case tx.check(bucket, k, v) == nil:
+							err = errors.Join(err, into.Put(bytes.Clone(k), bytes.Clone(v)))
+						case string(bucket) == string(documents):
+							lost = append(lost, sheaf.ID(k))
+						}
+					}
+					return into.SetSequence(tx.tx.Bucket(bucket).Sequence())
+				})
+			}
+			for _, id := range lost {
+				err = errors.Join(err, to.Bucket(hashes).Delete([]byte(id)))
+			}
+			return err
+		})
+	})
+	return lost, err
+}
+
+// Bounds of a file that is compacted: its size, and how much of one transaction.
+const (
+	compactBytes = 64 << 20
+	compactTx    = 16 << 20
+)
+
+// Compact makes a large file small of which more than half is free. Only the process that takes
+// documents may call it.
+func (in *Intake) Compact() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	info, err := os.Stat(in.Path())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() < compactBytes {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	free := int64(0)
+	err = in.with(false, func(db *bbolt.DB) error {
+		tx, err := db.Begin(true)
+		if err == nil {
+			err = tx.Rollback() // which counts the free pages
+		}
+		free = int64(db.Stats().FreePageN) * int64(db.Info().PageSize)
+		return err
+	})
+	if err != nil || free <= info.Size()/2 {
+		return err
+	}
+	return in.with(true, func(from *bbolt.DB) error {
+		return in.replace(func(to *bbolt.DB) error { return bbolt.Compact(to, from, compactTx) })
+	})
+}

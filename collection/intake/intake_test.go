@@ -1,0 +1,229 @@
+package intake_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"sheaf"
+	"sheaf/collection/intake"
+)
+
+func update(t testing.TB, in *intake.Intake, change func(*intake.Tx) error) {
+	t.Helper()
+	if err := in.Update(change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
+	t.Helper()
+	if err := in.View(func(tx *intake.Tx) error { read(tx); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A change that is taken back leaves the version before it, also when several changes came since.
+func TestBefore(t *testing.T) {
+	in := intake.Open(t.TempDir())
+	view(t, in, func(tx *intake.Tx) {
+		if tx.Document("api:a") != nil || len(tx.Changing())+len(tx.Begun()) > 0 || tx.Task("x") != nil {
+			t.Error("there is something before there is a file")
+		}
+	})
+	const a, b = sheaf.ID("api:a"), sheaf.ID("api:b")
+	update(t, in, func(tx *intake.Tx) error { return tx.Set(a, []byte("one")) })
+	update(t, in, func(tx *intake.Tx) error {
+		return errors.Join(tx.Put(a, []byte("two")), tx.Put(a, nil), tx.Put(b, []byte("new")), tx.Begin([]byte("key k")))
+	})
+	view(t, in, func(tx *intake.Tx) {
+		if content, ok := tx.Before(a); !ok || string(content) != "one" || tx.Document(a) != nil {
+			t.Errorf("before it was %q", content)
+		}
+		if content, ok := tx.Before(b); !ok || content != nil || string(tx.Document(b)) != "new" {
+			t.Errorf("before it was %q", content)
+		}
+		if !slices.Equal(tx.Changing(), []sheaf.ID{a, b}) || !slices.Equal(tx.Begun(), []string{"key k"}) {
+			t.Errorf("changing are %v, begun %v", tx.Changing(), tx.Begun())
+		}
+	})
+	wrong := errors.New("wrong")
+	if err := in.Update(func(tx *intake.Tx) error { return errors.Join(tx.Set(a, []byte("x")), wrong) }); !errors.Is(err,
+		wrong) {
+		t.Error(err)
+	}
+	in.Later(func(tx *intake.Tx) error { return errors.Join(tx.Restore(a), tx.Restore(b), tx.Ended([]byte("key k"))) })
+	view(t, in, func(tx *intake.Tx) {
+		if string(tx.Document(a)) != "one" || tx.Document(b) != nil || len(tx.Changing())+len(tx.Begun()) > 0 {
+			t.Errorf("%q, %q, %v", tx.Document(a), tx.Document(b), tx.Changing())
+		}
+		if _, ok := tx.Hash(b); ok {
+			t.Error("the hash of a document is left that is gone")
+		}
+	})
+}
+
+// Keys are kept for a day, and so many of them.
+func TestKeyBounds(t *testing.T) {
+	in := intake.Open(t.TempDir())
+	now := time.Unix(1_700_000_000, 0).UTC()
+	put := func(tx *intake.Tx, name string, at time.Time) error {
+		return tx.PutKey([]byte(name), fmt.Appendf(nil, `{"at": %q}`, at.Format(time.RFC3339Nano)), at, now)
+	}
+	update(t, in, func(tx *intake.Tx) error {
+		var err error
+		for i := range 10_100 {
+			err = errors.Join(err, put(tx, fmt.Sprint(i), now.Add(time.Duration(i)*time.Millisecond)))
+		}
+		return errors.Join(err, put(tx, "10099", now.Add(time.Hour)), tx.DropKey([]byte("10098")), tx.DropKey([]byte("none")))
+	})
+	has := func(name string) (is bool) {
+		view(t, in, func(tx *intake.Tx) { is = tx.Key([]byte(name), now) != nil })
+		return is
+	}
+	for name, want := range map[string]bool{"0": false, "99": false, "100": true, "10097": true, "10098": false,
+		"10099": true} {
+		if has(name) != want {
+			t.Errorf("the key %s is kept: %v", name, !want)
+		}
+	}
+	now = now.Add(24*time.Hour + time.Minute)
+	if has("100") || !has("10099") {
+		t.Error("a key is kept for longer than a day, or less")
+	}
+	update(t, in, func(tx *intake.Tx) error { return put(tx, "new", now) })
+	db, err := bbolt.Open(in.Path(), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_ = db.View(func(tx *bbolt.Tx) error {
+		if n, times := tx.Bucket([]byte("keys")).Inspect().KeyN, tx.Bucket([]byte("key times")).Inspect().KeyN; n != 2 ||
+			times != 2 {
+			t.Errorf("%d keys are left, and %d times", n, times)
+		}
+		return nil
+	})
+}
+
+// A file that is damaged is told of as that, and repaired as far as it can be read.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	in := intake.Open(dir)
+	update(t, in, func(tx *intake.Tx) error {
+		var err error
+		for i := range 300 {
+			err = errors.Join(err, tx.Set(sheaf.ID(fmt.Sprintf("api:%03d", i)), fmt.Appendf(nil, `{"text": "%03d %s"}`, i,
+				strings.Repeat("x", 300))))
+		}
+		return errors.Join(err, tx.PutTask("t1", []byte(`{}`), []byte(`[]`), nil))
+	})
+	if err := in.Check(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(in.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func([]byte) []byte{
+		"a flipped bit of a text": func(b []byte) []byte {
+			b[strings.Index(string(b), "150 xxx")] ^= 1
+			return b
+		},
+		"cut off":  func(b []byte) []byte { return b[:len(b)/2] },
+		"no pages": func(b []byte) []byte { return make([]byte, len(b)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(in.Path(), damage(slices.Clone(whole)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := in.Check(); !errors.Is(err, intake.ErrDamaged) || !strings.Contains(err.Error(), in.Path()) {
+				t.Errorf("check says %v", err)
+			}
+			lost, err := in.Repair(filepath.Join(dir, "damaged", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := in.Check(); err != nil {
+				t.Errorf("repaired: %v", err)
+			}
+			if name != "a flipped bit of a text" {
+				return
+			}
+			view(t, in, func(tx *intake.Tx) {
+				n := 0
+				for range tx.Hashes() {
+					n++
+				}
+				if n != 299 || !slices.Equal(lost, []sheaf.ID{"api:150"}) || !tx.HasWork("t1") {
+					t.Errorf("%d documents, lost are %v", n, lost)
+				}
+			})
+		})
+	}
+}
+
+// A file of a later version is not changed.
+func TestLaterFormat(t *testing.T) {
+	in := intake.Open(t.TempDir())
+	update(t, in, func(tx *intake.Tx) error { return tx.Set("api:a", []byte("{}")) })
+	db, err := bbolt.Open(in.Path(), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("format"), []byte("2")) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(*intake.Tx) error { return nil }
+	for _, err := range []error{in.View(nothing), in.Update(nothing)} {
+		if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, intake.ErrDamaged) {
+			t.Error(err)
+		}
+	}
+}
+
+// A large file of which most is free is made small, and has what it had.
+func TestCompact(t *testing.T) {
+	in := intake.Open(t.TempDir())
+	update(t, in, func(tx *intake.Tx) error {
+		return errors.Join(tx.Set("api:small", []byte("small")), tx.Set("api:large", make([]byte, 70<<20)))
+	})
+	if err := in.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	update(t, in, func(tx *intake.Tx) error { return tx.Set("api:large", nil) })
+	if err := in.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(in.Path()); err != nil || info.Size() > 1<<20 {
+		t.Errorf("it has %d bytes, %v", info.Size(), err)
+	}
+	view(t, in, func(tx *intake.Tx) {
+		if string(tx.Document("api:small")) != "small" {
+			t.Error("a document is gone")
+		}
+	})
+}
+
+func BenchmarkView(b *testing.B) {
+	in := intake.Open(b.TempDir())
+	update(b, in, func(tx *intake.Tx) error { return tx.Set("api:a", make([]byte, 2000)) })
+	for b.Loop() {
+		view(b, in, func(tx *intake.Tx) { tx.Document("api:a") })
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	in := intake.Open(b.TempDir())
+	for b.Loop() {
+		update(b, in, func(tx *intake.Tx) error { return tx.Set("api:a", make([]byte, 2000)) })
+	}
+}

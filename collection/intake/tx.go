@@ -1,0 +1,320 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"sheaf"
+	"sheaf/index/catalog"
+)
+
+// The buckets of the file: see doc/formats/intake.md.
+var (
+	meta      = []byte("meta")
+	documents = []byte("documents")
+	hashes    = []byte("hashes")
+	before    = []byte("before")
+	tasks     = []byte("tasks")
+	works     = []byte("works")
+	results   = []byte("results")
+	keys      = []byte("keys")
+	keyTimes  = []byte("key times")
+	applying  = []byte("applying")
+)
+
+// buckets are all of them.
+var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes, applying}
+
+// format is the version of the file, in the bucket meta under this name.
+const format = "1"
+
+var formatKey = []byte("format")
+
+func makeBuckets(tx *bbolt.Tx) error {
+	for _, name := range buckets {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(meta).Put(formatKey, []byte(format))
+}
+
+func checkFormat(tx *bbolt.Tx) error {
+	if b := tx.Bucket(meta); b != nil && string(b.Get(formatKey)) != format {
+		return fmt.Errorf("%w: given documents have format %q, this program reads %s: use a newer version",
+			sheaf.ErrUnsupported, b.Get(formatKey), format)
+	}
+	return nil
+}
+
+// Tx is one transaction. It must not be used after the function that got it returns. What it
+// returns is a copy.
+type Tx struct{ tx *bbolt.Tx }
+
+// get reads a value, which the transaction owns; nil for none.
+func (tx *Tx) get(bucket, key []byte) []byte {
+	if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
+		return nil
+	}
+	return tx.tx.Bucket(bucket).Get(key)
+}
+
+// each yields the keys and values of a bucket in order.
+func (tx *Tx) each(bucket []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
+			return
+		}
+		c := tx.tx.Bucket(bucket).Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			if !yield(k, v) {
+				return
+			}
+		}
+	}
+}
+
+// check returns what is wrong with an entry of a bucket.
+func (tx *Tx) check(bucket, key, value []byte) error {
+	switch string(bucket) {
+	case string(documents):
+		if hash, ok := tx.Hash(sheaf.ID(key)); !ok || hash != catalog.HashOf(value) {
+			return fmt.Errorf("the hash of %q does not match", key)
+		}
+	case string(hashes):
+		if tx.get(documents, key) == nil {
+			return fmt.Errorf("%q has a hash and no text", key)
+		}
+	case string(tasks), string(works), string(results), string(keys):
+		if !json.Valid(value) {
+			return fmt.Errorf("%q in %s is no JSON", key, bucket)
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) put(bucket, key, value []byte) error { return tx.tx.Bucket(bucket).Put(key, value) }
+
+func (tx *Tx) drop(bucket, key []byte) error { return tx.tx.Bucket(bucket).Delete(key) }
+
+// Document returns a document as it was given; nil for none.
+func (tx *Tx) Document(id sheaf.ID) []byte { return slices.Clone(tx.get(documents, []byte(id))) }
+
+// Hash returns the hash of a document as it was given.
+func (tx *Tx) Hash(id sheaf.ID) (hash catalog.Hash, ok bool) {
+	return hash, copy(hash[:], tx.get(hashes, []byte(id))) > 0
+}
+
+// Hashes yields the IDs of all documents with their hashes.
+func (tx *Tx) Hashes() iter.Seq2[sheaf.ID, catalog.Hash] {
+	return func(yield func(sheaf.ID, catalog.Hash) bool) {
+		for k, v := range tx.each(hashes) {
+			var hash catalog.Hash
+			if copy(hash[:], v); !yield(sheaf.ID(k), hash) {
+				return
+			}
+		}
+	}
+}
+
+// Changing returns the documents whose latest change the index may not have taken.
+func (tx *Tx) Changing() (ids []sheaf.ID) {
+	for k := range tx.each(before) {
+		ids = append(ids, sheaf.ID(k))
+	}
+	return ids
+}
+
+// Before returns the version of a document before a change that the index may not have taken;
+// nil when there was none. ok is false when there is no such change.
+func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
+	v := tx.get(before, []byte(id))
+	if len(v) == 0 {
+		return nil, v != nil
+	}
+	return slices.Clone(v), true
+}
+
+// Put changes a document, or deletes it when content is nil, and keeps the version before.
+func (tx *Tx) Put(id sheaf.ID, content []byte) error {
+	if _, changing := tx.Before(id); !changing {
+		if err := tx.put(before, []byte(id), append([]byte{}, tx.Document(id)...)); err != nil {
+			return err
+		}
+	}
+	return tx.Set(id, content)
+}
+
+// Set changes a document as Put does, and keeps nothing of the version before.
+func (tx *Tx) Set(id sheaf.ID, content []byte) error {
+	if content == nil {
+		return errors.Join(tx.drop(documents, []byte(id)), tx.drop(hashes, []byte(id)))
+	}
+	hash := catalog.HashOf(content)
+	return errors.Join(tx.put(documents, []byte(id), content), tx.put(hashes, []byte(id), hash[:]))
+}
+
+// Restore brings back the version of a document before its latest change.
+func (tx *Tx) Restore(id sheaf.ID) error {
+	content, ok := tx.Before(id)
+	if !ok {
+		return nil
+	}
+	return errors.Join(tx.Set(id, content), tx.Taken(id))
+}
+
+// Taken notes that the index has taken the latest change of a document.
+func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
+
+// Task returns the head of a task; nil for none.
+func (tx *Tx) Task(id string) []byte { return slices.Clone(tx.get(tasks, []byte(id))) }
+
+// Tasks yields the IDs and heads of all tasks, oldest first.
+func (tx *Tx) Tasks() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for k, v := range tx.each(tasks) {
+			if !yield(string(k), slices.Clone(v)) {
+				return
+			}
+		}
+	}
+}
+
+// NewestTask returns the ID of the newest task; "" for none.
+func (tx *Tx) NewestTask() string {
+	k, _ := tx.tx.Bucket(tasks).Cursor().Last()
+	return string(k)
+}
+
+// PutTask writes the head of a task, and its work and results unless they are nil.
+func (tx *Tx) PutTask(id string, head, work, result []byte) error {
+	for _, part := range []struct{ bucket, value []byte }{{tasks, head}, {works, work}, {results, result}} {
+		if part.value == nil {
+			continue
+		}
+		if err := tx.put(part.bucket, []byte(id), part.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasWork reports whether a task has not ended.
+func (tx *Tx) HasWork(id string) bool { return tx.get(works, []byte(id)) != nil }
+
+// Work returns the changes of a task that has not ended; nil for none.
+func (tx *Tx) Work(id string) []byte { return slices.Clone(tx.get(works, []byte(id))) }
+
+// Results returns the results of a task; nil for none.
+func (tx *Tx) Results(id string) []byte { return slices.Clone(tx.get(results, []byte(id))) }
+
+// DropWork removes the changes of a task that ended.
+func (tx *Tx) DropWork(id string) error { return tx.drop(works, []byte(id)) }
+
+// DropTask removes a task.
+func (tx *Tx) DropTask(id string) error {
+	for _, bucket := range [][]byte{tasks, works, results} {
+		if err := tx.drop(bucket, []byte(id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin notes that a change is accepted that the index may not have taken; Ended that it has.
+// Name is that of its task or key.
+func (tx *Tx) Begin(name []byte) error { return tx.put(applying, name, []byte{}) }
+
+// Ended removes what Begin noted.
+func (tx *Tx) Ended(name []byte) error { return tx.drop(applying, name) }
+
+// Begun returns the names of all changes that have begun and not ended.
+func (tx *Tx) Begun() (names []string) {
+	for k := range tx.each(applying) {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+// KeyAge is how long results are kept of requests that may be repeated, and maxKeys of how many.
+const (
+	KeyAge  = 24 * time.Hour
+	maxKeys = 10_000
+)
+
+// keyTime is when a key was written, as every value of the bucket keys has it.
+type keyTime struct {
+	At time.Time `json:"at"`
+}
+
+// timeKey orders keys by their times.
+func timeKey(at time.Time, key []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), key...)
+}
+
+// Key returns what is kept of a request that may be repeated; nil when there is nothing, or it
+// is too old.
+func (tx *Tx) Key(key []byte, now time.Time) []byte {
+	v := tx.get(keys, key)
+	var of keyTime
+	if v == nil || json.Unmarshal(v, &of) != nil || now.Sub(of.At) > KeyAge {
+		return nil
+	}
+	return slices.Clone(v)
+}
+
+// PutKey keeps something of a request, a JSON object with its time as at, and drops what is too
+// old or too much.
+func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
+	if err := tx.DropKey(key); err != nil {
+		return err
+	}
+	b := tx.tx.Bucket(keys)
+	if err := tx.put(keyTimes, timeKey(at, key), []byte{}); err != nil {
+		return err
+	}
+	if err := b.Put(key, value); err != nil {
+		return err
+	}
+	if err := b.SetSequence(b.Sequence() + 1); err != nil { // how many there are
+		return err
+	}
+	for {
+		oldest, _ := tx.tx.Bucket(keyTimes).Cursor().First()
+		old := now.Add(-KeyAge).UnixNano()
+		if len(oldest) < 8 || b.Sequence() <= maxKeys && binary.BigEndian.Uint64(oldest) >= uint64(max(old, 0)) {
+			return nil
+		}
+		if err := tx.DropKey(bytes.Clone(oldest[8:])); err != nil {
+			return err
+		}
+	}
+}
+
+// DropKey forgets a request.
+func (tx *Tx) DropKey(key []byte) error {
+	v := tx.get(keys, key)
+	if v == nil {
+		return nil
+	}
+	var of keyTime
+	if err := json.Unmarshal(v, &of); err != nil {
+		return fmt.Errorf("%w: what is kept of a key: %w", sheaf.ErrCorrupt, err)
+	}
+	b := tx.tx.Bucket(keys)
+	if err := b.SetSequence(b.Sequence() - 1); err != nil {
+		return err
+	}
+	if err := tx.drop(keyTimes, timeKey(of.At, key)); err != nil {
+		return err
+	}
+	return b.Delete(key)
+}

@@ -1,0 +1,348 @@
+package collection_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
+	"sheaf/store"
+)
+
+// The environment of the process that is killed, and of how often.
+const (
+	killFolder = "SHEAF_TEST_KILL_FOLDER"
+	killPoint  = "SHEAF_TEST_KILL_POINT"
+	killRounds = "SHEAF_TEST_KILLS"
+)
+
+// killPoints are where a process kills itself.
+var killPoints = []string{"before accept", "after accept", "after store", "before done", "in refuse", "in move"}
+
+// killOp is a request of the process that is killed: a line that says Began is written before it,
+// and one with what it was answered after it.
+type killOp struct {
+	Began   bool
+	Number  int
+	Kind    string // put, batch, delete or task
+	IDs     []sheaf.ID
+	Text    string
+	Results []collection.Stored
+	Task    string
+}
+
+func (op *killOp) changes() (changes []collection.Change) {
+	for _, id := range op.IDs {
+		ch := collection.Change{ID: id}
+		if op.Kind != "delete" {
+			ch.Put = &collection.DocumentInput{Text: op.Text}
+		}
+		if op.Kind == "task" {
+			ch.IfNoneMatch = "*" // which fails where it is done twice
+		}
+		changes = append(changes, ch)
+	}
+	return changes
+}
+
+// send sends the request; it may be repeated.
+func (op *killOp) send(ctx context.Context, c *collection.Collection, round string) (err error) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", round, op.Number))
+	ctx = collection.WithKey(ctx, collection.Key{Name: sum, Request: sum})
+	op.Results, op.Task = nil, ""
+	if op.Kind == "task" {
+		task, err := c.Submit(ctx, access.Unrestricted(), "me", op.changes())
+		if err == nil {
+			op.Task = task.ID
+		}
+		return err
+	}
+	op.Results, err = c.Write(ctx, access.Unrestricted(), op.changes())
+	return err
+}
+
+// stubborn is a store without transactions that refuses some texts.
+type stubborn struct {
+	store.Backend
+	reached func(string)
+}
+
+// Write implements store.Backend.
+func (s stubborn) Write(ctx context.Context, b store.Batch) error {
+	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
+	taken := store.Batch{Replace: b.Replace}
+	for _, c := range b.Chunks {
+		if slices.ContainsFunc(c.Fields, func(f store.Field) bool { return strings.Contains(f.Text, "granite") }) {
+			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
+			continue
+		}
+		taken.Chunks = append(taken.Chunks, c)
+	}
+	err := s.Backend.Write(ctx, taken)
+	s.reached("after store")
+	if err == nil && len(partial.Rejected) > 0 {
+		err = partial
+	}
+	return err
+}
+
+// TestKillChild is the process that is killed.
+func TestKillChild(t *testing.T) {
+	folder := os.Getenv(killFolder)
+	if folder == "" {
+		t.Skip("only TestKills runs it")
+	}
+	at, left := os.Getenv(killPoint), 1+rand.IntN(6)
+	if at == "in move" || at == "in refuse" {
+		left = 1
+	}
+	kill := func(point string) {
+		if point == at {
+			if left--; left <= 0 {
+				self, _ := os.FindProcess(os.Getpid())
+				_ = self.Kill()
+				select {}
+			}
+		}
+	}
+	collection.AtPoints(kill)
+	f := collectiontest.At(t, filepath.Join(folder, "files"), filepath.Join(folder, "index"),
+		func(o *collection.Options) { o.Backend = stubborn{o.Backend, kill} })
+	f.WillWork()
+	working(t, f.Collection)
+	say := func(op killOp) {
+		line, err := json.Marshal(op)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = os.Stdout.Write(append(append([]byte("@"), line...), '\n'))
+	}
+	round := filepath.Base(folder) + os.Getenv("SHEAF_TEST_KILL_ROUND")
+	for i := 0; ; i++ {
+		op := killOp{Began: true, Number: i, Text: fmt.Sprintf("Text %d of %s.", i, round)}
+		switch n := rand.IntN(10); {
+		case n < 4:
+			op.Kind, op.IDs = "put", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:e%d.md", rand.IntN(5)))}
+		case n < 6:
+			op.Kind = "batch"
+			for k := range 3 {
+				op.IDs = append(op.IDs, sheaf.ID(fmt.Sprintf("api:m%d.md", k)))
+			}
+		case n < 8:
+			op.Kind, op.IDs = "task", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:t%s-%d.md", round, i))}
+		case n < 9:
+			op.Kind, op.IDs = "put", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:e%d.md", rand.IntN(5)))}
+			op.Text += " It is of granite."
+		default:
+			op.Kind, op.IDs = "delete", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:e%d.md", rand.IntN(5)))}
+		}
+		say(op)
+		err := op.send(t.Context(), f.Collection, round)
+		if refused := strings.Contains(op.Text, "granite") || op.Kind == "delete" && errors.Is(err, sheaf.ErrNotFound); err !=
+			nil && !refused {
+			t.Fatalf("%+v: %v", op, err)
+		}
+		if op.Began = false; err != nil {
+			op.Kind = "refused"
+		}
+		say(op)
+	}
+}
+
+// killed is what the processes that were killed said.
+type killed struct {
+	folder string
+	// texts are what documents must be; more than one where a process did not say which.
+	texts map[sheaf.ID][]string
+	tags  map[sheaf.ID]string // of those that are certain
+	tasks []string
+}
+
+// run has a process run until it is killed, at a point or, where that is "", at random.
+func (k *killed) run(t *testing.T, point, round string) []killOp {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$")
+	cmd.Env = append(os.Environ(), killFolder+"="+k.folder, killPoint+"="+point, "SHEAF_TEST_KILL_ROUND="+round)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	long := 10 * time.Second // it kills itself
+	if point == "" {
+		long = time.Duration(20+rand.IntN(200)) * time.Millisecond
+	}
+	timer := time.AfterFunc(long, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	var ops []killOp
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			break
+		}
+		text, ok := strings.CutPrefix(line, "@")
+		var op killOp
+		if !ok || json.Unmarshal([]byte(text), &op) != nil {
+			t.Errorf("it said %s", line)
+			continue
+		}
+		if len(ops) > 0 && !op.Began {
+			ops = ops[:len(ops)-1]
+		}
+		ops = append(ops, op)
+	}
+	if err := cmd.Wait(); err == nil || errs.Len() > 0 {
+		t.Errorf("it ended by itself: %v %s", err, errs.String())
+	}
+	for i := range ops {
+		k.note(&ops[i])
+	}
+	return ops
+}
+
+// note notes what documents must be after an operation.
+func (k *killed) note(op *killOp) {
+	for i, id := range op.IDs {
+		text := op.Text
+		if op.Kind == "delete" {
+			text = ""
+		}
+		switch {
+		case op.Kind == "refused":
+		case op.Kind == "task":
+			if !op.Began {
+				k.texts[id] = []string{text}
+			}
+		case op.Began:
+			if len(k.texts[id]) == 0 {
+				k.texts[id] = []string{""}
+			}
+			k.texts[id] = append(k.texts[id], text)
+			delete(k.tags, id)
+		default:
+			k.texts[id], k.tags[id] = []string{text}, op.Results[i].ETag
+		}
+	}
+	if op.Task != "" {
+		k.tasks = append(k.tasks, op.Task)
+	}
+}
+
+// check looks at the index as the next process has it.
+func (k *killed) check(t *testing.T, ops []killOp, round string) {
+	t.Helper()
+	began := time.Now()
+	f := collectiontest.At(t, filepath.Join(k.folder, "files"), filepath.Join(k.folder, "index"),
+		func(o *collection.Options) { o.Backend = stubborn{o.Backend, func(string) {}} })
+	f.WillWork()
+	end := workUntil(t, f.Collection, func() bool {
+		return len(f.Tasks(access.Unrestricted(), "", collection.TaskWaiting, 1)) == 0
+	})
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v to take over", took)
+	}
+	view := f.Options.Catalog.View()
+	defer view.Close()
+	var batch []string
+	for id, want := range k.texts {
+		text, err := view.Text(id)
+		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if is := string(text); !slices.Contains(want, is) {
+			t.Errorf("%s is %q, want %q", id, is, want)
+		}
+		if rec, err := view.Record(id); k.tags[id] != "" && (err != nil || collection.ETag(rec) != k.tags[id]) {
+			t.Errorf("%s has another tag than the one that was answered: %v", id, err)
+		}
+		k.texts[id] = []string{string(text)}
+		if strings.HasPrefix(string(id), "api:m") {
+			batch = append(batch, string(text))
+		}
+	}
+	for i := range batch {
+		if batch[i] != batch[0] {
+			t.Errorf("a batch is made in part: %q", batch)
+		}
+	}
+	for _, id := range k.tasks {
+		if task, err := f.Task(access.Unrestricted(), "", id); err != nil || task.State != collection.TaskDone {
+			t.Errorf("the task %s: %+v, %v", id, task, err)
+		}
+	}
+	k.tasks = nil
+	for i := range ops {
+		if op := ops[i]; !op.Began && op.Kind != "refused" {
+			if err := op.send(t.Context(), f.Collection, filepath.Base(k.folder)+round); err != nil || fmt.Sprint(op) !=
+				fmt.Sprint(ops[i]) {
+				t.Errorf("repeated, %+v is answered %+v, %v", ops[i], op, err)
+			}
+		}
+	}
+	end()
+	file := intake.Open(f.Options.Intake)
+	if err := errors.Join(file.Check(), file.View(func(tx *intake.Tx) error {
+		if len(tx.Changing())+len(tx.Begun()) > 0 {
+			return fmt.Errorf("open are %v and %v", tx.Changing(), tx.Begun())
+		}
+		return nil
+	})); err != nil {
+		t.Error(err)
+	}
+	if t.Failed() {
+		t.Fatalf("in %s, round %s", k.folder, round)
+	}
+}
+
+// TestKills kills processes that take documents, batches, tasks and keys, at random and at every
+// named point, and looks at what the next process has. SHEAF_TEST_KILLS is how many rounds it runs.
+func TestKills(t *testing.T) {
+	rounds := 6
+	if text := os.Getenv(killRounds); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := &killed{folder: t.TempDir(), texts: map[sheaf.ID][]string{}, tags: map[sheaf.ID]string{}}
+	index := filepath.Join(k.folder, "index")
+	if err := errors.Join(os.MkdirAll(filepath.Join(k.folder, "files"), 0o700), os.MkdirAll(index, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	older(t, index)
+	for i, n := 0, len(killPoints)-1; i < rounds+len(killPoints); i++ {
+		point := ""
+		if i < len(killPoints) { // the last one first
+			point = killPoints[n-i]
+		} else if i%2 == 0 {
+			point = killPoints[rand.IntN(n)]
+		}
+		t.Run(fmt.Sprint(i, " ", point), func(t *testing.T) {
+			k.check(t, k.run(t, point, fmt.Sprint(i)), fmt.Sprint(i))
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}

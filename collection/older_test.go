@@ -1,0 +1,115 @@
+package collection_test
+
+import (
+	"context"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
+)
+
+// older makes the folder of an index that an earlier version kept documents, tasks and answers in,
+// as that one left them: with a task that waits and a batch that it had not ended.
+func older(t *testing.T, index string) {
+	t.Helper()
+	if err := os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// olderDay is the day on which the earlier version answered.
+var olderDay = time.Date(2026, 11, 29, 7, 0, 0, 0, time.UTC)
+
+// TestOlderFiles: documents, tasks and answers of an earlier version are found in the new file; what
+// was never acknowledged is not.
+func TestOlderFiles(t *testing.T) {
+	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
+	older(t, f.Options.Intake)
+	kept, err := collection.KeptIn(f.Options.Intake)
+	if err != nil || !kept("api:d1.md") || kept("api:none.md") {
+		t.Errorf("before a process takes them over: %v", err)
+	}
+	done := workUntil(t, f.Collection, func() bool {
+		return len(f.Tasks(access.Unrestricted(), "", collection.TaskDone, 9)) == 2
+	})
+	var ids []string
+	err = intake.Open(f.Options.Intake).View(func(tx *intake.Tx) error {
+		for id := range tx.Hashes() {
+			ids = append(ids, string(id))
+		}
+		return nil
+	})
+	want := strings.Fields("api:b1.md api:b2.md api:d1.md api:d2.md api:d3.md api:t1.md api:t2.md")
+	if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
+		t.Errorf("given are %v, %v; want %v", ids, err, want)
+	}
+	r := reader(t, f, access.Unrestricted())
+	for id, tag := range map[sheaf.ID]string{"api:d1.md": "cf4bc0ef30b841102094eaca4e1dedd0",
+		"api:b2.md": "8380b841315e665bb6e22377a5b7ea69"} {
+		d, err := r.Document(t.Context(), id)
+		if err != nil || !strings.Contains(d.ETag, tag) {
+			t.Errorf("%s: %+v, %v: want the version %s", id, d, err, tag)
+		}
+	}
+	var key collection.Key
+	for part, text := range map[*[32]byte]string{
+		&key.Name:    "c8e974d672f5e329d16b2dd0943a2b20ad9cbd603d299d7ef1827ac166161539",
+		&key.Request: "34ef882dd262c045ff165e84eadb3e606d889cad40f6e0425bdc7b442b5929aa"} {
+		if _, err := hex.Decode(part[:], []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := f.Collection.Write(collection.WithKey(t.Context(), key), access.Unrestricted(),
+		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}})
+	if err != nil || len(again) != 1 || again[0].ETag != `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` ||
+		!again[0].Created {
+		t.Errorf("a request with a key that was answered before: %+v, %v", again, err)
+	}
+	for _, name := range []string{"documents", "tasks", "answers.jsonl"} {
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, "moved-1", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	done()
+}
+
+// working has a collection do what was accepted until end is called.
+func working(t *testing.T, c *collection.Collection) (end func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	end = sync.OnceFunc(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+	})
+	t.Cleanup(end)
+	return end
+}
+
+// workUntil has a collection do what was accepted, and returns when that is so.
+func workUntil(t *testing.T, c *collection.Collection, so func() bool) (end func()) {
+	t.Helper()
+	end = working(t, c)
+	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil || !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not done: %v", c.Ready(t.Context()))
+		}
+	}
+	return end
+}

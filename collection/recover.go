@@ -1,0 +1,213 @@
+package collection
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"sheaf"
+	"sheaf/collection/intake"
+	"sheaf/index/catalog"
+	"sheaf/ingest"
+	"sheaf/store"
+)
+
+// prepare takes over the files of earlier versions, if that was not done. The caller must own
+// the file.
+func (c *Collection) prepare(ctx context.Context) error {
+	if c.given.owner.older.Load() {
+		return nil
+	}
+	give, err := c.take(ctx)
+	if err == nil {
+		give()
+	}
+	return err
+}
+
+// recover indexes documents that were given and that the index does not have as they were given:
+// after a crash, or when the index was made again. Then it finds the tasks that wait.
+func (c *Collection) recover(ctx context.Context) error {
+	c.given.readAgain()
+	if err := c.recoverDocuments(ctx); err != nil {
+		return err
+	}
+	return c.given.file.View(func(tx *intake.Tx) error {
+		begun := tx.Begun() // only their end is missing
+		for id, head := range tx.Tasks() {
+			k, err := headOf(head)
+			var work []keptChange
+			if err == nil && k.State == TaskWaiting && !slices.Contains(begun, taskEntry+id) {
+				if err = json.Unmarshal(tx.Work(id), &work); err == nil {
+					c.given.queue.add(id, work)
+				}
+			}
+			if err != nil {
+				c.notice(err)
+				c.given.unread("task "+id, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Recover indexes the documents that were given and are not indexed as they were given, as Work
+// does when it begins, for a program that runs no Work. Nothing is done while another process is
+// given documents: that one did so.
+func (c *Collection) Recover(ctx context.Context) error {
+	if c.given.file == nil || c.own() != nil {
+		return nil
+	}
+	defer c.disown()
+	if err := c.recoverDocuments(ctx); err != nil {
+		return err
+	}
+	return c.embedPending(ctx, &vectorLooks{})
+}
+
+// recoverDocuments indexes what the index lacks, takes back what the store refuses, and ends the
+// changes of processes before.
+func (c *Collection) recoverDocuments(ctx context.Context) error {
+	tried := map[sheaf.ID]catalog.Hash{}
+	rejected := map[sheaf.ID]error{}
+	for ctx.Err() == nil {
+		if more, err := c.recoverSome(ctx, tried, rejected); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverSome indexes some of the documents that the index lacks, and reports whether there were
+// any that it has not tried. Others may write before and after.
+func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
+	rejected map[sheaf.ID]error) (more bool, err error) {
+	give, err := c.take(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer give()
+	if err := c.undo(); err != nil {
+		return false, err
+	}
+	puts, deletes, taken, err := c.missing(tried)
+	if err != nil {
+		return false, err
+	}
+	if len(puts)+len(deletes) > 0 {
+		err = c.index(ctx, puts, deletes)
+	}
+	var partial *store.PartialError
+	if err != nil && !errors.As(err, &partial) {
+		return false, err
+	}
+	for i := range puts {
+		id := sheaf.DocumentID(puts[i].Tree, puts[i].Path)
+		if partial == nil || partial.Rejected[id] == nil {
+			taken = append(taken, id)
+			continue
+		}
+		before, changing := c.changing(id)
+		if !changing {
+			c.given.leave(id, partial.Rejected[id])
+			continue
+		}
+		rejected[id] = partial.Rejected[id] // it was never acknowledged
+		if err := c.given.file.Update(func(tx *intake.Tx) error { return tx.Restore(id) }); err != nil {
+			return false, err
+		}
+		more = more || before
+	}
+	taken = append(taken, deletes...)
+	if len(taken) > 0 {
+		c.given.file.Later(func(tx *intake.Tx) error {
+			var err error
+			for _, id := range taken {
+				err = errors.Join(err, tx.Taken(id))
+			}
+			return err
+		})
+	}
+	if len(puts)+len(deletes) > 0 || more {
+		return true, nil
+	}
+	return false, c.finish(rejected)
+}
+
+// changing reports whether the latest change of a document may not be acknowledged, and whether
+// there was a version before it.
+func (c *Collection) changing(id sheaf.ID) (before, ok bool) {
+	_ = c.given.file.View(func(tx *intake.Tx) error { // else it is left, and tried at the next start
+		var content []byte
+		content, ok = tx.Before(id)
+		before = content != nil
+		return nil
+	})
+	return before, ok
+}
+
+// undo takes back changes that failed, where the file could not be written before.
+func (c *Collection) undo() error {
+	c.given.mu.Lock()
+	defer c.given.mu.Unlock()
+	for len(c.given.trouble.undo) > 0 {
+		if err := c.given.file.Update(c.given.trouble.undo[0]); err != nil {
+			return err
+		}
+		c.given.trouble.undo = c.given.trouble.undo[1:]
+	}
+	return nil
+}
+
+// missing are some of the documents that the index does not have as they were given, or may lack
+// a part of, and those that it has and that were deleted; but for the versions that were tried.
+// Taken are those with a change that the index has. It must be the caller's turn to write.
+func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
+	err error) {
+	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}
+	err = c.given.file.View(func(tx *intake.Tx) error {
+		hashes = maps.Collect(tx.Hashes())
+		for _, id := range tx.Changing() {
+			changing[id] = true
+		}
+		return nil
+	})
+	if err != nil || len(hashes)+len(changing) == 0 {
+		return nil, nil, nil, err
+	}
+	view := c.o.Catalog.View()
+	defer view.Close()
+	settings, pending := view.Settings(), view.Pending()
+	for id, state := range view.Files() {
+		hash, given := hashes[id]
+		switch {
+		case given && hash == state.Hash && settings.Root(id.Tree()) == "" && pending[id] != ingest.ReasonBegun:
+			delete(hashes, id)
+		case !given && changing[id] && settings.Root(id.Tree()) == "":
+			deletes = append(deletes, id)
+		}
+	}
+	for id := range changing {
+		if _, missing := hashes[id]; !missing && !slices.Contains(deletes, id) {
+			taken = append(taken, id)
+		}
+	}
+	size := 0
+	for _, id := range slices.Sorted(maps.Keys(hashes)) {
+		if tried[id] == hashes[id] || size >= ingest.DefaultCommitBytes {
+			continue
+		}
+		tried[id] = hashes[id]
+		content, stored, err := c.stored(id)
+		if err != nil {
+			c.notice(err)
+			c.given.unread(string(id), err)
+			continue
+		}
+		puts = append(puts, stored.Document.given(id, content))
+		size += len(content)
+	}
+	return puts, deletes, taken, view.Err()
+}

@@ -1,0 +1,317 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"sheaf"
+	"sheaf/collection/intake"
+)
+
+// Key makes a request one that may be repeated: it is done once, and for a day the same request
+// with the same key gets the first results again.
+type Key struct {
+	// Name is a hash of the caller and of the key that they chose.
+	Name [sha256.Size]byte
+	// Request is a hash of what is asked for.
+	Request [sha256.Size]byte
+}
+
+type keyOfContext struct{}
+
+// WithKey is a context in which Write, Patch and Submit use a key.
+func WithKey(ctx context.Context, k Key) context.Context {
+	return context.WithValue(ctx, keyOfContext{}, k)
+}
+
+// keyRecord is what the file has of a key.
+type keyRecord struct {
+	Request string    `json:"request"`
+	At      time.Time `json:"at"`
+	Done    bool      `json:"done"` // else the index may not have taken the change
+	Results []Stored  `json:"results,omitempty"`
+	Task    *Task     `json:"task,omitempty"`
+}
+
+// results are those of a request that was done before; nil when r is nil.
+func (r *keyRecord) results() []Stored {
+	if r == nil {
+		return nil
+	}
+	return r.Results
+}
+
+// requestKey is the key of a request that is being done. Its methods may be called on nil, for a
+// request without one.
+type requestKey struct {
+	Key
+	at    time.Time
+	inUse *keysInUse
+	give  func()
+}
+
+// keysInUse are the keys of requests that are being done.
+type keysInUse struct {
+	mu   sync.Mutex
+	keys map[[sha256.Size]byte]Key
+}
+
+// begin notes that a request is being done. A key that is in use is a conflict.
+func (u *keysInUse) begin(k Key) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if other, ok := u.keys[k.Name]; ok {
+		if other.Request != k.Request {
+			return errOtherRequest
+		}
+		return conflict{fmt.Errorf("the request with this Idempotency-Key is still being done")}
+	}
+	if u.keys == nil {
+		u.keys = map[[sha256.Size]byte]Key{}
+	}
+	u.keys[k.Name] = k
+	return nil
+}
+
+func (u *keysInUse) end(k Key) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.keys, k.Name)
+}
+
+// errOtherRequest says that a key came with a request that is not this one.
+var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key came with another request before")}
+
+// useKey begins a request that may be repeated, if ctx has a key. Before is what was kept of the
+// same request, which then is done; else key is to be released when the request ends.
+func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
+	k, ok := ctx.Value(keyOfContext{}).(Key)
+	if !ok {
+		return nil, nil, nil
+	}
+	if err := c.given.keys.begin(k); err != nil {
+		return nil, nil, err
+	}
+	if err = c.own(); err == nil { // else what another process did only it knows
+		if before, err = c.doneBefore(ctx, k); err == nil && before == nil {
+			return &requestKey{Key: k, at: c.o.Now().UTC(), inUse: &c.given.keys, give: c.disown}, nil, nil
+		}
+		c.disown()
+	}
+	c.given.keys.end(k)
+	return nil, before, err
+}
+
+// doneBefore is what is kept of a request; nil when it was not done.
+func (c *Collection) doneBefore(ctx context.Context, k Key) (*keyRecord, error) {
+	if err := c.prepare(ctx); err != nil {
+		return nil, err
+	}
+	r, err := c.keyRecord(k.Name[:])
+	if err == nil && r != nil && !r.Done { // a process that ended left it so
+		if err = c.recoverDocuments(ctx); err == nil {
+			r, err = c.keyRecord(k.Name[:])
+		}
+	}
+	if err == nil && r != nil && r.Request != hex.EncodeToString(k.Request[:]) {
+		err = errOtherRequest
+	}
+	return r, err
+}
+
+func (c *Collection) keyRecord(name []byte) (r *keyRecord, err error) {
+	err = c.given.file.View(func(tx *intake.Tx) error {
+		if content := tx.Key(name, c.o.Now()); content != nil {
+			r = &keyRecord{}
+			return json.Unmarshal(content, r)
+		}
+		return nil
+	})
+	return r, err
+}
+
+// release ends the use of a key.
+func (k *requestKey) release() {
+	if k != nil {
+		k.inUse.end(k.Key)
+		k.give()
+	}
+}
+
+// put keeps what a request did or will have done.
+func (k *requestKey) put(tx *intake.Tx, r keyRecord) error {
+	if k == nil {
+		return nil
+	}
+	r.Request, r.At = hex.EncodeToString(k.Request[:]), k.at
+	return putKey(tx, k.Name[:], &r, k.at)
+}
+
+func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
+	content, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return tx.PutKey(name, content, r.At, now)
+}
+
+// entry is the task or the key that a change came with, if any, as the file has it while the
+// index takes the change.
+type entry struct {
+	task *keptTask
+	key  *requestKey
+}
+
+// Names of entries begin with what they are.
+const (
+	taskEntry = "task "
+	keyEntry  = "key "
+)
+
+// name is the name of the entry; nil for none.
+func (e entry) name() []byte {
+	switch {
+	case e.task != nil:
+		return []byte(taskEntry + e.task.ID)
+	case e.key != nil:
+		return append([]byte(keyEntry), e.key.Name[:]...)
+	}
+	return nil
+}
+
+// begin notes what an accepted change will have done.
+func (e entry) begin(tx *intake.Tx, results []Stored) error {
+	if e.name() == nil {
+		return nil
+	}
+	if err := tx.Begin(e.name()); err != nil {
+		return err
+	}
+	if e.task == nil {
+		return e.key.put(tx, keyRecord{Results: results})
+	}
+	content, err := json.Marshal(results)
+	if err != nil {
+		return err
+	}
+	return tx.PutTask(e.task.ID, nil, nil, content)
+}
+
+// end notes that the index has taken the change.
+func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
+	if e.name() == nil {
+		return nil
+	}
+	if err := tx.Ended(e.name()); err != nil {
+		return err
+	}
+	if e.task != nil {
+		return e.task.done(results, now).write(tx)
+	}
+	return e.key.put(tx, keyRecord{Done: true, Results: results})
+}
+
+// refuse notes that the index did not take the change. Failure is why a task is given up; "" when
+// it is done again.
+func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
+	if e.name() == nil {
+		return nil
+	}
+	if err := tx.Ended(e.name()); err != nil {
+		return err
+	}
+	if e.task == nil {
+		return tx.DropKey(e.key.Name[:])
+	}
+	if failure == "" {
+		return nil
+	}
+	return e.task.fail(failure, now).write(tx)
+}
+
+// finish ends the changes whose process ended before they did, when the index has their documents
+// but for those of rejected. It must be the caller's turn to write.
+func (c *Collection) finish(rejected map[sheaf.ID]error) error {
+	var begun []string
+	err := c.given.file.View(func(tx *intake.Tx) error { begun = tx.Begun(); return nil })
+	for _, name := range begun {
+		err = cmp.Or(err, c.finishOne(name, rejected))
+	}
+	return err
+}
+
+func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
+	id, isTask := strings.CutPrefix(name, taskEntry)
+	sum := strings.TrimPrefix(name, keyEntry)
+	var task *keptTask
+	var key *keyRecord
+	var results []Stored
+	err := c.given.file.View(func(tx *intake.Tx) (err error) {
+		if isTask {
+			if task, err = headOf(tx.Task(id)); task == nil || err != nil {
+				return err
+			}
+			return json.Unmarshal(tx.Results(id), &results)
+		}
+		content := tx.Key([]byte(sum), c.o.Now())
+		if content == nil {
+			return nil
+		}
+		key = &keyRecord{}
+		err = json.Unmarshal(content, key)
+		results = key.Results
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	failed := partOf(results, rejected)
+	if failed == nil {
+		if err := c.describe(results); err != nil {
+			return err
+		}
+	}
+	failure := ""
+	if failed != nil && task != nil {
+		failure = c.toldOwner(id, failed)
+	}
+	return c.given.file.Update(func(tx *intake.Tx) error {
+		if err := tx.Ended([]byte(name)); err != nil {
+			return err
+		}
+		switch {
+		case task != nil && failed != nil:
+			return task.fail(failure, c.o.Now().UTC()).write(tx)
+		case task != nil:
+			return task.done(results, c.o.Now().UTC()).write(tx)
+		case key != nil && failed != nil:
+			return tx.DropKey([]byte(sum))
+		case key != nil:
+			key.Results, key.Done = results, true
+			return putKey(tx, []byte(sum), key, c.o.Now())
+		}
+		return nil // it was forgotten by now
+	})
+}
+
+// partOf is an error when a part of what was begun is rejected.
+func partOf(results []Stored, rejected map[sheaf.ID]error) error {
+	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
+	for i := range results {
+		if why := rejected[results[i].ID]; why != nil {
+			out.Rejected[results[i].ID], out.Changes[results[i].ID] = why, i
+		}
+	}
+	if len(out.Rejected) == 0 {
+		return nil
+	}
+	out.Made = len(results) - len(out.Rejected)
+	return out
+}

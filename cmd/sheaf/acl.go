@@ -25,7 +25,7 @@ func (a *app) aclCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "acl",
 		GroupID: groupServe,
-		Short:   "Check that nobody sees what they may not",
+		Short:   "Check that callers see only what they may",
 	}
 	cmd.AddCommand(a.aclAuditCommand())
 	return cmd
@@ -95,7 +95,7 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 	return s.tellAudits(audits)
 }
 
-// tellAudits says what was found. Leaks are an error.
+// tellAudits prints the findings. It returns an error when there are leaks.
 func (s *session) tellAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
 	if s.json {
@@ -129,8 +129,8 @@ func (s *session) tellAudits(audits []*collection.Audit) error {
 	return nil
 }
 
-// randomLists copies some documents, with access lists at random, into an index
-// of its own that is gone when done is called.
+// randomLists copies some documents into an index of its own, and gives them random access lists. done removes the
+// index.
 func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(),
 	err error) {
 	dir, err := os.MkdirTemp("", "sheaf-audit-")
@@ -174,7 +174,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	return c, done, err
 }
 
-// sample is some documents with random access lists.
+// sample returns n documents with random access lists.
 func (s *session) sample(seed uint64, n int) ([]ingest.Given, error) {
 	random := rand.New(rand.NewPCG(seed, 0x115750))
 	var ids []sheaf.ID

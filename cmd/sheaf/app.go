@@ -24,8 +24,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// app is one run: its streams, the flags that every command has, and, once a
-// command asks for them, its settings.
+// app is one run of the program: its streams, the flags of every command, and its settings once a command loads them.
 type app struct {
 	streams
 	flags
@@ -33,10 +32,9 @@ type app struct {
 	config *config.Config
 	// elsewhere is the flag that named the store of config, "" when the settings did.
 	elsewhere string
-	// warned is what makes the answer another than it would be, such as an
-	// index that cannot be brought up to date.
+	// warned are the warnings of this run, such as an index that cannot be updated.
 	warned []string
-	// mended is when an index that stays open was mended last, or could not be.
+	// mended is the time of the last repair, or attempt, of an index that stays open.
 	mended time.Time
 }
 
@@ -75,8 +73,7 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings loads the configuration for the folder that the command works on,
-// once, with the flags of cmd on top, and tells the person what was left out.
+// settings loads the settings of dir once. Flags of cmd win. It reports settings that it ignores.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -115,14 +112,13 @@ func trust() *config.Trust {
 	return &config.Trust{Dir: filepath.Join(xdg.StateHome, "sheaf", "trust")}
 }
 
-// notice tells the person something that is no error, on the error stream.
+// notice prints a note on the error stream.
 func (a *app) notice(format string, args ...any) {
 	text := wording.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
 }
 
-// warn tells the person, and the reader of JSON, what makes the answer another
-// than it would be.
+// warn prints a note once, and adds it to the warnings in JSON.
 func (a *app) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if slices.Contains(a.warned, text) {
@@ -132,13 +128,13 @@ func (a *app) warn(format string, args ...any) {
 	a.notice("%s", text)
 }
 
-// allWarnings are those of a with more, never nil.
+// allWarnings are the warnings of this run and more; never nil.
 func (a *app) allWarnings(more ...string) []string {
 	return append(orEmpty(slices.Clone(a.warned)), more...)
 }
 
-// reportError prints err on the error stream: as one JSON object when the
-// command was asked for JSON, else as a line a fault.
+// reportError prints err on the error stream: one JSON object when the arguments ask for JSON, else one line for each
+// fault.
 func (a *app) reportError(err error) {
 	var fault *collection.HintError
 	if a.json || a.jsonl || asksJSON(a.args) {
@@ -160,15 +156,14 @@ func (a *app) reportError(err error) {
 	}
 }
 
-// errorJSON is an error as it stands in JSON.
+// errorJSON is the JSON of an error.
 type errorJSON struct {
 	Error    string `json:"error"`
 	Hint     string `json:"hint,omitempty"`
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether arguments ask for JSON, also where they are wrong
-// otherwise, so that they were not read to their end.
+// asksJSON reports whether arguments ask for JSON, also when parsing them failed.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -178,7 +173,7 @@ func asksJSON(args []string) bool {
 	})
 }
 
-// withHint adds advice to an error, which is shown on a line of its own.
+// withHint adds advice to an error. It is printed on its own line.
 func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
@@ -187,8 +182,7 @@ func withHint(err error, format string, args ...any) error {
 // It must exist; the result is absolute with links resolved.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
-// confirm asks whether to go on although something is lost. Off a terminal that needs --yes. keep is
-// what loses nothing.
+// confirm asks whether to lose something. Without a terminal it needs --yes. keep is the command that loses nothing.
 func (a *app) confirm(what, keep string) error {
 	if a.yes {
 		a.notice("%s", what)
@@ -215,13 +209,13 @@ type awaited struct {
 	from io.Reader
 }
 
-// Read implements [io.Reader]. After an interruption, what comes still is lost.
+// Read implements [io.Reader]. It drops what arrives after an interruption.
 func (a awaited) Read(p []byte) (int, error) {
 	type read struct {
 		n   int
 		err error
 	}
-	// The reader may fill its buffer long after p is somebody else's.
+	// The read may end long after the caller used p again.
 	buffer, done := make([]byte, len(p)), make(chan read, 1)
 	go func() {
 		n, err := a.from.Read(buffer)

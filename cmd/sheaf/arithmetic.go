@@ -13,23 +13,21 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printExplanation writes how a score came about, for people: a number a line with
-// the arithmetic that gives it, what is too long for a line indented below it.
-// Steps that change nothing (times 1, the sum of one) are left out.
+// printExplanation prints the arithmetic of a score: one number a line with its formula. It indents what is too long
+// for a line below it. It leaves out steps that change nothing, such as times 1.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
 	a := arithmetic{w: w, out: out}
 	a.print(plainly(e), indent)
 }
 
-// arithmetic writes explanations. Numbers that stand in several places, as the
-// best field of two in their sum, are taken apart once.
+// arithmetic prints explanations. It explains a number once, also when several formulas use it.
 type arithmetic struct {
 	w    io.Writer
 	out  *terminal.Output
 	told []sheaf.Explanation
 }
 
-// arithmeticWidth is how many characters a formula may have in one line.
+// arithmeticWidth is the most characters of a formula in one line.
 const arithmeticWidth = 110
 
 func (a *arithmetic) print(e sheaf.Explanation, indent int) {
@@ -71,18 +69,17 @@ func (a *arithmetic) print(e sheaf.Explanation, indent int) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
-// combines reports whether the value of e is made of its parts.
+// combines reports whether the parts of e give its value.
 func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators stand between the parts of a formula; the others are functions.
+// operators join the parts of a formula; all others are functions.
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
-// formula writes the parts of e with what joins them: with their own formulas in
-// brackets when all is wanted, else with their values. ok is false when a part has
-// something to say that no formula has.
+// formula joins the parts of e: with all their own formulas in brackets, else their values. ok is false when a part
+// has details that no formula shows.
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
@@ -105,7 +102,7 @@ func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	return string(e.Combine) + "(" + strings.Join(parts, ", ") + ")", true
 }
 
-// plainly is e without steps that leave a number as it is.
+// plainly returns e without the steps that do not change the number.
 func plainly(e sheaf.Explanation) sheaf.Explanation {
 	parts := make([]sheaf.Explanation, 0, len(e.Parts))
 	for i, p := range e.Parts {

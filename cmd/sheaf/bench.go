@@ -149,7 +149,7 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	return errors.Join(err, report.Text(a.stdout))
 }
 
-// write writes the files that are asked for with what there is so far.
+// write writes the requested files with the results so far.
 func (o *benchOptions) write(report *benchmark.Report) error {
 	for name, content := range map[string]func(io.Writer) error{o.svg: report.SVG, o.report: report.Text} {
 		if name == "" {
@@ -166,7 +166,7 @@ func (o *benchOptions) write(report *benchmark.Report) error {
 	return nil
 }
 
-// findPeers are the engines that are asked for, or all that are installed.
+// findPeers returns the requested engines, or all installed ones.
 func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 	if len(o.peers) == 1 && o.peers[0] == "none" {
 		return nil, nil

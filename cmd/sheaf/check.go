@@ -37,7 +37,7 @@ time: the next command goes on.`,
 			}
 			s, err := a.open(cmd, openOptions{AsIs: true})
 			if errors.Is(err, sheaf.ErrCorrupt) && a.json {
-				// So damaged that it does not open: that is the fault.
+				// The index is too damaged to open: that is the fault.
 				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}, nil); printErr != nil {
 					return printErr
 				}
@@ -96,13 +96,12 @@ type checkJSON struct {
 	Documents int      `json:"documents"`
 	Chunks    int      `json:"chunks"`
 	Faults    []string `json:"faults"`
-	// Stopped says that a run was stopped before its end; "" when none was.
+	// Stopped says that a run stopped before its end; "" when none did.
 	Stopped string `json:"stopped,omitempty"`
 	// Outdated says that an older or a newer version of the program read documents; "" when
 	// none did.
 	Outdated string `json:"outdated,omitempty"`
-	// Foreign says that the store holds documents of another folder, "" when it does not, or that was
-	// not looked at.
+	// Foreign says that the store holds documents of another folder; "" when it does not, or when check did not look.
 	Foreign string `json:"foreign,omitempty"`
 	// Repair is what --repair did; nil without it.
 	Repair *repairJSON `json:"repair,omitempty"`
@@ -138,8 +137,7 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 // repairJSON is what a repair did.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are the documents that had no source file, cannot be read and are kept nowhere, Copy
-	// is where what is left of them is kept.
+	// Lost are documents without a source file that cannot be read. Copy is the folder with what is left of them.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`
 }
@@ -152,7 +150,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	if err == nil {
 		faults, err = s.Faults(ctx)
 	} else if collection.Remakable(err) {
-		// It does not open: opening it in earnest makes it again.
+		// It does not open for reading only. Opening it for writing makes it again.
 		faults = []error{err}
 		s, err = a.open(cmd, openOptions{})
 	}

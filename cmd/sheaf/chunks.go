@@ -96,11 +96,11 @@ type linkJSON struct {
 	Fragment string `json:"fragment"`
 	Text     string `json:"text"`
 	Span     span   `json:"span"`
-	// To is the chunk or document that it leads to, nil when that is not known.
+	// To is the target chunk or document; nil when it is unknown.
 	To *sheaf.ID `json:"to"`
 }
 
-// chunkOf is what is shown of a chunk; view knows where its links lead.
+// chunkOf returns what is shown of a chunk. It resolves links with view.
 func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
 		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
@@ -205,8 +205,8 @@ type chunksRun struct {
 	files, chunks, unread int
 	broken                []string // a fault for each file that is cut wrong
 	skipped               []skipJSON
-	// cut are the documents, when they are printed at the end: a link may lead
-	// to one that comes later. encoded are their records, which take less.
+	// cut are the documents, printed at the end because a link may lead to a later one. encoded are their records,
+	// which take less memory.
 	cut     []sheaf.ID
 	encoded []catalog.Encoded
 }
@@ -244,8 +244,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	return r.folder(ctx, real)
 }
 
-// folder cuts the documents of a folder, which are those that an index of it
-// has, and says what it leaves out.
+// folder cuts the documents that an index of the folder has, and reports what it leaves out.
 func (r *chunksRun) folder(ctx context.Context, folder string) error {
 	files, skipped, err := ingest.Files(ctx, folder, r.config.Walk.Options())
 	if err != nil {
@@ -273,7 +272,7 @@ func (r *chunksRun) folder(ctx context.Context, folder string) error {
 	return nil
 }
 
-// leave notes what a folder holds and was not cut.
+// leave reports a file of a folder that was not cut.
 func (r *chunksRun) leave(path string, k catalog.Skip) {
 	rel, _ := location.Under(r.rootDir, path)
 	r.skipped = append(r.skipped, skipJSON{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
@@ -282,7 +281,7 @@ func (r *chunksRun) leave(path string, k catalog.Skip) {
 	}
 }
 
-// named cuts a file that was named, whatever its type.
+// named cuts a file of any type that the person named.
 func (r *chunksRun) named(path string, info os.FileInfo) error {
 	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
@@ -298,7 +297,7 @@ func (r *chunksRun) named(path string, info os.FileInfo) error {
 	return err
 }
 
-// file cuts a file, or says why it does not.
+// file cuts a file, or reports why not.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil
@@ -312,7 +311,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	return r.document(rel, content)
 }
 
-// document cuts a text, or says why it does not.
+// document cuts a text, or reports why not.
 func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, err error) {
 	chunker, err := chunk.For(path, r.options)
 	if err != nil {
@@ -347,8 +346,7 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 	return nil, nil
 }
 
-// printCut writes the chunks of all documents, with where their links lead among
-// them.
+// printCut prints the chunks of all documents, with the targets of links between them.
 func (r *chunksRun) printCut(ctx context.Context) error {
 	c, err := catalog.Open(vfs.NewMem(), "/chunks", catalog.Options{})
 	if err != nil {
@@ -373,15 +371,14 @@ func (r *chunksRun) printCut(ctx context.Context) error {
 	return view.Err()
 }
 
-// printChunk writes a chunk for people: its range, indented by depth, and its
-// identifier.
+// printChunk prints the range of a chunk, indented by depth, and its identifier.
 func (r *chunksRun) printChunk(c *sheaf.Chunk) {
 	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), wording.Clean(string(c.ID)),
 		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End,
 			wording.Bytes(int64(c.Body.Len())))))
 }
 
-// printVerified writes what --verify found.
+// printVerified prints the findings of --verify.
 func (r *chunksRun) printVerified() error {
 	if r.json {
 		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,
@@ -392,7 +389,7 @@ func (r *chunksRun) printVerified() error {
 	return nil
 }
 
-// errUnread ends a run that had to leave files out.
+// errUnread ends a run that left files out.
 var errUnread = errors.New("some files could not be read")
 
 func (r *chunksRun) end() error {

@@ -52,12 +52,11 @@ the package bash-completion, which most systems have.`,
 // fileFlags are the flags that take a file. Those of folders are marked (markFolder).
 var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
 
-// fileless are the commands whose arguments are no files or folders.
+// fileless are the commands whose arguments are neither files nor folders.
 var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
-// completeValues says what flags and arguments of a command, and of those below it, are
-// completed with where they do not say so themselves: shells show the files of the folder
-// otherwise, which few take.
+// completeValues completes flags and arguments of a command and its subcommands where these do not do so themselves.
+// Otherwise shells offer the files of the folder, which few of them take.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
@@ -94,7 +93,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	}
 }
 
-// languages are what --language and the setting can be.
+// languages are the values of --language and of the setting.
 func languages() []string { return append([]string{"auto", "none"}, analysis.Languages()...) }
 
 // completeParameters completes the names of the parameters of the profile that a command uses.
@@ -119,10 +118,9 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
-// mends are what is changed in the scripts that cobra writes, by shell: what stands there, and what
-// comes in its place. All four have a shell evaluate the words that were typed, so that a query was run
-// as a command where it held one, or where fish had taken its quotation marks away. What PowerShell may
-// run stands behind a parenthesis or a brace: it completes nothing there.
+// mends are replacements in the scripts that cobra writes, by shell: old text and new text. The scripts let the shell
+// evaluate the typed words, so a query that holds a command would run it. In PowerShell a command follows a
+// parenthesis or a brace, so there is no completion after these.
 var mends = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then

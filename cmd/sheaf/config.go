@@ -225,8 +225,8 @@ your own file, because all folders would fill that one place.`,
 	return cmd
 }
 
-// writeSetting sets a key in a file. A project's file stays approved, or becomes so when nothing
-// in it needed approval before.
+// writeSetting sets a key in a file. It approves a project's file that was approved, or in which nothing needed
+// approval.
 func (a *app) writeSetting(file string, project bool, args []string) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -249,8 +249,8 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 	return trust().Approve(file, after)
 }
 
-// checkNamed refuses a value that names what there is not, or nothing can be: every command
-// would do so from then on. everywhere says that the value is for all folders.
+// checkNamed refuses a profile that does not exist and an invalid address: every later command would fail.
+// everywhere says that the value is for all folders.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
@@ -274,8 +274,7 @@ func errOnePlace(t *storeurl.Target) error {
 		t.Place)
 }
 
-// projectFile is the project's file in dir itself: the one that is there, or
-// the one to make.
+// projectFile is the project's file in dir: the existing one, or the one to make.
 func projectFile(dir string) string {
 	for _, name := range config.ProjectFileNames {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {

@@ -79,12 +79,12 @@ type copyJSON struct {
 	Vectors   int    `json:"vectors"`
 	// Alias is the name that moved to the store.
 	Alias string `json:"alias,omitempty"`
-	// Verified is how many chunks were searched for and found.
+	// Verified is the number of chunks that a search found.
 	Verified int     `json:"verified"`
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with is the app with another store in its settings, which flag named.
+// with returns the app with another store in its settings. flag named it.
 func (a *app) with(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -130,7 +130,7 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	return nil
 }
 
-// sampled is how many chunks of a copy out of a store are compared with those of that store.
+// sampled is the number of chunks of a copy that are compared with those of the source.
 const sampled = 200
 
 // verifyCopy counts what the store holds, and searches for every chunk: by its ID, its tree and, where
@@ -163,8 +163,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	return out, nil
 }
 
-// copyState is where a copy out of a store is, kept beside what it fills until it is
-// whole.
+// copyState records how far a copy is. It is a file beside the index that the copy fills, until the copy is complete.
 type copyState struct {
 	From   string `json:"from"`
 	Cursor string `json:"cursor"`
@@ -231,14 +230,14 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("copy what is known of the documents: %w", err)
 	}
-	// Out of a store without chunks nothing came, and nothing was written down.
+	// A store without chunks gave nothing, and no state was written.
 	if err := os.Remove(filepath.Join(into.Where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// transfer copies the chunks, verifies them, and writes down how far it is.
+// transfer copies the chunks, verifies them, and records how far it is.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()
@@ -277,8 +276,7 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 	return err
 }
 
-// copyBegins says how much there is to copy out of a store, and how much of it an earlier
-// copy brought.
+// copyBegins tells how much there is to copy, and how much an earlier copy has done.
 func copyBegins(from string, before, total int) string {
 	if before == 0 {
 		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
@@ -295,8 +293,7 @@ func writeState(file string, state copyState) error {
 	return vfs.WriteFile(file, data, 0)
 }
 
-// copyState is how far an earlier copy came. A place that holds documents, and was
-// not being filled from there, is left alone.
+// copyState reads how far an earlier copy is. It refuses an index with documents that came from elsewhere.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
 	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))
@@ -321,8 +318,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies what is known of the documents in a folder of an index, so that
-// replaceCatalog need not wait for that.
+// stageCatalog copies the catalog into a folder of an index, so that replaceCatalog is fast.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {
@@ -334,7 +330,7 @@ func stageCatalog(dir string) (staged string, err error) {
 	return staged, nil
 }
 
-// replaceCatalog puts what was staged in the place of what is known in another folder.
+// replaceCatalog replaces the catalog of another folder by the staged one.
 func replaceCatalog(staged, dir string) error {
 	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
@@ -349,9 +345,8 @@ func replaceCatalog(staged, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// moveAlias gives the store of the session a second name, under which the same is
-// known of the documents. That is made ready before, so that a search by the name hardly
-// ever finds the one without the other.
+// moveAlias gives the store of the session a second name with the same catalog. It prepares the catalog first, so
+// that a search by the name rarely finds one without the other.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

@@ -68,8 +68,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	return errors.Join(faults...)
 }
 
-// examine looks at the parts one after the other, each as far as those before it
-// allow.
+// examine checks the parts in order. A part that fails limits the checks of later ones.
 func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	folder, err := a.commandFolder()
 	if err != nil {
@@ -116,7 +115,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	}
 	defer s.Close()
 	if s.Analyzer == nil {
-		// Nothing is indexed: what a first run would ask for.
+		// Nothing is indexed: check what a first run would use.
 		if err := s.NewAnalyzer(cmd.Context()); err != nil {
 			return append(out, store.Finding{Check: "language", Err: err}), nil
 		}
@@ -138,7 +137,7 @@ func orNone(text, none string) string {
 	return text
 }
 
-// examineCatalog opens what is known of the documents.
+// examineCatalog opens the catalog.
 func (s *session) examineCatalog(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "index", Found: s.Where.Dir}
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(s.Where.Dir), catalog.Options{})

@@ -112,7 +112,7 @@ func (a *app) evalCommand() *cobra.Command {
 	return cmd
 }
 
-// addEvalIndexFlags adds what decides which profiles run on which index.
+// addEvalIndexFlags adds the flags that choose profiles and indexes.
 func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 	f.StringSliceVarP(&o.profiles, "profile", "p", []string{"sheaf"}, "ranking profiles to compare; the first is what "+
 		"the others are compared with")
@@ -183,7 +183,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	return a.checkBounds(bounds, reports)
 }
 
-// expandDatasets puts the folders in a folder of data sets in its place.
+// expandDatasets replaces a folder of data sets by the folders in it.
 func expandDatasets(args []string, o evalOptions) ([]string, error) {
 	var out []string
 	for _, arg := range args {
@@ -207,7 +207,7 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 	return out, nil
 }
 
-// readDataset reads what arg and the flags name.
+// readDataset reads the data set that arg and the flags name.
 func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 	switch ext := strings.ToLower(filepath.Ext(arg)); {
 	case o.queries != "":
@@ -260,7 +260,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 	return r, err
 }
 
-// givenRuns reads run files. Those of one name are told apart by their files.
+// givenRuns reads run files. It adds the file to runs of the same name.
 func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	var runs []*eval.Run
 	named := map[string]int{}
@@ -285,7 +285,7 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	return runs, nil
 }
 
-// twice says that two columns have one name.
+// twice is the error for two columns of one name.
 func twice(name string) error { return sheaf.Invalidf("the column %q is there twice", name) }
 
 // openCollection indexes a data set, with a progress line.
@@ -344,13 +344,13 @@ func measuresOf(names []string) ([]metric.Measure, error) {
 	return out, nil
 }
 
-// bound is the least value that a measure must have.
+// bound is the least allowed value of a measure.
 type bound struct {
 	measure string
 	least   float64
 }
 
-// boundsOf reads --fail-below, and adds measures that are not measured yet.
+// boundsOf reads --fail-below, and adds its measures to those that are computed.
 func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 	var out []bound
 	for _, text := range texts {
@@ -374,8 +374,7 @@ func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 	return out, nil
 }
 
-// checkBounds ends the command with status 1 when the first column of any data
-// set lies below a bound.
+// checkBounds returns an error with status 1 when the first column of any data set is below a bound.
 func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
 	failed := false
 	for _, r := range reports {
@@ -430,7 +429,7 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	return out, nil
 }
 
-// evalIndexing is how data sets are indexed: as the settings say a folder is.
+// evalIndexing returns how to index data sets: as the settings say for a folder.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
 	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
@@ -483,7 +482,7 @@ func evalStore(c *config.Config, name string) (eval.Store, error) {
 	return eval.Store{}, sheaf.Invalidf("store %q: must be embedded or memory", name)
 }
 
-// programHash tells builds of this program apart.
+// programHash identifies a build of this program.
 func programHash() (string, error) {
 	name, err := os.Executable()
 	if err != nil {

@@ -23,8 +23,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// exports are what sheaf export writes, each with the address it is written for
-// when none is given.
+// exports are the files that sheaf export writes, with the default address of each.
 var exports = []struct {
 	name, address, about string
 	kinds                []string
@@ -167,8 +166,8 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []st
 	return nil
 }
 
-// twoPhases reads the numbers of a ranking in two phases off a profile. One of another
-// shape than onyx-vespa is sheaf.ErrUnsupported, with what differs.
+// twoPhases reads the numbers of a two-phase ranking from a profile. A profile with another shape than onyx-vespa is
+// sheaf.ErrUnsupported; the error says what differs.
 func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	var out vespa.TwoPhases
 	for _, keyword := range []string{"0", "1"} {
@@ -191,7 +190,7 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf are the numbers of a plan, or the reason why Vespa cannot rank so.
+// phasesOf returns the numbers of a plan, or why Vespa cannot rank this way.
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"

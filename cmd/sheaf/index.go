@@ -171,8 +171,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return nil
 }
 
-// otherSettings say where the index was made otherwise than the settings ask for now,
-// which changes nothing until it is made again.
+// otherSettings lists settings that differ from those the index was made with. They apply when it is made again.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
@@ -240,19 +239,15 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is how much memory indexing takes, beyond the size of what
-	// is indexed, on the collector's heap and beside it, before garbage is collected
-	// more eagerly.
+	// indexMemory is the memory of indexing, beyond the size of the files, above which garbage is collected more often.
 	indexMemory = 90 << 20
-	// fewBytes of files take so little memory that collecting garbage early
-	// only takes time, for which a person waits.
+	// fewBytes is a size of files below which collecting garbage early only costs time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory makes the process do with less while files of so many bytes are
-// indexed, because an index is made beside whatever else a person has open: half the
-// garbage at a little more time. adjust, to be called now and then, leaves the collector
-// what the engine does not take beside its heap, half at least; restore ends it all.
+// saveMemory halves the garbage of the process while it indexes files of so many bytes, for a little more time. Call
+// adjust from time to time: it gives the heap what the engine does not use beside it, at least half. restore ends
+// this.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory
@@ -264,7 +259,7 @@ func saveMemory(files int64) (adjust, restore func()) {
 	}
 }
 
-// showIndexing shows how far a run is, and saves memory during one that takes much.
+// showIndexing shows the progress of a run, and saves memory during a large one.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()

@@ -52,7 +52,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 			}
 			defer s.Close()
 			if here && own.Exists {
-				a.notice("the index in %s is used no more: remove it when you need nothing of it", own.Dir)
+				a.notice("the index in %s is no longer used: remove it when you need nothing of it", own.Dir)
 			}
 			return s.index(cmd.Context(), s.Trees())
 		},

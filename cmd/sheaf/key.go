@@ -38,8 +38,8 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the index of the command's folder, which is made when there is none yet, and
-// its keys. The session is to be closed.
+// keys opens the index of the command's folder and its keys. It makes the index when there is none. The caller closes
+// the session.
 func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	s, err := a.open(cmd, openOptions{Make: true})
 	if err != nil {
@@ -58,8 +58,7 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(filepath.Join(s.Where.Dir, location.KeysName))
 }
 
-// unwritten says what can be done where keys cannot be written. What else may be wrong with
-// them no repair of the index mends.
+// unwritten adds advice to the error of keys that cannot be written. Repairing the index does not help.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)
@@ -221,7 +220,7 @@ func (a *app) keyListCommand() *cobra.Command {
 	return cmd
 }
 
-// toTheMinute is how times are shown to which something holds.
+// toTheMinute is the format of times at which something ends.
 const toTheMinute = "2006-01-02 15:04"
 
 func keyRow(k *access.Key) []string {
@@ -249,7 +248,7 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
-// goodKeys names the keys that can be revoked, for shells: those whose name others have, too, by ID.
+// goodKeys names the keys that can be revoked, for shells. A key whose name is not unique has its ID.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil

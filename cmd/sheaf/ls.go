@@ -133,8 +133,8 @@ func (s *session) list(long, null bool) error {
 	return nil
 }
 
-// modified is when a document's file was written; "" for a text that came without a date. The
-// catalog keeps no time that may be that of another text soon, as of a file that just changed.
+// modified is the time of a document's file; "" for a text without a date. The catalog keeps no time of a file that
+// had just changed, because the next change may have the same time.
 func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {

@@ -43,8 +43,8 @@ and kept up to date while the server runs. The tools only read.
 	return cmd
 }
 
-// mcp serves the folder until the client goes away or the command is
-// interrupted. Nothing but the protocol is written to standard output.
+// mcp serves the folder until the client leaves or the command is interrupted. It writes only the protocol to standard
+// output.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
 	if address != "" {
 		if loopback, err := isLoopback("--http", address); err != nil {
@@ -57,7 +57,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	var served atomic.Pointer[[]*collection.Collection]
 	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version,
 		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	// The client talks to one server however often the index is opened.
+	// The client keeps one server when the index is opened again.
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	clients, opened := errgroup.Group{}, make(chan struct{})
@@ -121,8 +121,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	return err
 }
 
-// mcpHTTP serves at an address of this machine only: everybody who reaches it
-// sees the folder.
+// mcpHTTP serves on this machine only, because every caller sees the whole folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	o.Time = httpdoor.DefaultTime
 	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })

@@ -59,7 +59,7 @@ func assistantNames(list []assistant.Assistant) []string {
 	return names
 }
 
-// assistants are those that are named, or all that are installed.
+// assistants returns the named assistants, or all installed ones.
 func assistants(p assistant.Places, names []string) ([]assistant.Assistant, error) {
 	all := assistant.All(p)
 	var out []assistant.Assistant
@@ -161,9 +161,9 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// lastingProgram is how an entry names this program, and whether it is found there: as the
-// PATH has it, since a package manager keeps each version in a folder of its own, and
-// by its name alone when it lies among temporary files, as those of "go run" do.
+// lastingProgram returns the name of this program for an entry, and whether that name works. It prefers the path in
+// PATH, because a package manager keeps each version in a folder of its own. A program in a temporary folder, as of
+// "go run", has its plain name.
 func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
@@ -211,7 +211,8 @@ func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufi
 		return true, nil
 	}
 	if err != nil && answer == "" {
-		return false, withHint(sheaf.Invalidf("nobody answered, so %s stays as it is", file), "--yes writes without asking")
+		return false, withHint(sheaf.Invalidf("there was no answer, so %s stays as it is", file),
+			"--yes writes without asking")
 	}
 	fmt.Fprintln(a.stdout, "left as it is")
 	return false, nil

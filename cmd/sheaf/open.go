@@ -25,8 +25,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant is the folder that a command in folder is about: that of an index which is named
-// alone, where it is not of this one.
+// meant is the folder that a command works on. With --index alone, it is the folder of that index, unless folder is
+// inside it.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {

@@ -29,7 +29,7 @@ func (a *app) printLine(v any) error {
 	return encoder.Encode(v)
 }
 
-// span is a range as it stands in JSON: [start, end).
+// span is the JSON of a range: [start, end).
 type span [2]int
 
 func spanOf(s sheaf.Span) span { return span{s.Start, s.End} }
@@ -42,8 +42,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// printTable writes rows in columns as wide as their widest cell, two spaces
-// apart; the last column is not padded.
+// printTable prints rows in columns as wide as the widest cell, two spaces apart. It does not pad the last column.
 func (a *app) printTable(rows [][]string) {
 	var widths []int
 	for _, row := range rows {

@@ -80,7 +80,7 @@ type parityStoreJSON struct {
 	Stages  []*parityStageJSON `json:"stages"`
 }
 
-// Alike says in words how both sides counted; "" when each did as it does by itself.
+// Alike says in words how both stores counted; "" when each counted in its own way.
 func (s *parityStoreJSON) Alike() string {
 	switch s.Counted {
 	case config.BM25Lucene:
@@ -93,7 +93,7 @@ func (s *parityStoreJSON) Alike() string {
 
 // parityStageJSON is one stage, over all queries.
 type parityStageJSON struct {
-	// Stage is branch and step; the last is what is answered.
+	// Stage is branch and step; the last is the answer.
 	Stage string `json:"stage"`
 	// Refused counts queries that the store cannot answer; the other numbers
 	// are those of the rest.
@@ -206,7 +206,7 @@ type answered struct {
 	refused  string // why the store cannot answer it; "" when it did
 }
 
-// pushed says that the store joined the branches by itself.
+// pushed reports whether the store joined the branches itself.
 func (a *answered) pushed() bool {
 	return a.refused == "" && !slices.ContainsFunc(a.trace, func(s search.Snapshot) bool { return s.Branch != "" })
 }
@@ -280,8 +280,8 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, queries []
 	return nil
 }
 
-// compareCounted compares two stores. Where one is the engine it counts as the other
-// does, and the overlap with exact counting is noted beside.
+// compareCounted compares two stores. If one is the engine, it counts like the other, and the report also has the
+// overlap with exact counting.
 func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON {
 	way := config.BM25Exact
 	switch {
@@ -303,7 +303,7 @@ func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON
 	return out
 }
 
-// counted are the answers when it counts in some way, if it can, else in its own.
+// counted are the answers with a way to count, if the store can, else with its own.
 func (s *askedStore) counted(way string) []answered {
 	if all, ok := s.answers[way]; ok {
 		return all
@@ -380,8 +380,7 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 	return out
 }
 
-// stepOf says what a stage does on the second of two stores, or where that is the
-// engine on the first.
+// stepOf describes a stage on the second of two stores, or on the first where the second is the engine.
 func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []string) parity.Step {
 	if two.kind() == collection.EngineStore {
 		two = one
@@ -483,7 +482,7 @@ func (a *app) printParity(out *parityJSON) {
 //go:embed parity.html
 var parityPage string
 
-// writePage writes the report as a page that needs nothing else.
+// writePage writes the report as a page without other files.
 func writePage(file string, out *parityJSON) error {
 	page, err := template.New("parity").Parse(parityPage)
 	if err != nil {

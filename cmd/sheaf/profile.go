@@ -58,16 +58,14 @@ a profile while it is written: save it, and begin the profile with
 // profileFolder holds the user's own profiles.
 func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "profiles") }
 
-// loadProfile reads a profile by name, the nearest name in the error when
-// there is none.
+// loadProfile reads a profile by name. The error for a missing one has the nearest name.
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, collection.NearFile(collection.FileFault("profile", err), name)
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
-		// A name that is wrong is a mistake in the command, not a search
-		// without an answer.
+		// A wrong name is a mistake in the command, not a search without an answer.
 		err = sheaf.Invalidf("no profile is called %q", name)
 		if near := suggest.Nearest(name, profileNames()); near != "" {
 			return nil, withHint(err, "did you mean %q?", near)
@@ -211,7 +209,7 @@ func profileSource(name string) (file string, text []byte, err error) {
 	return profile.In(profileFolder())(name)
 }
 
-// bind loads a profile and works its numbers out for the limit in force.
+// bind loads a profile and computes its numbers for the limit in force.
 func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Profile, *profile.Plan, error) {
 	c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -229,8 +227,7 @@ func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Prof
 	return p, plan, err
 }
 
-// parseSet reads NAME=VALUE pairs. A name that the profile does not declare is
-// an error with the nearest one.
+// parseSet reads NAME=VALUE pairs. The error for an unknown name has the nearest one.
 func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 	values := map[string]string{}
 	var names []string

@@ -19,9 +19,9 @@ func (a *app) removeCommand() *cobra.Command {
 		GroupID: groupFolders,
 		Short:   "Take folders out of the index that were added to it",
 		Long: `Takes folders out of the index of the current folder, or --in FOLDER, that sheaf add
-added to it. Their documents are found no more; the folders, which may be gone, stay as
-they are. A folder is named by its path, or as sheaf ls names its documents, before the
-colon.`,
+added to it. Searches no longer find their documents; the folders, which may be gone,
+stay as they are. A folder is named by its path, or as sheaf ls names its documents,
+before the colon.`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd, openOptions{})

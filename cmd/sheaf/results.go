@@ -14,8 +14,7 @@ import (
 	"sheaf/search"
 )
 
-// searchJSON is the answer of search, similar and context; its schema stands
-// in doc/json.md.
+// searchJSON is the answer of search, similar and context; doc/json.md has its schema.
 type searchJSON struct {
 	Schema   string  `json:"schema"`
 	Query    string  `json:"query"`
@@ -31,7 +30,7 @@ type searchJSON struct {
 	read       []string     // those of the notes that say how the query was read
 	unmet      []string     // those that say why nothing was found
 	Results    []resultJSON `json:"results"`
-	// Facets are there when they were asked for.
+	// Facets are only there when the person asked for them.
 	Facets []facetJSON `json:"facets,omitempty"`
 }
 
@@ -154,8 +153,7 @@ func standsFor(list []constituentJSON) string {
 	return "stands for " + strings.Join(titles, ", ")
 }
 
-// headingPath joins titles with ›, the last one bold, cut from the left to fit
-// room, and says how wide it is.
+// headingPath joins titles with ›, the last one bold. It cuts from the left to fit room, and returns the width.
 func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
 	const separator = " › "
 	titles := make([]string, len(hierarchy))

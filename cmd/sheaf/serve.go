@@ -51,7 +51,7 @@ to date: a page to search with at /, the tools of assistants at /mcp, and an int
 for programs that /docs describes and /openapi.json defines.
 
 Only this machine can reach it unless --addr says otherwise, and then callers need
-keys: sheaf key add. Once there is a key, nobody gets in without one.`,
+keys: sheaf key add. Once there is a key, every caller needs one.`,
 		Example: `  sheaf serve
   sheaf serve --in ~/notes --addr 127.0.0.1:8080
   curl 'http://127.0.0.1:7333/v1/search?query=undo+commit'`,
@@ -238,8 +238,8 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	return nil
 }
 
-// openGrant is what callers may do while there are no keys: everything when
-// only this machine can reach the server, or when that was asked for by name.
+// openGrant is the grant of callers while there are no keys. They may do everything when only this machine can reach
+// the server, or when a flag allows it.
 func openGrant(loopback, asked bool) access.Grant {
 	if loopback || asked {
 		return access.Unrestricted()

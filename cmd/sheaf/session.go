@@ -34,14 +34,13 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder when the profile needs no index. Then Catalog is nil, and View and Backend are what
-	// the last query found.
+	// scanner reads the folder when the profile needs no index. Then Catalog is empty, and Backend is nil.
 	scanner  *scan.Scanner
 	files    int              // that the last query looked at
 	expander *search.Expander // rewrites queries; nil without such a model
 	reranker model.Reranker   // reads the first answers again; nil without such a model
 	started  time.Time
-	// sureness is what was learned of how sure answers are.
+	// sureness is the calibration that sheaf eval confidence learned.
 	sureness learnedFile
 }
 
@@ -59,7 +58,7 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	return s
 }
 
-// making says how the settings make an index.
+// making returns how the settings make an index.
 func (a *app) making() collection.Making {
 	c := a.config
 	m := collection.Making{
@@ -94,7 +93,7 @@ func (s *session) door() (*collection.Collection, error) {
 	return s.Collection()
 }
 
-// cacheBytes is a setting as a collection takes it, whose 0 is a default.
+// cacheBytes converts the setting for a collection, where 0 means the default.
 func cacheBytes(size int64) int64 {
 	if size == 0 {
 		return -1
@@ -126,14 +125,13 @@ func (s *session) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// relative is a document's path from the searched folder: what a person can
-// open from there, spelt as IDs spell it. Documents of folders that were added
-// keep their full path, and those that were given without a file have their tree before it.
+// relative is a document's path from the searched folder, spelt as in IDs, so that a person can open it from there. A
+// document of an added folder has its full path. A given document has its tree before the path.
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
 
-// named is relative, byte for byte as the file is named.
+// named is relative with the bytes of the file's name.
 func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" { // a file may have the same path
@@ -145,7 +143,7 @@ func (s *session) named(tree, docPath string) string {
 	return filepath.ToSlash(full)
 }
 
-// resolve finds what an address names in this index.
+// resolve finds the target of an address in this index.
 func (s *session) resolve(text string) (address.Target, error) {
 	r := &address.Resolver{Documents: s.View, Trees: s.View.Settings().Trees, Folder: s.Folder, Read: s.View.Text,
 		Paths: s.paths, Follow: s.View.Resolve}
@@ -167,8 +165,7 @@ func (s *session) resolve(text string) (address.Target, error) {
 	return t, err
 }
 
-// leftOut reports whether what a person typed, up to a heading or line in it, is a file of the
-// searched folder that is no document.
+// leftOut reports whether an address, without its heading or line, names a file that is not a document.
 func (s *session) leftOut(address string) bool {
 	name, _, _ := strings.Cut(address, "#")
 	lines := regexp.MustCompile(`(:\d+){1,2}$`)
@@ -191,7 +188,7 @@ func (s *session) leftOut(address string) bool {
 	return false
 }
 
-// paths are those of all documents, as results show them.
+// paths are the paths of all documents, as results show them.
 func (s *session) paths() []string {
 	var paths []string
 	for id := range s.View.Files() {
@@ -206,14 +203,14 @@ func (s *session) paths() []string {
 type searchOptions struct {
 	set     []string
 	explain bool
-	// terms are further words that score.
+	// terms are more words that score.
 	terms []string
 	// label replaces the query in the answer, for a query that the command made. alike asks for similar passages.
 	// notes are those of the command.
 	label string
 	alike bool
 	notes []string
-	// columns are further flags of search.
+	// columns are more flags of search.
 	columns columnOptions
 	narrow  narrowOptions
 }
@@ -231,7 +228,7 @@ func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
 	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
 }
 
-// request is what the flags of a searching command ask for.
+// request converts the flags of a searching command.
 func (s *session) request(o *searchOptions) (collection.SearchRequest, error) {
 	_, parameters, err := s.profileOf(o.set)
 	q := collection.SearchRequest{Parameters: parameters, Limit: s.config.Limit, Window: s.config.Limit,
@@ -319,7 +316,7 @@ func (s *session) result(r *collection.Result) resultJSON {
 	return out
 }
 
-// rounded is a confidence with three decimals; more would pretend.
+// rounded is a confidence with three decimals; more would be noise.
 func rounded(confidence *float64) *float64 {
 	if confidence == nil {
 		return nil
@@ -348,7 +345,7 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	return p, parameters, err
 }
 
-// checkProfile is nil when the store can do what the profile asks of it.
+// checkProfile returns an error when the store cannot do what the profile needs.
 func (s *session) checkProfile(set []string) error {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {
@@ -364,7 +361,7 @@ func (s *session) checkProfile(set []string) error {
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// checkLimit refuses a limit that somebody set and the plan cannot reach.
+// checkLimit refuses a limit of the settings that the plan cannot reach.
 func (s *session) checkLimit(plan *profile.Plan) error {
 	if s.config.Origin("limit").Source == config.SourceDefault {
 		return nil
@@ -372,7 +369,7 @@ func (s *session) checkLimit(plan *profile.Plan) error {
 	return plan.CheckLimit(s.config.Limit)
 }
 
-// loadTuned reads a profile as this index uses it.
+// loadTuned reads a profile with the values that sheaf tune found for this index.
 func (s *session) loadTuned(name string) (*profile.Profile, error) {
 	if _, err := os.Stat(profile.TunedFile(s.Where.Dir, name)); s.Where.Dir == "" || err != nil {
 		return loadProfile(name)

@@ -87,16 +87,16 @@ type statusJSON struct {
 	Warnings         []warningJSON    `json:"warnings"`
 	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
-	// Recall is there when it was asked for.
+	// Recall is only there with --recall.
 	Recall []store.Recall `json:"recall,omitempty"`
 }
 
-// pendingJSON counts what the index does not have as it is now.
+// pendingJSON counts files that the index does not have in their current state.
 type pendingJSON struct {
 	New     int `json:"new"`
 	Changed int `json:"changed"`
 	Removed int `json:"removed"`
-	// Documents still want something, such as vectors.
+	// Documents lack something, such as vectors.
 	Documents []pendingDocumentJSON `json:"documents"`
 }
 
@@ -183,8 +183,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	return out, nil
 }
 
-// warnings are what was noticed when the files were read, in order of document
-// and line.
+// warnings are those of reading the files, in order of document and line.
 func (s *session) warnings() ([]warningJSON, error) {
 	out := []warningJSON{}
 	warned, err := s.View.Warned()
@@ -200,7 +199,7 @@ func (s *session) warnings() ([]warningJSON, error) {
 	return out, err
 }
 
-// statusLines is how many files a message names.
+// statusLines is the most files that a message names.
 const statusLines = 10
 
 // printStatus writes the state of the index: at most ten lines, or with all everything.
@@ -361,7 +360,7 @@ func skippedSummary(skipped []skipJSON) string {
 // at 100 neighbors each, one in 20,000 makes a difference that is printed.
 const recallQueries = 200
 
-// recall measures how much of what brute force finds is found.
+// recall measures which share of the results of brute force a search finds.
 func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 	meter, ok := s.Backend.(store.RecallMeter)
 	if !ok {
@@ -387,9 +386,8 @@ func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 	return list, err
 }
 
-// originals makes the vectors of every file again, as the model makes them, and
-// yields the chunks with them; nothing is kept. What was given as a text is not
-// among them, nor what has changed since it was indexed.
+// originals computes the vectors of every file again and yields the chunks with them. It keeps nothing. It leaves out
+// given documents and files that changed since they were indexed.
 func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) error {
 	release, err := location.Lock(s.Where.Dir) // what two write at once into the memory of vectors is lost
 	if err != nil {
@@ -422,8 +420,7 @@ func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) erro
 	return err
 }
 
-// yielder is a store that keeps nothing: it shows what is written to it, chunks of one
-// document at a time.
+// yielder is a store that keeps nothing. It yields the written chunks of one document at a time.
 type yielder struct {
 	store.Backend // none: nothing is asked of it
 	yield         func([]store.Chunk)

@@ -52,7 +52,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	return t, err
 }
 
-// countsAs is the value of bm25 that has the engine count as a kind of store does.
+// countsAs is the value of bm25 with which the engine counts like a kind of store.
 func countsAs(kind string) string {
 	switch kind {
 	case "opensearch", "elasticsearch":
@@ -63,8 +63,7 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is what the engine may gather of a commit before it writes a part of it,
-// so that indexing takes little memory beside whatever else a person has open.
+// gatherMemory is the most memory of a commit before the engine writes a part of it.
 const gatherMemory = 48 << 20
 
 // engineOptions are the settings of the engine.
@@ -85,14 +84,13 @@ const (
 	connectTimeout = time.Second
 	// queryTimeout is enough for one short text by a model that must be loaded first.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is so few passages that a server that works needs no longer for
-	// them than for a query.
+	// hastyBatch is the number of passages that take no longer than a query.
 	hastyBatch = 16
-	// serverRest is for how long queries do without a server that was away.
+	// serverRest is the time in which queries do not try a server that failed.
 	serverRest = 30 * time.Second
 )
 
-// options are those of a server that is waited for so.
+// options are those of a server, for this patience.
 func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
 	if p >= collection.Mixed {
@@ -104,9 +102,7 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder is the model that the settings name; nil for none. dims is the
-// number of dimensions when it is known already, 0 when the server is to be
-// asked.
+// newEmbedder returns the model of the settings; nil for none. dims is the number of dimensions; 0 asks the server.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
@@ -182,8 +178,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from where the settings that begin so say; it stands in none
-// of them itself.
+// secret reads a key from the variable or file of the settings with this prefix.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -203,7 +198,7 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine refuses a key that no server would be told as it is.
+// oneLine refuses a key with control characters, which no header can carry.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
@@ -218,10 +213,8 @@ func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embe
 	return collection.OpenEngine(o, true)
 }
 
-// configuredChunker is how the settings want documents to be cut. Windows are
-// measured in the tokens of the model that embeds them: the built-in one's are known;
-// an endpoint does not tell its own, so that words are counted there, as without a
-// model.
+// configuredChunker returns how the settings cut documents. Windows are measured in tokens of the built-in model. With
+// an endpoint, whose tokens are unknown, or without a model they are measured in words.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := chunk.Options{
 		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
@@ -240,8 +233,7 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker is how documents are cut from now on; what windows of an endpoint's
-// model count is said.
+// newChunker returns how documents are cut. It prints a note when windows of an endpoint's model count words.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

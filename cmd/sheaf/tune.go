@@ -305,8 +305,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched are the parameters to search: those named with their values, or those
-// that bear on the order of what is retrieved.
+// searched are the parameters to search: the named ones with their values, or those that change the order.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -346,8 +345,7 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid are the values tried of a parameter; none when its default follows from
-// others or it is a matter of taste.
+// grid returns the values to try for a parameter; none when its default depends on others or it is a matter of taste.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil
@@ -399,7 +397,7 @@ func around(standard, low, high float64, factors ...float64) []string {
 	return numbers(append(out, standard))
 }
 
-// numbers are written short, in order, once each.
+// numbers returns short texts of the numbers, in order, without duplicates.
 func numbers(values []float64) []string {
 	for i, v := range values {
 		values[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
@@ -417,7 +415,7 @@ type tuneJSON struct {
 	Profile string `json:"profile"`
 	Measure string `json:"measure"`
 	*tune.Result
-	// Text is the profile that was found; "" when the defaults stay.
+	// Text is the found profile; "" when the defaults stay.
 	Text string `json:"text"`
 }
 
@@ -450,7 +448,7 @@ func interval(i stats.Interval) string {
 	return fmt.Sprintf("difference within %+.4f to %+.4f (95 %%)", i.Low, i.High)
 }
 
-// applyTuning makes the index use what was found, when it is better.
+// applyTuning makes the index use the found values when they are better.
 func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	if !r.Better {
 		s.notice("nothing is applied: what was found is not better by more than chance")

@@ -37,8 +37,8 @@ every run that changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch keeps the index up to date until the command ends, or it is to be opened again.
-// first says that nothing was looked at yet.
+// watch updates the index until the command ends or the index must be opened again. first says that no run has ended
+// yet.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)
 	if err != nil {

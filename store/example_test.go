@@ -150,8 +150,10 @@ func Example() {
 			fmt.Println(r.Path, r.Score)
 		}
 	}
-	// Output: reset.md 1 undo.md 1 branch words on the counting store: unsupported: this store
-	// finds plain words only
+	// Output:
+	// reset.md 1
+	// undo.md 1
+	// branch words on the counting store: unsupported: this store finds plain words only
 }
 
 func check(err error) {

@@ -107,5 +107,8 @@ func ExampleParameters_Norm() {
 	for _, length := range []float64{50, 100, 400} {
 		fmt.Printf("%.3f\n", bm25.Saturation(2, p.Norm(length, 100)))
 	}
-	// Output: 0.727 0.625 0.339
+	// Output:
+	// 0.727
+	// 0.625
+	// 0.339
 }

@@ -2,10 +2,8 @@
 
 package vfs
 
-// isReplaced reports whether a file could not be opened because it was just
-// being replaced, which is in the way of nothing here.
+// isReplaced returns false: on this system a replacement does not prevent opening a file.
 func isReplaced(error) bool { return false }
 
-// isRead reports whether a file could not be replaced because somebody read it,
-// which is in the way of nothing here.
+// isRead returns false: on this system a reader does not prevent replacing a file.
 func isRead(error) bool { return false }

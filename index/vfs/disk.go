@@ -18,8 +18,8 @@ type Disk struct{}
 
 var _ FS = Disk{}
 
-// glances is how often a lock that is held is tried again: who only looks whether it can be
-// had holds it for less time than a retry takes.
+// glances is how often a locked file is tried again: a process that only checks the lock holds it
+// for less time than a retry takes.
 const glances = 5
 
 // Create implements [FS].
@@ -27,18 +27,18 @@ func (Disk) Create(name string) (File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// How long, and how often, something is tried that another process is in the
-// way of (on Windows): it holds a manifest for less than a millisecond.
+// How long, and how often, an operation is repeated that another process blocks (on Windows): it
+// holds a manifest for less than a millisecond.
 const (
 	patience = 2 * time.Second
 	retry    = time.Millisecond
 )
 
-// Open implements [FS]. It does not wait for who writes into a pipe that took a file's place.
+// Open implements [FS]. It does not wait for the writer of a pipe that replaced a file.
 func (Disk) Open(name string) (File, error) {
 	for began := time.Now(); ; time.Sleep(retry) {
 		f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
-		if errors.Is(err, syscall.EAGAIN) { // somebody has a lease on the file, as file servers do, and is to give it back
+		if errors.Is(err, syscall.EAGAIN) { // another process, such as a file server, has a lease on the file and must return it
 			f, err = os.Open(name)
 		}
 		if err == nil || !isReplaced(err) || time.Since(began) > patience {
@@ -59,8 +59,8 @@ func (Disk) Rename(from, to string) error {
 // Remove implements [FS].
 func (Disk) Remove(name string) error { return os.Remove(name) }
 
-// MkdirAll implements [FS]. New folders can be entered by their owner only:
-// an index tells what is in somebody's notes.
+// MkdirAll implements [FS]. Only the owner can enter new folders, because an index reveals the
+// content of notes.
 func (Disk) MkdirAll(name string) error {
 	var above []string // folders that get a new entry
 	for dir := filepath.Clean(name); ; dir = filepath.Dir(dir) {
@@ -73,7 +73,7 @@ func (Disk) MkdirAll(name string) error {
 		return err
 	}
 	for _, dir := range slices.Backward(above) {
-		// one may enter a folder that one may not read
+		// a user may enter a folder without the right to read it
 		if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
@@ -96,8 +96,8 @@ func (Disk) List(dir string) ([]string, error) {
 // Stat implements [FS].
 func (Disk) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// SyncDir implements [FS]. Where a folder cannot be synced (Windows) the
-// operating system orders renames itself, and SyncDir does nothing.
+// SyncDir implements [FS]. If folders cannot be synced (Windows), the operating system orders
+// renames itself, and SyncDir does nothing.
 func (Disk) SyncDir(dir string) error { return syncDir(dir) }
 
 // Map implements [FS].
@@ -124,10 +124,9 @@ func (Disk) Map(name string) (Mapping, error) {
 	return mapFile(f, int(size))
 }
 
-// Lock implements [FS]. The file stays behind and says who held it last; the
-// lock itself is the operating system's and ends with the process. File systems
-// without locks, and network file systems, on which locks may bind one machine
-// only, are refused by name.
+// Lock implements [FS]. The file remains and names its last holder; the lock itself belongs to the
+// operating system and ends with the process. Lock refuses, and names, file systems without locks
+// and network file systems, whose locks may apply to one machine only.
 func (Disk) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -151,13 +150,13 @@ func (Disk) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// bytesMapping is a mapping of memory that the garbage collector owns.
+// bytesMapping is a mapping in memory of the garbage collector.
 type bytesMapping []byte
 
 func (m bytesMapping) Bytes() []byte { return m }
 func (m bytesMapping) Close() error  { return nil }
 
-// mapAlignment is what the bytes of a Mapping are aligned to at least.
+// mapAlignment is the smallest alignment of the bytes of a Mapping.
 const mapAlignment = 64
 
 // aligned returns size zero bytes that begin at a multiple of mapAlignment.

@@ -7,16 +7,15 @@ import (
 	"os"
 )
 
-// nonBlocking is needed for nothing here.
+// nonBlocking is not needed here.
 const nonBlocking = 0
 
 func mapFile(f *os.File, size int) (Mapping, error) { return readAll(f, size) }
 
-// lockFile refuses: to go on without a lock would let two writers destroy each
-// other's work.
+// lockFile fails: without a lock two writers could destroy each other's work.
 func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 func syncDir(string) error { return nil }
 
-// deviceFull reports what only Windows says in its own way.
+// deviceFull recognizes errors that only Windows has.
 func deviceFull(error) bool { return false }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonBlocking has a pipe opened at once.
+// nonBlocking makes opening a pipe return at once.
 const nonBlocking = unix.O_NONBLOCK
 
 type mapping []byte
@@ -40,10 +40,10 @@ func syncDir(dir string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil // the file system has no such thing
+		err = nil // the file system does not support it
 	}
 	return errors.Join(err, d.Close())
 }
 
-// deviceFull reports what only Windows says in its own way.
+// deviceFull recognizes errors that only Windows has.
 func deviceFull(error) bool { return false }

@@ -5,13 +5,11 @@ import (
 	"runtime/debug"
 )
 
-// ErrFault says that the operating system could not give the bytes of a mapped
-// file.
+// ErrFault means that the operating system could not read the bytes of a mapped file.
 var ErrFault = errors.New("the mapped file cannot be read: it was cut short, or the disk is bad")
 
-// Safely runs read, which reads a mapped file, and returns ErrFault, where else
-// the program would end, when the bytes are not to be had. Code that verifies
-// mapped bytes before their use runs inside Safely.
+// Safely runs read, which reads a mapped file, and returns ErrFault when the bytes cannot be read;
+// otherwise that would end the program. Code that verifies mapped bytes runs inside Safely.
 func Safely(read func()) (err error) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {

@@ -26,9 +26,9 @@ const (
 	OpClose   Op = "close"
 )
 
-// Faulty is a file system whose calls fail when Fail says so: it is asked before
-// every call and returns the error, such as syscall.ENOSPC, or nil to let the
-// call through. A write that fails writes half of its bytes first.
+// Faulty is a file system whose calls fail when Fail says so: it calls Fail before every call,
+// which returns an error, such as syscall.ENOSPC, or nil. A failing write first writes half of its
+// bytes.
 type Faulty struct {
 	FS
 	Fail func(op Op, name string) error
@@ -153,7 +153,7 @@ func (f *faultyFile) ReadAt(b []byte, at int64) (int, error) {
 
 func (f *faultyFile) Write(b []byte) (int, error) {
 	if err := f.f.fail(OpWrite, f.name); err != nil {
-		n, _ := f.File.Write(b[:len(b)/2]) // the fault is what counts
+		n, _ := f.File.Write(b[:len(b)/2]) // the fault matters more
 		return n, err
 	}
 	return f.File.Write(b)
@@ -168,7 +168,7 @@ func (f *faultyFile) Sync() error {
 
 func (f *faultyFile) Close() error {
 	if err := f.f.fail(OpClose, f.name); err != nil {
-		_ = f.File.Close() // let nothing leak
+		_ = f.File.Close() // leave nothing open
 		return err
 	}
 	return f.File.Close()

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// ErrLocked says that another process (or another part of this one) holds a
-// lock.
+// ErrLocked means that another process (or another part of this one) holds a lock.
 var ErrLocked = errors.New("locked")
 
 var errTooLarge = errors.New("file is too large for this machine's address space")
 
-// errLockHeld is what lockFile returns when somebody else holds the lock; any
-// other error means that the file system does not do locks.
+// errLockHeld means that another process holds the lock; any other error of lockFile means that the
+// file system does not support locks.
 var errLockHeld = errors.New("held")
 
 func lockError(name, owner string, err error) error {
@@ -30,8 +29,8 @@ func lockError(name, owner string, err error) error {
 		Err: fmt.Errorf("no safe lock here (%w): keep the index on a local disk", err)}
 }
 
-// writeOwner notes in a locked file who holds it. What it says is for people
-// only, so a failure to write it does not matter.
+// writeOwner writes the holder into a locked file. Only people read it, so a failure does not
+// matter.
 func writeOwner(f *os.File) {
 	host, err := os.Hostname()
 	if err != nil {

@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory that can crash. It keeps what is durable apart
-// from what is only written: content is durable after Sync, and the creation,
-// renaming or removal of a file after SyncDir of its folder. Make one with
-// NewMem.
+// Mem is a file system in memory that can crash. It keeps durable data apart from data that was
+// only written: content is durable after Sync, and the creation, renaming or removal of a file
+// after SyncDir of its folder. Make one with NewMem.
 type Mem struct {
 	mu      sync.Mutex
 	live    map[string]*memNode // files as programs see them
-	durable map[string]*memNode // files as a crash leaves them at least
+	durable map[string]*memNode // files that survive a crash in any case
 	dirs    map[string]bool
 	locks   map[string]bool
 	crashed bool
@@ -31,8 +30,8 @@ type Mem struct {
 type memNode struct {
 	data    []byte
 	synced  []byte // data at the last Sync
-	clean   bool   // nothing changed since then
-	emptied bool   // it was made empty since then
+	clean   bool   // unchanged since then
+	emptied bool   // it was emptied since then
 	mod     time.Time
 }
 
@@ -44,11 +43,9 @@ func NewMem() *Mem {
 		locks: map[string]bool{}}
 }
 
-// Crash returns the file system that a sudden loss of power now could leave; seed
-// chooses among those. Synced content and entries of synced folders are there;
-// of everything else each may be there or not, and content that was not synced
-// may be missing, cut short, or hold zeros instead. The file system m itself can
-// no longer be used.
+// Crash returns a file system as a sudden loss of power could leave it; seed chooses one. Synced
+// content and entries of synced folders survive. Other entries may survive or not, and content that
+// was not synced may be missing, cut short, or hold zeros. The file system m can no longer be used.
 func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +64,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the seed alone decides
+	slices.Sort(names) // makes the result depend on the seed alone
 	for _, name := range names {
 		node := m.live[name]
 		if old := m.durable[name]; old != node && r.IntN(2) == 0 {
@@ -83,7 +80,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	return out
 }
 
-// afterCrash is content that may be left of a file.
+// afterCrash returns possible content of a file after a crash.
 func (n *memNode) afterCrash(r *rand.Rand) []byte {
 	if n.clean {
 		return slices.Clone(n.data)
@@ -95,7 +92,7 @@ func (n *memNode) afterCrash(r *rand.Rand) []byte {
 	switch r.IntN(3) {
 	case 0: // only what was synced
 		return slices.Clone(n.synced)
-	case 1: // cut short somewhere after that
+	case 1: // cut short after the synced part
 		return slices.Clone(n.data[:safe+r.IntN(len(n.data)-safe+1)])
 	}
 	data := slices.Clone(n.data) // a piece of it never arrived
@@ -115,7 +112,7 @@ var (
 	errNotEmpty = errors.New("the folder is not empty")
 )
 
-// clean is the key of a name; it also fails after a crash. The caller holds mu.
+// clean returns the key of a name; it fails after a crash. The caller holds mu.
 func (m *Mem) clean(op, name string) (string, error) {
 	if m.crashed {
 		return "", m.fault(op, name, errCrashed)
@@ -139,8 +136,8 @@ func (m *Mem) Create(name string) (File, error) {
 		node = &memNode{}
 		m.live[key] = node
 	}
-	// A file that is there keeps its place on the disk, so a crash may leave
-	// it empty even if nothing of the new content arrives.
+	// An existing file keeps its place on the disk, so a crash may leave it empty even if nothing
+	// of the new content arrives.
 	node.data, node.clean, node.emptied, node.mod = nil, false, true, time.Now()
 	return &memFile{m: m, name: name, node: node, writable: true}, nil
 }
@@ -285,7 +282,7 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// Map implements [FS]. The bytes are those of the file now.
+// Map implements [FS]. The bytes are those of the file at this moment.
 func (m *Mem) Map(name string) (Mapping, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

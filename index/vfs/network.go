@@ -2,9 +2,9 @@ package vfs
 
 import "os"
 
-// Silent is the name of the file system that a folder lies on, such as "nfs" or "9p", when
-// this system does not tell of all that changes there: other machines, or the one that this
-// is a guest of, write there, too. It is "" when no such file system is known.
+// Silent returns the name of a folder's file system, such as "nfs" or "9p", if this system does not
+// report all changes there, because other machines or its host write there too. It is "" for other
+// file systems.
 func Silent(dir string) string {
 	f, err := os.Open(dir)
 	if err != nil {

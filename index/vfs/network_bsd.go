@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkName is the name of the network file system that f lies on, "" when it
-// lies on none that is known.
+// networkName returns the name of f's network file system, "" for other file systems.
 func networkName(f *os.File) string {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {
@@ -23,5 +22,5 @@ func networkName(f *os.File) string {
 	return ""
 }
 
-// silentName is what [Silent] says of a folder.
+// silentName returns the result of [Silent] for a folder.
 func silentName(f *os.File) string { return networkName(f) }

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkTypes are file systems on which a lock may bind only the processes of
-// one machine, or a file may vanish under its mapping. 9P and other FUSE file
-// systems are not among them: virtual machines and containers have their local
-// disks on those.
+// networkTypes are file systems whose locks may only apply to the processes of one machine, or
+// whose files may vanish under a mapping. 9P and other FUSE file systems are missing, because
+// virtual machines and containers use them for local disks.
 var networkTypes = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -28,8 +27,7 @@ var networkTypes = map[int64]string{
 var networkMounts = []string{"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.goofys", "fuse.mount-s3",
 	"fuse.davfs", "fuse.curlftpfs", "fuse.glusterfs", "fuse.juicefs"}
 
-// networkName is the name of the network file system that f lies on, "" when it
-// lies on none that is known.
+// networkName returns the name of f's network file system, "" for other file systems.
 func networkName(f *os.File) string {
 	magic, mount := systemOf(f)
 	if slices.Contains(networkMounts, mount) {
@@ -41,24 +39,23 @@ func networkName(f *os.File) string {
 // vboxMagic is the type of shared folders of VirtualBox.
 const vboxMagic = 0x786f4256
 
-// silentName is what [Silent] says of a folder.
+// silentName returns the result of [Silent] for a folder.
 func silentName(f *os.File) string { return silentOf(systemOf(f)) }
 
-// silentOf tells by the type of a file system and by that of its mount, where it is FUSE.
+// silentOf decides by the type of a file system, and for FUSE by that of its mount.
 func silentOf(magic int64, mount string) string {
 	switch {
 	case magic == unix.V9FS_MAGIC:
 		return "9p"
 	case magic == vboxMagic:
 		return "vboxsf"
-	case magic == unix.FUSE_SUPER_MAGIC && mount != "fuseblk": // which is a local disk
+	case magic == unix.FUSE_SUPER_MAGIC && mount != "fuseblk": // a local disk
 		return mount
 	}
 	return networkTypes[magic]
 }
 
-// systemOf is the type of the file system that f lies on, and, of FUSE alone, that of its
-// mount.
+// systemOf returns the type of f's file system, and, only for FUSE, that of its mount.
 func systemOf(f *os.File) (magic int64, mount string) {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {
@@ -87,8 +84,8 @@ func systemOf(f *os.File) (magic int64, mount string) {
 	return magic, ""
 }
 
-// mountType is the type of file system in a line of mountinfo, when it is about
-// the device: "36 35 98:0 /root /mount options - type source options".
+// mountType returns the type of file system in a line of mountinfo about the device: "36 35 98:0
+// /root /mount options - type source options".
 func mountType(line, device string) string {
 	mount, system, _ := strings.Cut(line, " - ")
 	fields := strings.Fields(mount)

@@ -4,9 +4,8 @@ package vfs
 
 import "os"
 
-// networkName is the name of the network file system that f lies on; here it
-// cannot be told.
+// networkName returns "": here network file systems cannot be recognized.
 func networkName(*os.File) string { return "" }
 
-// silentName is what [Silent] says of a folder.
+// silentName returns the result of [Silent] for a folder.
 func silentName(f *os.File) string { return networkName(f) }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pinningTypes are file systems of this machine on which two files that are there at
-// once never have one number, and a name always says which file it has now.
+// pinningTypes are local file systems on which two existing files never share a number, and on
+// which a name always leads to its current file.
 var pinningTypes = []int64{
 	unix.EXT4_SUPER_MAGIC, // and ext2, ext3
 	unix.XFS_SUPER_MAGIC,
@@ -19,10 +19,9 @@ var pinningTypes = []int64{
 	0x2fc12fc1, // ZFS
 }
 
-// Pins reports whether f, while it is open, keeps its identity from every other file,
-// even after another one took its name: what os.SameFile says of it and of a file found
-// by name is sure then. It says no where that is not known: on network file systems, on
-// systems that let no open file be replaced, and of files that are not of [Disk].
+// Pins reports whether no other file can get the identity of f while f is open, even after a
+// replacement. Then os.SameFile can compare f with a file found by name. It is false when unknown:
+// on network file systems, on systems that cannot replace open files, and for files outside [Disk].
 func Pins(f File) bool {
 	file, ok := f.(*os.File)
 	if !ok {

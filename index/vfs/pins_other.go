@@ -2,6 +2,5 @@
 
 package vfs
 
-// Pins reports whether f, while it is open, keeps its identity from every other file.
-// On this system that is unknown, or an open file cannot be replaced.
+// Pins returns false: on this system the answer is unknown, or open files cannot be replaced.
 func Pins(File) bool { return false }

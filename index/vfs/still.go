@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// still is Still of any file system.
+// still is Still for any file system.
 func still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	now, err := fsys.Stat(name)
 	if err != nil {

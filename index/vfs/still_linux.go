@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// Still reports whether name leads to the file that info tells of, whose size and time are
-// what they were. It is asked at every search, and makes no description of the file where
-// the system can do without.
+// Still reports whether name leads to the file of info with unchanged size and time. Every search
+// calls it, so it avoids allocating a description of the file.
 func Still(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	known, ok := info.Sys().(*syscall.Stat_t)
 	if _, disk := fsys.(Disk); !disk || !ok {

@@ -1,7 +1,6 @@
-// Package vfs is the file system as a parameter, so that tests can crash it.
-// Everything that writes an index does so through an [FS]; [Disk] is the real
-// one, [Mem] one in memory that can lose what was not synced, and [Faulty]
-// wraps any of them with errors on demand.
+// Package vfs makes the file system a parameter, so that tests can crash it. All code that writes
+// an index uses an [FS]: [Disk] is the real one, [Mem] is in memory and can lose unsynced data, and
+// [Faulty] adds errors on demand to any of them.
 package vfs
 
 import (
@@ -10,27 +9,26 @@ import (
 	"io/fs"
 )
 
-// ErrCorrupt says that stored bytes are not those that were written. Errors that
-// wrap it name the file and the place. Packages above
-// report damage by it too.
+// ErrCorrupt means that stored bytes differ from those that were written. Errors that wrap it name
+// the file and the place. Packages above report damage with it too.
 var ErrCorrupt = errors.New("corrupt")
 
-// ErrVersion says that a file was written by another version of this program.
+// ErrVersion means that another version of this program wrote a file.
 var ErrVersion = errors.New("format version")
 
-// FS is a file system. Names use the host's separator for Disk and slashes for
-// Mem. Methods are safe for concurrent use; errors are *fs.PathError or wrap
-// one, so that errors.Is(err, fs.ErrNotExist) works.
+// FS is a file system. Names use the host's separator for Disk and slashes for Mem. Methods are
+// safe for concurrent use; errors are *fs.PathError or wrap one, so that errors.Is(err,
+// fs.ErrNotExist) works.
 type FS interface {
-	// Create makes an empty file for writing, instead of one that is there.
+	// Create creates an empty file for writing and replaces an existing one.
 	Create(name string) (File, error)
 	// Open opens a file for reading.
 	Open(name string) (File, error)
-	// Rename moves a file, instead of one that is there, atomically.
+	// Rename moves a file atomically and replaces an existing one.
 	Rename(from, to string) error
 	// Remove deletes a file or an empty folder.
 	Remove(name string) error
-	// MkdirAll makes a folder and the folders above it, durably.
+	// MkdirAll creates a folder and the folders above it, durably.
 	MkdirAll(name string) error
 	// List returns the names in a folder, sorted.
 	List(dir string) ([]string, error)
@@ -38,29 +36,27 @@ type FS interface {
 	Stat(name string) (fs.FileInfo, error)
 	// SyncDir makes creations, renames and removals in a folder durable.
 	SyncDir(dir string) error
-	// Map returns the contents of a file, mapped into memory where the
-	// platform allows and read otherwise. They are aligned to 64 bytes.
+	// Map returns the contents of a file, mapped into memory if the platform allows it, else read.
+	// They are aligned to 64 bytes.
 	Map(name string) (Mapping, error)
-	// Lock takes an exclusive lock made of a file of that name. It does not
-	// wait: when somebody else holds it, the error wraps ErrLocked and says
-	// who. The lock ends with Close or with the process.
+	// Lock takes an exclusive lock on a file of that name. It does not wait: if somebody else holds
+	// the lock, the error wraps ErrLocked and names the holder. The lock ends with Close or with
+	// the process.
 	Lock(name string) (io.Closer, error)
 }
 
-// File is an open file. A file from Create is written from front to back; one
-// from Open is read.
+// File is an open file. A file from Create is written from front to back; one from Open is read.
 type File interface {
 	io.Reader
 	io.ReaderAt
 	io.Writer
 	io.Closer
-	// Sync makes what was written durable.
+	// Sync makes written data durable.
 	Sync() error
 	Stat() (fs.FileInfo, error)
 }
 
-// Mapping is the contents of a file. Bytes must not be changed and not be used
-// after Close.
+// Mapping is the contents of a file. Bytes must not be changed, and not be used after Close.
 type Mapping interface {
 	Bytes() []byte
 	Close() error

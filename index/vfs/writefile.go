@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// WriteFile puts a small file of the operating system in the place of what path holds,
-// or nothing: it is written beside and renamed, so that readers and a crash see the old
-// one or the whole new one, with content that was synced. Whether it is the new one after
-// a crash is certain once its folder is synced. Only its owner can read it, unless mode
-// says otherwise; 0 is 0600.
+// WriteFile replaces the file at path, or creates it. It writes and syncs a temporary file beside
+// it and renames that, so that readers and a crash see the whole old or the whole new content.
+// After the folder is synced, a crash always leaves the new one. Only the owner can read the file,
+// unless mode says otherwise; 0 means 0600.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
@@ -39,8 +38,8 @@ const unfinished = ".new-"
 // abandoned.
 const UnfinishedAge = time.Minute
 
-// Sweep removes from a folder what WriteFile left there where its process ended in the midst
-// of it: what has not been written to for so long. A folder that is not there holds nothing.
+// Sweep removes unfinished files of WriteFile from a folder if they were not written for age. A
+// missing folder has none.
 func Sweep(dir string, age time.Duration) error {
 	names, err := Disk{}.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {

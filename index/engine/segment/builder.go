@@ -11,40 +11,39 @@ import (
 
 const maxChunks = postings.MaxOrdinal
 
-// Builder gathers chunks in memory for [Flush] to write as a segment.
-// A chunk is begun with Begin; Tokens, Mark and Vectors add to the chunk that
-// was begun last. Forget ends it: most of its memory is not the garbage collector's.
-// Not safe for concurrent use.
+// Builder collects chunks in memory for [Flush] to write as a segment. Begin begins a chunk;
+// Tokens, Mark and Vectors add to that chunk. Forget ends the builder: most of its memory is
+// outside the garbage collector. Not safe for concurrent use.
 type Builder struct {
 	fields []string
 
 	texts  []occurrences        // by field
 	names  names                // of terms
-	sorted offheap.List[uint32] // the terms that the last flush knew, by name
+	sorted offheap.List[uint32] // terms of the last flush, sorted by name
 
-	labels  offheap.Texts // of chunks and documents
+	labels  offheap.Texts // IDs of chunks and documents
 	ids     offheap.List[string]
 	docs    offheap.List[string]
 	lengths []offheap.List[uint32] // [field][ordinal]
 	dead    map[uint32]struct{}
-	known   int                 // the chunks that byID and byDoc have: see know
-	byID    map[string]uint32   // those that are left
-	byDoc   map[string][]uint32 // ordinals as bounds of runs
+	known   int                 // number of chunks in byID and byDoc: see know
+	byID    map[string]uint32   // remaining chunks
+	byDoc   map[string][]uint32 // bounds of runs of ordinals
 
-	columns map[string]uint32 // number in runs
+	columns map[string]uint32 // value to its index in runs
 	runs    []runs
 	key     []byte
 	vectors map[string]*vector.Buffer
-	heap    int64 // bytes of what the garbage collector owns: columns, and what know makes
+	heap    int64 // bytes owned by the garbage collector: columns, and the result of know
 }
 
-// runs are ordinals as bounds of runs: start, end, start, end ...
+// runs are sets of ordinals as bounds of runs: start, end, start, end ...
 type runs struct{ bounds []uint32 }
 
 func (r *runs) add(ordinal uint32) {
 	n := len(r.bounds)
 	switch {
-	case n > 0 && r.bounds[n-1] > ordinal: // there already
+	case n > 0 && r.bounds[n-1] > ordinal: // already there
 	case n > 0 && r.bounds[n-1] == ordinal:
 		r.bounds[n-1]++
 	default:
@@ -52,16 +51,16 @@ func (r *runs) add(ordinal uint32) {
 	}
 }
 
-// NewBuilder makes an empty builder for chunks with these text fields, at most
-// MaxFields. The caller must not change the list.
+// NewBuilder returns an empty builder for chunks with these text fields, at most MaxFields. The
+// caller must not change the list.
 func NewBuilder(fields []string) *Builder {
 	b := &Builder{fields: fields}
 	b.Forget()
 	return b
 }
 
-// Reset makes b empty. It keeps the terms with their numbers for the chunks that come,
-// which have most of them; the memory of occurrences is free for any builder.
+// Reset empties b. It keeps the terms with their numbers, because later chunks have most of them;
+// any builder may reuse the memory of occurrences.
 func (b *Builder) Reset() {
 	b.free()
 	b.known, b.heap = 0, 0
@@ -73,7 +72,7 @@ func (b *Builder) Reset() {
 	b.runs = b.runs[:0]
 }
 
-// free gives back the memory of chunks that is not the garbage collector's.
+// free releases the memory of chunks outside the garbage collector.
 func (b *Builder) free() {
 	for f := range b.texts {
 		b.texts[f].free()
@@ -87,7 +86,7 @@ func (b *Builder) free() {
 	}
 }
 
-// Forget makes b empty and gives its memory back.
+// Forget empties b and releases its memory.
 func (b *Builder) Forget() {
 	b.free()
 	b.names.free()
@@ -104,9 +103,9 @@ func (b *Builder) Forget() {
 	}
 }
 
-// Begin begins a chunk and returns its ordinal. One with the same ID that was added
-// before must have been removed: Flush fails otherwise. The error is ErrTooLarge: for too
-// many chunks or occurrences, or too many terms since Forget.
+// Begin begins a chunk and returns its ordinal. An earlier chunk with the same ID must have been
+// removed, otherwise Flush fails. Begin fails with ErrTooLarge for too many chunks or occurrences,
+// or too many terms since Forget.
 func (b *Builder) Begin(id, doc string) (uint32, error) {
 	if len(b.ids.Items) >= maxChunks || len(b.names.list.Items) > maxTerms {
 		return 0, ErrTooLarge
@@ -119,7 +118,7 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	n := len(b.docs.Items)
 	b.key = append(b.key[:0], id...)
 	b.ids.Add(b.labels.Add(b.key))
-	switch { // chunks of a document come one after another, mostly
+	switch { // chunks of a document are usually adjacent
 	case doc == id:
 		b.docs.Add(b.ids.Items[n])
 	case n > 0 && b.docs.Items[n-1] == doc:
@@ -134,8 +133,8 @@ func (b *Builder) Begin(id, doc string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// know makes byID and byDoc have all chunks that were begun. Most loads remove nothing
-// of their own, and do without.
+// know adds all chunks to byID and byDoc. Most loads remove none of their own chunks and need
+// neither.
 func (b *Builder) know() {
 	for ; b.known < len(b.ids.Items); b.known++ {
 		i := b.known
@@ -148,8 +147,7 @@ func (b *Builder) know() {
 	}
 }
 
-// Term is the number of a term of tokens inside this builder,
-// valid until Forget. It is not empty.
+// Term returns the number of a term in this builder, valid until Forget. text must not be empty.
 func (b *Builder) Term(text []byte) uint32 {
 	term, _ := b.names.number(text)
 	return term
@@ -157,18 +155,16 @@ func (b *Builder) Term(text []byte) uint32 {
 
 // A Token is an occurrence of a term.
 type Token struct {
-	// Term is its number, plus FormToken when it is that of a form, which begins
-	// with FormMark.
+	// Term is its number, plus FormToken for a form, whose text begins with FormMark.
 	Term     uint32
 	Position uint32
 }
 
-// FormToken marks a token that is a form: its occurrences are counted, but have no
-// position and no part in the length of the field.
+// FormToken marks a form: its occurrences are counted, but have no position and do not count in the
+// length of the field.
 const FormToken = 1 << 31
 
-// Tokens adds tokens to a field of the chunk that was begun last. Positions never fall
-// within a field.
+// Tokens adds tokens to a field of the current chunk. Positions never fall within a field.
 func (b *Builder) Tokens(field int, tokens []Token) {
 	last := len(b.ids.Items) - 1
 	b.texts[field].add(uint32(last), tokens)
@@ -178,8 +174,7 @@ func (b *Builder) Tokens(field int, tokens []Token) {
 	}
 }
 
-// Column is the number of a value of a column inside this builder, which Mark takes,
-// valid until Reset.
+// Column returns the number of a column's value for Mark, valid until Reset.
 func (b *Builder) Column(name string, v Value) uint32 {
 	b.key = appendValue(appendColumn(b.key[:0], name), v)
 	n, ok := b.columns[string(b.key)]
@@ -192,7 +187,7 @@ func (b *Builder) Column(name string, v Value) uint32 {
 	return n
 }
 
-// Mark gives a value of a column to the chunk that was begun last.
+// Mark gives a value of a column to the current chunk.
 func (b *Builder) Mark(column uint32) {
 	r := &b.runs[column]
 	before := cap(r.bounds)
@@ -200,8 +195,8 @@ func (b *Builder) Mark(column uint32) {
 	b.heap += int64(cap(r.bounds)-before) * 4
 }
 
-// Vectors adds the passages of the chunk that was begun last to a vector field.
-// All passages of a field have the same number of dimensions.
+// Vectors adds the passages of the current chunk to a vector field. All passages of a field have
+// the same number of dimensions.
 func (b *Builder) Vectors(name string, passages [][]float32) error {
 	for _, p := range passages {
 		v := b.vectors[name]
@@ -218,7 +213,7 @@ func (b *Builder) Vectors(name string, passages [][]float32) error {
 	return nil
 }
 
-// RemoveChunk removes a chunk that was added before, if there is one.
+// RemoveChunk removes an earlier chunk, if it exists.
 func (b *Builder) RemoveChunk(id string) {
 	b.know()
 	if ordinal, ok := b.byID[id]; ok {
@@ -227,7 +222,7 @@ func (b *Builder) RemoveChunk(id string) {
 	}
 }
 
-// RemoveDocument removes every chunk of a document that was added before.
+// RemoveDocument removes every earlier chunk of a document.
 func (b *Builder) RemoveDocument(doc string) {
 	b.know()
 	bounds := b.byDoc[doc]
@@ -242,25 +237,25 @@ func (b *Builder) RemoveDocument(doc string) {
 	delete(b.byDoc, doc)
 }
 
-// Len is the number of chunks that the segment will have.
+// Len returns the number of chunks that the segment will have.
 func (b *Builder) Len() int { return len(b.ids.Items) - len(b.dead) }
 
-// TermBytes is about how much memory the terms take.
+// TermBytes returns the approximate memory of the terms.
 func (b *Builder) TermBytes() int64 { return b.names.bytes() + b.sorted.Bytes() }
 
-// Empty reports whether nothing was begun since Reset.
+// Empty reports whether no chunk was begun since Reset.
 func (b *Builder) Empty() bool { return len(b.ids.Items) == 0 }
 
-// Bytes is about how much memory the builder takes, with what Flush takes beside it.
+// Bytes returns the approximate memory of the builder, with that of Flush.
 func (b *Builder) Bytes() int64 {
 	return b.held() + b.flushing() + garbage*b.heap
 }
 
-// garbage is how many times its size something takes of the machine that is the garbage
-// collector's: its heap grows to twice what lives in it.
+// garbage is the factor by which memory of the garbage collector counts: its heap grows to twice
+// the live memory.
 const garbage = 2
 
-// held is the memory that b takes which is not the garbage collector's.
+// held returns the memory of b outside the garbage collector.
 func (b *Builder) held() int64 {
 	n := b.names.bytes() + b.sorted.Bytes() + b.labels.Bytes() + b.ids.Bytes() + b.docs.Bytes()
 	for f := range b.texts {
@@ -268,22 +263,22 @@ func (b *Builder) held() int64 {
 	}
 	for _, v := range b.vectors {
 		n += v.Bytes()
-		if len(b.dead) > 0 { // then those that are left are copied
+		if len(b.dead) > 0 { // then the remaining ones are copied
 			n += v.Bytes()
 		}
 	}
 	return n
 }
 
-// What Flush takes for a term, beside four bytes for each field with text: what the
-// dictionary has of it with about half its name; for a chunk, beside four bytes a
-// field when builders are joined: its identifiers with their order and ranks.
+// Memory of Flush. For a term, beside four bytes for each field with text: its dictionary entry
+// with about half its name. For a chunk, beside four bytes for each field when builders are joined:
+// its identifiers with their order and ranks.
 const (
 	flushTerm  = 24
 	flushChunk = 48
 )
 
-// flushing is about how much memory Flush takes beside that of the builder.
+// flushing returns the approximate memory of Flush beside the builder's.
 func (b *Builder) flushing() int64 {
 	occurrences, fields := int64(0), int64(0)
 	for f := range b.texts {
@@ -298,8 +293,7 @@ func (b *Builder) flushing() int64 {
 	return max(made+terms, chunks)
 }
 
-// sortTerms puts all terms into sorted: those that came since the last time are
-// sorted and merged with the others.
+// sortTerms fills sorted: it sorts the new terms and merges them with the others.
 func (b *Builder) sortTerms() {
 	list := b.names.list.Items
 	known := len(b.sorted.Items)

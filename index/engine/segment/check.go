@@ -6,9 +6,8 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// Check reads everything: that every byte is the one that was written, and that
-// what the sections say agrees. It returns one error for each fault, each
-// wrapping ErrCorrupt, or the context's error.
+// Check reads everything. It checks that every byte is unchanged, and that the sections agree. It
+// returns one error for each fault, each wrapping ErrCorrupt, or the context's error.
 func (r *Reader) Check(ctx context.Context) []error {
 	faults := r.file.Check()
 	if len(faults) > 0 {

@@ -22,8 +22,8 @@ func (r *Reader) ColumnExists(set Bitset, column string) error {
 	return r.columnPrefix(set, appendColumn(nil, column))
 }
 
-// ColumnPrefix adds to set the chunks with a text value of the column that begins
-// with prefix, a value of that kind.
+// ColumnPrefix adds to set the chunks with a text value of the column, of prefix's kind, that
+// begins with prefix.
 func (r *Reader) ColumnPrefix(set Bitset, column string, prefix Value) error {
 	return r.columnPrefix(set, appendValue(appendColumn(nil, column), prefix))
 }
@@ -39,14 +39,14 @@ func (r *Reader) columnPrefix(set Bitset, prefix []byte) error {
 	return c.err
 }
 
-// Bound is an end of a range of values; a nil *Bound is none.
+// Bound is an end of a range of values; a nil *Bound means none.
 type Bound struct {
 	Value Value
-	Open  bool // the value itself is outside
+	Open  bool // excludes the value itself
 }
 
-// ColumnRange adds to set the chunks with a value of the column that has this kind
-// and is between two bounds of that kind, at least one of them given.
+// ColumnRange adds to set the chunks with a value of this kind between two bounds of that kind; at
+// least one must be set.
 func (r *Reader) ColumnRange(set Bitset, column string, kind byte, low, high *Bound) error {
 	prefix := append(appendColumn(nil, column), kind)
 	start := prefix
@@ -82,10 +82,9 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 	return nil
 }
 
-// EachValue calls f with every value of a column, in their order or, descending,
-// against it: the kind and the content as DecodeValue takes them, and the chunks
-// that have it as bounds of runs (start, end, start, end ...). Both are valid during
-// the call. f returns false to stop.
+// EachValue calls f with every value of a column, in rising or, with descending, in falling order.
+// f gets the kind and the content as for DecodeValue, and the chunks with the value as bounds of
+// runs (start, end, start, end ...). Both are valid during the call. f returns false to stop.
 func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
 	prefix := appendColumn(nil, column)
 	var c tableCursor

@@ -11,17 +11,15 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Flush writes the chunks of builders that have the same fields as one segment file
-// and syncs it: the chunks of one builder after those of another. No two may
-// have the same identifier. At least one chunk must be left. The error is
-// ErrTooLarge when there are more than one segment holds. Builders stay as they
-// are.
+// Flush writes the chunks of builders with the same fields as one segment file and syncs it: the
+// chunks of one builder after those of another. Identifiers must be unique, and at least one chunk
+// must be left. It fails with ErrTooLarge when a segment cannot hold all. Builders stay unchanged.
 func Flush(fs vfs.FS, path string, builders ...*Builder) error {
 	return FlushWithin(fs, path, 0, builders...)
 }
 
-// FlushWithin is Flush, which may take spare bytes of memory beyond what the builders say
-// that it takes: it is faster with them.
+// FlushWithin is Flush with spare bytes of memory beyond the builders' own numbers, which make it
+// faster.
 func FlushWithin(fs vfs.FS, path string, spare int64, builders ...*Builder) error {
 	return flush(fs, path, kind, spare, builders)
 }
@@ -45,7 +43,7 @@ func flush(fs vfs.FS, path, kind string, spare int64, builders []*Builder) error
 	if f.file, err = createFile(fs, path, kind); err != nil {
 		return err
 	}
-	// Measuring reads vectors only, and takes about as long as the postings.
+	// Measuring only reads vectors, and takes about as long as the postings.
 	fields := f.vectorFields()
 	var measuring sync.WaitGroup
 	measuring.Go(func() {
@@ -94,11 +92,11 @@ func (f *flusher) free() {
 	}
 }
 
-// flushPart is a builder and where its chunks come in the segment.
+// flushPart is a builder and the place of its chunks in the segment.
 type flushPart struct {
 	*Builder
-	base  uint32 // ordinal of the first
-	live  int    // chunks that are left
+	base  uint32 // ordinal of its first chunk
+	live  int    // number of remaining chunks
 	remap []uint32
 
 	inversion *inversion
@@ -116,7 +114,7 @@ func (f *flusher) add(b *Builder) {
 	f.parts = append(f.parts, p)
 }
 
-// remap gives the chunks that are left new ordinals; nil when all are.
+// remap returns the new ordinals of the remaining chunks; nil when all remain.
 func (b *Builder) remap() (remap []uint32, live int) {
 	if len(b.dead) == 0 {
 		return nil, len(b.ids.Items)
@@ -133,7 +131,7 @@ func (b *Builder) remap() (remap []uint32, live int) {
 	return remap, live
 }
 
-// to is the ordinal of a chunk in the segment, or dropped.
+// to returns the ordinal of a chunk in the segment, or dropped.
 func (p *flushPart) to(ordinal uint32) uint32 {
 	if p.remap != nil {
 		if ordinal = p.remap[ordinal]; ordinal == dropped {
@@ -143,8 +141,7 @@ func (p *flushPart) to(ordinal uint32) uint32 {
 	return p.base + ordinal
 }
 
-// live is what the parts say of the chunks that are left, in out if that takes more than
-// what one part has.
+// live returns the parts' data of the remaining chunks, in out unless one part has all of it.
 func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	if p := &f.parts[0]; len(f.parts) == 1 && p.remap == nil {
 		return of(p.Builder)
@@ -156,7 +153,7 @@ func live[T any](f *flusher, out *offheap.List[T], of func(*Builder) []T) []T {
 	return out.Items
 }
 
-// appendLive appends what list says of the chunks that are left.
+// appendLive appends list's data of the remaining chunks.
 func appendLive[T any](out, list []T, remap []uint32) []T {
 	if remap == nil {
 		return append(out, list...)
@@ -222,7 +219,7 @@ type flushField struct {
 	err   error
 }
 
-// vectorFields are the vector fields of all builders, by name.
+// vectorFields returns the vector fields of all builders, by name.
 func (f *flusher) vectorFields() []flushField {
 	var names []string
 	for _, p := range f.parts {

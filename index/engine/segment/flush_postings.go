@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// postings writes the lists of all terms of all builders, by name. Ranges of terms
-// are encoded side by side and written in order.
+// postings writes the lists of all terms of all builders, by name. Ranges of terms are encoded in
+// parallel and written in order.
 func (f *flusher) postings(lengths [][]uint32) {
 	f.eachPart(func(i int) { f.parts[i].invert() })
 	var counts [256]int
@@ -60,7 +60,7 @@ func (f *flusher) countLetters(counts *[256]int) {
 	}
 }
 
-// eachPart calls do for the number of every part, side by side.
+// eachPart calls do for the number of every part, in parallel.
 func (f *flusher) eachPart(do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range f.parts {
@@ -69,7 +69,7 @@ func (f *flusher) eachPart(do func(i int)) {
 	wait.Wait()
 }
 
-// name is that of the i-th of the sorted terms.
+// name returns the name of the i-th sorted term.
 func (p *flushPart) name(i int) string { return p.names.list.Items[p.sorted.Items[i]] }
 
 // rangeEncoder encodes the lists of ranges of terms.
@@ -77,7 +77,7 @@ type rangeEncoder struct {
 	parts   []flushPart
 	lengths [][]uint32
 	lists   [][]lists // of the range: [part][field]
-	at      []bound   // the terms of each part that are left
+	at      []bound   // the remaining terms of each part
 	holders []int     // the parts that have the term
 }
 
@@ -121,8 +121,7 @@ func (e *rangeEncoder) encode(out *termLists, number int, r termRange) {
 	}
 }
 
-// next finds the first of the terms that are left, and the parts that hold it; none
-// at the end.
+// next returns the first of the remaining terms, and finds the parts that have it; "" at the end.
 func (e *rangeEncoder) next() (name string) {
 	e.holders = e.holders[:0]
 	for i, at := range e.at {

@@ -1,11 +1,10 @@
-// Package segment is one immutable file of the engine: the chunks of one or
-// several commits with their posting lists, lengths, identifiers, columns and
-// vectors. A [Builder] gathers chunks in memory and writes a file, [Merge] makes
-// one file of several, a [Reader] reads one without copying it, and its Check
-// verifies every byte.
+// Package segment is one immutable file of the engine: the chunks of one or several commits with
+// their posting lists, lengths, identifiers, columns and vectors. A [Builder] collects chunks in
+// memory and writes a file, [Merge] joins several files into one, a [Reader] reads one without
+// copying it, and its Check verifies every byte.
 //
-// Chunks are ordinals inside a segment, in the order in which they were added.
-// The format is documented in doc/formats/segment.md.
+// Chunks are ordinals inside a segment, in the order in which they were added. The format is
+// documented in doc/formats/segment.md.
 package segment
 
 import (
@@ -20,22 +19,21 @@ import (
 
 const (
 	kind = "segment"
-	// Version is the version of the format that this package writes. The one before is
-	// read, too: its dictionary has keys as they are.
+	// Version is the version of the format that this package writes. It also reads the one before,
+	// whose dictionary has plain keys.
 	Version = 8
 	oldest  = 7
 	// MaxFields is the most text fields that a segment can have.
 	MaxFields = 16
 )
 
-// FormMark begins the dictionary's entry of a form: a word as it was written,
-// folded, where the term that stands for it is another. Terms hold no byte below
-// 0x20, so forms come before all terms. Forms have frequencies but no positions,
-// and do not count in a field's length.
+// FormMark begins the dictionary's entry of a form: the folded word of a text whose term differs
+// from it. Terms have no byte below 0x20, so forms come before all terms. Forms have frequencies
+// but no positions, and do not count in a field's length.
 const FormMark = 0x01
 
-// ErrTooLarge says that a segment has as many chunks, terms or occurrences as it can
-// hold: another one takes what comes.
+// ErrTooLarge means that a segment is full of chunks, terms or occurrences: the caller must begin
+// another.
 var ErrTooLarge = errors.New("segment is full")
 
 // Names of sections. Those with a dot are followed by the name of a field.
@@ -62,7 +60,7 @@ const ordinalBytes = 3
 type Field struct {
 	Name string
 	bm25.Field
-	width int // bytes of a length, 0 when they are listed
+	width int // bytes of a length, 0 when lengths are listed
 }
 
 // VectorField is a vector field of a segment.
@@ -72,7 +70,7 @@ type VectorField struct {
 	Passages int
 	// Owned is the number of chunks that have passages.
 	Owned int
-	// Depth is how many passages a search looks at closely.
+	// Depth is how many passages a search compares exactly.
 	Depth vector.Depth
 }
 
@@ -118,7 +116,7 @@ func appendString(b []byte, s string) []byte {
 
 var errMeta = errors.New("numbers that cannot be")
 
-// decoder reads varints and strings, remembering the first fault.
+// decoder reads varints and strings, and remembers the first fault.
 type decoder struct {
 	b   []byte
 	bad bool

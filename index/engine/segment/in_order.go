@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// inOrder writes the lists of n ranges of terms, one after the other. They are encoded side
-// by side by several goroutines, each with what begin returns, which is called with the
-// number of a range; each has one range in hand while another waits to be written. rest, which
-// may be nil, is called after each: an error of it ends the file.
+// inOrder writes the lists of n ranges of terms, one after the other. Several goroutines encode
+// them in parallel, each with its own function from begin, which gets the number of a range. Each
+// encodes one range while another waits to be written. rest, which may be nil, is called after each
+// range; its error ends the file.
 func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists, i int), rest func() error) {
 	run := w.kind == runKind
 	wrote := func(lists *termLists) {
@@ -40,8 +40,8 @@ func (w *fileWriter) inOrder(n, goroutines int, begin func() func(out *termLists
 	for range goroutines {
 		encoding.Go(func() {
 			encode := begin()
-			// Memory is taken before a range, so that the range which is
-			// written next always has some.
+			// A goroutine takes memory before a range, so that the next range to write always has
+			// some.
 			for lists := range free {
 				i := int(next.Add(1)) - 1
 				if i >= n {

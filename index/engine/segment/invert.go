@@ -7,21 +7,20 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// An inversion sorts the occurrences of a builder by term, in two steps. Each step
-// writes to few places at a time, near each other: first into ranges of terms, and
-// then each range by its terms, see [lists] (a radix sort, the highest digit first).
-// What the first step makes takes twice the memory of the occurrences, so not all
-// ranges are made at once.
+// An inversion sorts the occurrences of a builder by term, in two steps. Each step writes to few
+// places close together: first into ranges of terms, and then each range by its terms, see [lists]
+// (a radix sort, the highest digit first). The result of the first step takes twice the memory of
+// the occurrences, so not all ranges are made at once.
 type inversion struct {
 	part *flushPart
-	// counts are how often each of the sorted terms occurs: [field][term].
+	// counts has how often each of the sorted terms occurs: [field][term].
 	counts []offheap.List[uint32]
-	// places are, by the number of a term, its range, shifted left by termBits, plus
-	// its number within.
+	// places has, by the number of a term, its range, shifted left by termBits, plus its number
+	// within the range.
 	places offheap.List[uint32]
 
-	first int // of the ranges that are made
-	// begins and ends are where these are in made: [field][range - first].
+	first int // number of the first range that is made
+	// begins and ends are the bounds of these ranges in made: [field][range - first].
 	begins, ends [][]uint32
 	made         []offheap.List[postings.Occurrence] // [field]; the upper bits are the number within the range
 }
@@ -33,14 +32,14 @@ const (
 	termBits = 8
 	// rangeTerms is the most terms of one builder in a range.
 	rangeTerms = 1 << termBits
-	// rangeOccurrences is the most occurrences of one builder in a range of several
-	// terms: so few that sorting them stays in the processor's caches.
+	// rangeOccurrences is the most occurrences of one builder in a range of several terms: few
+	// enough to sort them in the processor's caches.
 	rangeOccurrences = 1 << 13
-	// roundOccurrences is how many occurrences are made into ranges at a time, at least;
+	// roundOccurrences is the smallest number of occurrences that are made into ranges at a time;
 	// of many it is one in rounds.
 	roundOccurrences = 1 << 18
 	rounds           = 4
-	// madeBytes are those of an occurrence that is made.
+	// madeBytes is the size of a made occurrence.
 	madeBytes = 8
 )
 
@@ -70,7 +69,7 @@ func (p *flushPart) invert() {
 	}
 }
 
-// free gives the memory of v back, which may be nil.
+// free releases the memory of v, which may be nil.
 func (v *inversion) free() {
 	if v == nil {
 		return
@@ -82,7 +81,7 @@ func (v *inversion) free() {
 	}
 }
 
-// of is how often the i-th of the sorted terms occurs.
+// of returns how often the i-th of the sorted terms occurs.
 func (v *inversion) of(i int) int {
 	n := 0
 	for field := range v.counts {
@@ -93,8 +92,8 @@ func (v *inversion) of(i int) int {
 	return n
 }
 
-// termRange is, for each part, a range of its sorted terms: in all of them those
-// of the same names. occurrences are those in all parts.
+// termRange has, for each part, a range of its sorted terms, with the same names in all parts.
+// occurrences counts those in all parts.
 type termRange struct {
 	parts       []bound
 	occurrences int
@@ -131,7 +130,7 @@ func (f *flusher) ranges() []termRange {
 	}
 }
 
-// reach is how far a range of sorted terms that begins at from may go.
+// reach returns the end of a range of sorted terms that begins at from.
 func (v *inversion) reach(from int) int {
 	to, n := from, 0
 	for to < len(v.places.Items) && to-from < rangeTerms {
@@ -143,7 +142,7 @@ func (v *inversion) reach(from int) int {
 	return to
 }
 
-// place says that sorted terms are a range; it returns how often they occur.
+// place assigns sorted terms to a range; it returns how often they occur.
 func (v *inversion) place(number int, b bound) (occurrences int) {
 	for i := b.from; i < b.to; i++ {
 		v.places.Items[v.part.sorted.Items[i]] = uint32(number)<<termBits | uint32(i-b.from)
@@ -152,8 +151,8 @@ func (v *inversion) place(number int, b bound) (occurrences int) {
 	return occurrences
 }
 
-// make sorts by range the occurrences of the terms of ranges, which are those of the
-// i-th part from the range first on.
+// make sorts the occurrences of the terms of ranges by range. The ranges are those of the i-th part
+// from the range first on.
 func (v *inversion) make(i, first int, ranges []termRange) {
 	v.first = first
 	for field := range v.counts {
@@ -176,8 +175,8 @@ func (v *inversion) make(i, first int, ranges []termRange) {
 	}
 }
 
-// scatter writes the occurrences of a field to the ends of their ranges; those of other
-// ranges all go behind the last one, since whether a term is in a range cannot be predicted.
+// scatter writes the occurrences of a field to the ends of their ranges. Those of other ranges all
+// go behind the last one, which avoids an unpredictable branch.
 func (v *inversion) scatter(field int) {
 	made, ends, places, first := v.made[field].Items, v.ends[field], v.places.Items, uint32(v.first)
 	other := uint32(len(ends)) - 1
@@ -209,20 +208,20 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences are those of a field in a range that is made.
+// occurrences returns those of a field in a made range.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
 	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }
 
-// lists are the occurrences of a range of terms in one field, by term.
+// lists sorts the occurrences of a range of terms in one field by term.
 type lists struct {
 	sorted []postings.Occurrence
 	ends   [rangeTerms]int // of each term in sorted
 	memory []postings.Occurrence
 }
 
-// sort sorts occurrences of terms whose numbers are below n. What is there of one
-// term is sorted already: by chunk and position.
+// sort sorts occurrences of terms whose numbers are below n. Those of one term are sorted already,
+// by chunk and position.
 func (l *lists) sort(made []postings.Occurrence, n int) {
 	clear(l.ends[:n])
 	if n <= 1 || len(made) == 0 {
@@ -246,7 +245,7 @@ func (l *lists) sort(made []postings.Occurrence, n int) {
 	}
 }
 
-// list is the part of the i-th term.
+// list returns the occurrences of the i-th term.
 func (l *lists) list(i int) []postings.Occurrence {
 	from := 0
 	if i > 0 {
@@ -255,8 +254,8 @@ func (l *lists) list(i int) []postings.Occurrence {
 	return l.sorted[from:l.ends[i]]
 }
 
-// grown is memory for n elements, that of list when it has enough. What it holds is
-// unknown.
+// grown returns memory for n elements: list itself when it is large enough. Its content is
+// undefined.
 func grown[T any](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n, n+n/8)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// letters are how a dictionary writes the bytes of its keys, in units of four bits: the
-// most frequent bytes in one, those after them in two, whose first is one of a few
-// that begin a pair, and all others in three, whose first is literal.
+// letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes
+// have one unit, the next ones two, of which the first is one of a few that begin a pair. All
+// others have three, beginning with literal.
 type letters struct {
-	pairs int    // how many units begin a pair: those below literal
+	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two
-	// codes has, for each byte, its units, the first one lowest; and read, for the first
-	// two units, the byte. The upper half is how many units these are, 0 for none.
+	// codes has, for each byte, its units, the first one lowest; read has, for the first two units,
+	// the byte. The upper half is the number of units, 0 for none.
 	codes [256]uint16
 	read  [256]uint16
 }
@@ -24,10 +24,10 @@ const (
 	literalUnits = 3
 )
 
-// single is how many bytes have one unit.
+// single returns how many bytes have one unit.
 func (l *letters) single() int { return literal - l.pairs }
 
-// newLetters are those that write bytes which come so often in the least room.
+// newLetters returns the shortest encoding for bytes with these counts.
 func newLetters(counts *[256]int) *letters {
 	var order []byte
 	for b := range counts {
@@ -56,8 +56,7 @@ func newLetters(counts *[256]int) *letters {
 	return makeLetters(best, order[:min(len(order), literal+15*best)])
 }
 
-// makeLetters are those with this many pairs and this order, of no more bytes than
-// they have room for.
+// makeLetters returns the letters with this many pairs and this order, which must fit.
 func makeLetters(pairs int, order []byte) *letters {
 	l := &letters{pairs: pairs, order: order}
 	for b := range l.codes {
@@ -82,8 +81,7 @@ func makeLetters(pairs int, order []byte) *letters {
 	return l
 }
 
-// append appends a text, in whole bytes: half of one that is left is a literal without
-// the rest.
+// append appends a text in whole bytes: a remaining half is an unfinished literal.
 func (l *letters) append(dst []byte, text string) []byte {
 	open, have := uint32(0), 0
 	for i := range len(text) {
@@ -100,7 +98,7 @@ func (l *letters) append(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendText appends the text to dst that b is; false where it is none.
+// appendText appends the decoded text of b to dst; ok is false for invalid bytes.
 func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	end, at := 2*len(b), 0 // in units
 	for at < end {
@@ -126,7 +124,7 @@ func (l *letters) appendText(dst, b []byte) (text []byte, ok bool) {
 	return dst, at == end
 }
 
-// count adds how often the bytes of a text come.
+// count adds how often the bytes of a text occur.
 func count[T string | []byte](counts *[256]int, text T) {
 	for i := range len(text) {
 		counts[text[i]]++

@@ -8,23 +8,23 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// termLists are the posting lists of consecutive terms, encoded but for what
-// depends on the lists before them in the file: several can be filled side by
-// side, each by one goroutine, and written one after the other.
+// termLists are the encoded posting lists of consecutive terms, without the parts that depend on
+// earlier lists of the file. Several goroutines can each fill one, and the results are written one
+// after the other.
 type termLists struct {
 	encoder   postings.Encoder
-	run       bool // lists are those of runs
+	run       bool // lists are those of a run
 	runs      postings.RunEncoder
-	bytes     []byte // of the lists, as the section of postings has them
-	entries   []byte // of the lists, as the dictionary has them
+	bytes     []byte // of the lists, as in the section of postings
+	entries   []byte // of the lists, as in the dictionary
 	terms     []listedTerm
 	open      listedTerm
 	positions int64 // of bytes
 	err       error
 }
 
-// listedTerm is a term with lists: where they begin in bytes, where its entries end
-// in entries, and the fields that it has.
+// listedTerm is a term with lists: their start in bytes, the end of its entries in entries, and its
+// fields.
 type listedTerm struct {
 	name  string
 	start int
@@ -32,14 +32,14 @@ type listedTerm struct {
 	mask  uint64
 }
 
-// reset makes l empty and keeps its memory.
+// reset empties l and keeps its memory.
 func (l *termLists) reset() {
 	clear(l.terms)
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences of the open term in the chunks that come next; lengths are those of
-// the field, by ordinal.
+// add adds occurrences of the open term in the next chunks; lengths are those of the field, by
+// ordinal.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:
@@ -53,8 +53,7 @@ func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32)
 	}
 }
 
-// list ends the list that was added: that of a field of the open term. An empty list
-// leaves no trace.
+// list ends the list of a field of the open term. An empty list is not written.
 func (l *termLists) list(field int) {
 	var list postings.List
 	if l.run {
@@ -104,18 +103,18 @@ func (l *termLists) term(name string) {
 	l.open = listedTerm{}
 }
 
-// recentMasks are the fields of the terms before, in a block of the dictionary: the
-// different ones, the last first.
+// recentMasks are the different field masks of recent terms in a block of the dictionary, the last
+// first.
 type recentMasks [recentCount]uint64
 
 const (
 	recentCount = 3
-	recentBits  = 2 // of the number among them; recentCount means another one
-	// maxCode is the largest number that an entry begins with.
+	recentBits  = 2 // bits of an index into them; recentCount means another mask
+	// maxCode is the largest first number of an entry.
 	maxCode = 2*maxChunks + 1
 )
 
-// use is the i-th, which is the first one then.
+// use returns the i-th mask and moves it to the front.
 func (m *recentMasks) use(i int) uint64 {
 	mask := m[i]
 	copy(m[1:i+1], m[:i])
@@ -123,13 +122,13 @@ func (m *recentMasks) use(i int) uint64 {
 	return mask
 }
 
-// add makes mask, which is another, the first one.
+// add puts a new mask at the front.
 func (m *recentMasks) add(mask uint64) uint64 {
 	m[recentCount-1] = mask
 	return m.use(recentCount - 1)
 }
 
-// find is which one mask is, recentCount for another. It is the first one then.
+// find returns the index of mask, recentCount for a new one, and moves it to the front.
 func (m *recentMasks) find(mask uint64) int {
 	for i, known := range m {
 		if known == mask {
@@ -141,10 +140,10 @@ func (m *recentMasks) find(mask uint64) int {
 	return recentCount
 }
 
-// code reads the number that an entry begins with.
+// code reads the first number of an entry.
 func (d *decoder) code() uint64 { return d.number(maxCode) }
 
-// lists writes what l holds, after everything that was written before.
+// lists writes the content of l after everything that was written before.
 func (w *fileWriter) lists(l *termLists) {
 	w.fail(l.err)
 	w.write(l.bytes)

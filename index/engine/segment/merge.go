@@ -11,18 +11,16 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// Source is a segment to be merged, without the chunks in Deleted, which may be
-// nil.
+// Source is a segment to merge, without the chunks in Deleted, which may be nil.
 type Source struct {
 	Reader  *Reader
 	Deleted Bitset
 }
 
-// Merge writes one segment file of several: their chunks in order, without the
-// deleted ones; at least one is left. No identifier may be in two
-// sources. Posting lists are encoded by so many goroutines side by side. It stops,
-// removes the file and returns the context's error when ctx is done; pause, which may
-// be nil, is called now and then with the bytes written so far and may take its time.
+// Merge joins several segment files into one: their chunks in order, without the deleted ones; at
+// least one must be left. No identifier may be in two sources. goroutines encode posting lists in
+// parallel. When ctx is done it stops, removes the file and returns the context's error. pause,
+// which may be nil, gets the bytes written so far now and then, and may block.
 func Merge(ctx context.Context, fs vfs.FS, path string, goroutines int, sources []Source,
 	pause func(ctx context.Context, written int64) error) error {
 	w, err := createFile(fs, path, kind)
@@ -57,9 +55,9 @@ type merger struct {
 	total   int // chunks of the result
 	fields  []string
 	byField [][]uint32             // lengths of the result
-	memory  []offheap.List[uint32] // that numbers makes
+	memory  []offheap.List[uint32] // memory of numbers
 	steps   int
-	// goroutines is how many encode lists side by side.
+	// goroutines is how many goroutines encode lists in parallel.
 	goroutines int
 }
 
@@ -67,12 +65,12 @@ type merger struct {
 type input struct {
 	Source
 	base    uint32
-	remap   []uint32                      // nil: base is added
+	remap   []uint32                      // nil: add base
 	fields  []int                         // index here of each field of the result, -1 for none
 	length  []func(ordinal uint32) uint32 // by field of the result
 	cursor  tableCursor
 	more    bool
-	ordinal uint32 // new, of the chunk whose identifier cursor stands at
+	ordinal uint32 // new ordinal of the cursor's chunk
 }
 
 func (m *merger) add(s Source) {
@@ -99,7 +97,7 @@ func (m *merger) add(s Source) {
 	}
 }
 
-// numbers is a zero for each chunk of the result, until free.
+// numbers returns a zero for each chunk of the result, valid until free.
 func (m *merger) numbers() []uint32 {
 	m.memory = append(m.memory, offheap.List[uint32]{})
 	list := &m.memory[len(m.memory)-1]
@@ -113,7 +111,7 @@ func (m *merger) free() {
 	}
 }
 
-// to is the new ordinal of a chunk, or dropped.
+// to returns the new ordinal of a chunk, or dropped.
 func (in *input) to(ordinal uint32) uint32 {
 	if in.remap == nil {
 		return in.base + ordinal
@@ -121,7 +119,7 @@ func (in *input) to(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe gives the caller a chance to stop or to slow the merge down.
+// breathe lets the caller stop or slow the merge down.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -130,7 +128,7 @@ func (m *merger) breathe() error {
 	return m.rest()
 }
 
-// rest is where the merge may be stopped or slowed down.
+// rest is a point where the merge may be stopped or slowed down.
 func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {
@@ -168,8 +166,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and those of documents, in the order of
-// their keys, so that none is held in memory.
+// identifiers merges the tables of identifiers and those of documents, in the order of their keys,
+// so that neither is in memory as a whole.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()
@@ -203,7 +201,7 @@ func (m *merger) identifiers() error {
 	}
 	m.file.meta.chunks = m.total
 	m.file.section(sectionIDs, ids.finish())
-	ids.free() // or they would lie beside as many documents
+	ids.free() // otherwise they would take memory beside the documents
 	m.file.section(sectionRanks, appendRanks(nil, ranks))
 	var docs tableWriter
 	defer docs.free()
@@ -222,7 +220,7 @@ func (m *merger) identifiers() error {
 	return err
 }
 
-// least is the input that stands at the smallest key; nil when all are at their ends.
+// least returns the input with the smallest current key; nil when all are at their ends.
 func (m *merger) least() *input {
 	var least *input
 	for _, in := range m.inputs {
@@ -233,7 +231,7 @@ func (m *merger) least() *input {
 	return least
 }
 
-// nextLive moves to the next identifier of a chunk that is left.
+// nextLive moves to the next identifier of a remaining chunk.
 func (in *input) nextLive() error {
 	for in.more = in.cursor.next(); in.more; in.more = in.cursor.next() {
 		ordinal, err := in.Reader.identified(&in.cursor)
@@ -253,8 +251,8 @@ func (m *merger) columns() error {
 	return err
 }
 
-// runs merges tables whose payloads are runs of chunks: add gets every key with the chunks
-// that are left.
+// runs merges tables whose payloads are runs of chunks: add gets every key with its remaining
+// chunks.
 func (m *merger) runs(section string, of func(*Reader) *table, add func(key string, runs []byte)) error {
 	for _, in := range m.inputs {
 		in.cursor.reset(of(in.Reader))

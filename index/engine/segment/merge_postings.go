@@ -8,12 +8,12 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// mergeRange is how many bytes of lists there are in a range of terms, about: so many
-// are gathered by each goroutine before they are written.
+// mergeRange is roughly how many bytes of lists a range of terms has: each goroutine collects this
+// many before they are written.
 const mergeRange = 256 << 10
 
-// GoroutineBytes is about how much memory a merge takes for each of its goroutines: two
-// ranges as they are encoded, and what they are encoded with.
+// GoroutineBytes is the approximate memory of a merge for each of its goroutines: two encoded
+// ranges, and the encoders.
 const GoroutineBytes = 6 * mergeRange
 
 // postings merges the dictionaries, by ranges of terms.
@@ -84,7 +84,7 @@ func (m *merger) countLetters() (*[256]int, error) {
 	return &counts[0], nil
 }
 
-// numbersTo are the numbers below n.
+// numbersTo returns the numbers below n.
 func numbersTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -93,8 +93,8 @@ func numbersTo(n int) []int {
 	return out
 }
 
-// bounds are the terms that ranges of terms begin with, but for the first range: first
-// ones of blocks of the largest dictionary.
+// bounds returns the first terms of the ranges except the first: each begins a block of the largest
+// dictionary.
 func (m *merger) bounds() (bounds [][]byte, err error) {
 	size, largest := 0, m.inputs[0].Reader.terms
 	for _, in := range m.inputs {
@@ -128,8 +128,8 @@ func newRangeMerger(m *merger) *rangeMerger {
 	return &rangeMerger{merger: m, terms: make([]Terms, len(m.inputs))}
 }
 
-// merge merges the terms from one to another, nil for all that there are: the smallest key
-// of all inputs is the next term, and the lists of those that have it follow one another.
+// merge merges the terms from one to another; nil means no bound. The smallest key of all inputs is
+// the next term, and the lists of the inputs with it follow one another.
 func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	more := make([]bool, len(r.inputs))
 	for i, in := range r.inputs {
@@ -189,7 +189,7 @@ func (r *rangeMerger) merge(out *termLists, from, to []byte) error {
 	}
 }
 
-// copyList adds the list of a field of an input, false when there is none.
+// copyList adds the list of a field of an input; false when there is none.
 func (r *rangeMerger) copyList(out *termLists, in *input, f int, term *Term, form bool) (bool, error) {
 	if in.fields[f] < 0 {
 		return false, nil

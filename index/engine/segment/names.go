@@ -8,11 +8,11 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// names numbers names from 0, in the order in which they are first asked for: a hash
-// table with open addressing. The zero value is ready; free ends it.
+// names numbers names from 0, in the order of their first use: a hash table with open addressing.
+// The zero value is ready; free ends it.
 type names struct {
 	list  offheap.List[string] // by number
-	slots offheap.List[uint64] // the hash of a name in the upper half, its number plus 1 below; 0 is free
+	slots offheap.List[uint64] // the hash of a name in the upper half, its number plus 1 below; 0 means free
 	seed  maphash.Seed
 	texts offheap.Texts
 }
@@ -23,10 +23,10 @@ func (n *names) free() {
 	n.texts.Free()
 }
 
-// bytes is the memory that the names take.
+// bytes returns the memory of the names.
 func (n *names) bytes() int64 { return n.list.Bytes() + n.slots.Bytes() + n.texts.Bytes() }
 
-// number is the number of a name; added says that it was not known.
+// number returns the number of a name; added says that it is new.
 func (n *names) number(name []byte) (number uint32, added bool) {
 	if len(n.list.Items)*4 >= len(n.slots.Items)*3 {
 		n.grow()
@@ -66,8 +66,7 @@ func (n *names) grow() {
 	}
 }
 
-// sortName is a name to be sorted: its first bytes, which decide most comparisons, and
-// its number.
+// sortName is a name for sorting: its first bytes, which decide most comparisons, and its number.
 type sortName struct {
 	head   uint64
 	number uint32

@@ -2,32 +2,31 @@ package segment
 
 import "sheaf/internal/offheap"
 
-// occurrences are the terms of one field of all chunks, as they came: a number for
-// each occurrence, written one after another and read again in that order when they
-// are sorted by term (see inversion). So adding one touches no memory that is not at
-// hand already. The zero value is ready.
+// occurrences are the terms of one field of all chunks in their original order: a number for each
+// occurrence, written one after another and read again in that order for sorting by term (see
+// inversion). So adding an occurrence only touches memory that is in the cache. The zero value is
+// ready.
 //
-// A number is the term's, shifted left by stepBits, plus the distance from the
-// position of the occurrence before, in the same chunk. In place of a distance, far
-// says that the next number is the distance, or, with the term noTerm, that it is
-// the ordinal of the chunk which begins here, with position 0.
+// A number is the term's, shifted left by stepBits, plus the distance from the previous occurrence
+// in the same chunk. As a distance, far says that the next number is the distance, or, with the
+// term noTerm, that it is the ordinal of the chunk that begins here, with position 0.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // its numbers; the others have all of theirs
 	chunk   uint32                 // ordinal of the last chunk, plus 1
 	last    uint32                 // position of the last occurrence
-	counted int                    // occurrences in pages that are full, with what stands between them
+	counted int                    // occurrences in full pages, with the numbers between them
 }
 
 const (
 	stepBits = 4
 	far      = 1<<stepBits - 1
 	noTerm   = 1<<(32-stepBits) - 1
-	// maxTerms is how many terms a builder may have known when a chunk is begun; the
-	// others, up to noTerm, are for that chunk.
+	// maxTerms is how many terms a builder may have when a chunk begins; the rest, up to noTerm, is
+	// for that chunk.
 	maxTerms = noTerm / 4
-	// maxOccurrences is how many there may be in a field when a chunk is begun: with as
-	// many more in that chunk, their places (see inversion) are below 1<<32.
+	// maxOccurrences is how many occurrences a field may have when a chunk begins: with as many
+	// more in that chunk, their places (see inversion) are below 1<<32.
 	maxOccurrences = 1<<31 - 1
 	// pageNumbers are the numbers in a page.
 	pageNumbers = 1 << 14
@@ -63,7 +62,7 @@ func (o *occurrences) add(ordinal uint32, tokens []Token) {
 	o.last = last
 }
 
-// room makes room for two numbers at least: what belongs together is on one page.
+// room makes room for at least two numbers, because those that belong together must be on one page.
 func (o *occurrences) room() {
 	if cap(o.open)-len(o.open) < 2 {
 		o.turn()
@@ -80,17 +79,17 @@ func (o *occurrences) turn() {
 	o.open = page.Items
 }
 
-// close notes in the last page what it has.
+// close records the size of the last page.
 func (o *occurrences) close() {
 	if n := len(o.pages); n > 0 {
 		o.pages[n-1].Items = o.open
 	}
 }
 
-// count is about how many occurrences there are.
+// count returns roughly the number of occurrences.
 func (o *occurrences) count() int { return o.counted + len(o.open) }
 
-// free makes o empty and gives its memory back.
+// free empties o and releases its memory.
 func (o *occurrences) free() {
 	for i := range o.pages {
 		o.pages[i].Free()

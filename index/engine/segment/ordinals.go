@@ -9,7 +9,7 @@ import (
 // rounded up to 64.
 type Bitset []uint64
 
-// NewBitset is an empty set for ordinals below n.
+// NewBitset returns an empty set for ordinals below n.
 func NewBitset(n int) Bitset { return make(Bitset, (n+63)/64) }
 
 // Set adds i.
@@ -21,7 +21,7 @@ func (s Bitset) Clear(i uint32) { s[i>>6] &^= 1 << (i & 63) }
 // Has reports whether i is in s.
 func (s Bitset) Has(i uint32) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 
-// Count is the number of ordinals in s.
+// Count returns the number of ordinals in s.
 func (s Bitset) Count() int {
 	n := 0
 	for _, w := range s {
@@ -30,7 +30,7 @@ func (s Bitset) Count() int {
 	return n
 }
 
-// CountRange is the number of ordinals in s from start up to end.
+// CountRange returns the number of ordinals in s from start up to end.
 func (s Bitset) CountRange(start, end uint32) int {
 	n := 0
 	for start < end {
@@ -72,21 +72,21 @@ func (s Bitset) And(t Bitset) {
 	}
 }
 
-// AndNot removes what is in t.
+// AndNot removes the ordinals of t.
 func (s Bitset) AndNot(t Bitset) {
 	for i := range s {
 		s[i] &^= t[i]
 	}
 }
 
-// Or adds what is in t.
+// Or adds the ordinals of t.
 func (s Bitset) Or(t Bitset) {
 	for i := range s {
 		s[i] |= t[i]
 	}
 }
 
-// Next is the first ordinal of s at or after i, or -1.
+// Next returns the first ordinal of s at or after i, or -1.
 func (s Bitset) Next(i int) int {
 	w := i >> 6
 	if w >= len(s) {
@@ -103,9 +103,9 @@ func (s Bitset) Next(i int) int {
 	return -1
 }
 
-// AppendRuns appends s as runs: for each, the uvarint of the gap since the run
-// before and of its length less one. The chunks of a document follow one
-// another, so what is true of documents comes in few runs.
+// AppendRuns appends s as runs: for each, the uvarint of the gap after the previous run and of its
+// length minus one. The chunks of a document are adjacent, so sets of whole documents have few
+// runs.
 func (s Bitset) AppendRuns(dst []byte) []byte {
 	last := 0
 	for i := s.Next(0); i >= 0; i = s.Next(last) {
@@ -124,13 +124,13 @@ func appendRun(dst []byte, gap, length int) []byte {
 	return binary.AppendUvarint(dst, uint64(length-1))
 }
 
-// ReadRuns adds to s, which is a set of ordinals below n, what AppendRuns wrote;
-// false when b is not that.
+// ReadRuns adds to s, a set of ordinals below n, what AppendRuns wrote; it returns false for
+// invalid bytes.
 func (s Bitset) ReadRuns(b []byte, n int) bool {
 	return eachRun(b, n, s.setRange)
 }
 
-// eachRun calls f with the bounds of every run of b, which must lie below n.
+// eachRun calls f with the bounds of every run of b, which must be below n.
 func eachRun(b []byte, n int, f func(start, end int)) bool {
 	at := uint64(0)
 	for len(b) > 0 {

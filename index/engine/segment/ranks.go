@@ -23,7 +23,7 @@ const (
 	rankMore   = 4
 )
 
-// rankBlocks is the number of blocks of n ranks.
+// rankBlocks returns the number of blocks of n ranks.
 func rankBlocks(n int) int { return (n + rankBlock - 1) / rankBlock }
 
 func appendRanks(dst []byte, ranks []uint32) []byte {
@@ -49,7 +49,7 @@ func appendRanks(dst []byte, ranks []uint32) []byte {
 	return append(dst, make([]byte, rankMore)...)
 }
 
-// rankOf reads the rank of a chunk of a section that has all headers.
+// rankOf reads the rank of a chunk from a section with all headers.
 func rankOf(section *sectionfile.Paged, ordinal int, chunks int) (uint32, error) {
 	at := ordinal / rankBlock * rankHeader
 	header, err := section.Slice(at, rankHeader)

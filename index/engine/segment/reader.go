@@ -16,22 +16,20 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// ErrCorrupt says that the bytes of a segment are not those that were written.
-// Errors that wrap it name the file, the section and the offset.
+// ErrCorrupt means that the bytes of a segment differ from those that were written. Errors that
+// wrap it name the file, the section and the offset.
 var ErrCorrupt = sectionfile.ErrCorrupt
 
-// Lengths are one byte each where nearly all of them are short, and two
-// otherwise; the largest number marks a length that is longer still. A field that
-// few chunks have takes none: the lengths above 0 are listed.
+// Lengths take one byte each if nearly all are short, and two otherwise; the largest number marks a
+// longer length. A field that few chunks have takes none: its lengths above 0 are listed.
 const (
 	// LongByte and LongWord mark lengths that do not fit.
 	LongByte = 1<<8 - 1
 	LongWord = 1<<16 - 1
 )
 
-// Reader is an open segment. Opening reads a few pages, whatever the size; every
-// other byte is verified when it is first used. It is safe for concurrent use
-// until Close.
+// Reader is an open segment. Opening reads a few pages, whatever the size; every other byte is
+// verified on first use. It is safe for concurrent use until Close.
 type Reader struct {
 	file     *sectionfile.Reader
 	run      bool // its lists are those of a run
@@ -131,22 +129,22 @@ func (r *Reader) section(name string) (*sectionfile.Paged, error) {
 	return section, nil
 }
 
-// Close unmaps the file. No slice that came from r may be used after it.
+// Close unmaps the file. After it, no slice of r may be used.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Chunks is the number of chunks; ordinals are below it.
+// Chunks returns the number of chunks; ordinals are below it.
 func (r *Reader) Chunks() int { return r.meta.chunks }
 
-// Documents is the number of documents that the chunks belong to.
+// Documents returns the number of documents of the chunks.
 func (r *Reader) Documents() int { return r.meta.documents }
 
-// Fields are the text fields with their statistics over all chunks.
+// Fields returns the text fields with their statistics over all chunks.
 func (r *Reader) Fields() []Field { return r.meta.fields }
 
-// VectorFields are the vector fields.
+// VectorFields returns the vector fields.
 func (r *Reader) VectorFields() []*VectorIndex { return r.vectors }
 
-// VectorField finds a vector field by name; nil when there is none.
+// VectorField returns a vector field by name; nil when there is none.
 func (r *Reader) VectorField(name string) *VectorIndex {
 	for _, v := range r.vectors {
 		if v.field.Name == name {
@@ -156,7 +154,7 @@ func (r *Reader) VectorField(name string) *VectorIndex {
 	return nil
 }
 
-// Field is the index of a text field, or -1.
+// Field returns the index of a text field, or -1.
 func (r *Reader) Field(name string) int {
 	for i, f := range r.meta.fields {
 		if f.Name == name {
@@ -169,10 +167,10 @@ func (r *Reader) Field(name string) int {
 // Size is the size of the file in bytes.
 func (r *Reader) Size() int64 { return r.file.Size() }
 
-// MergeBytes is about how much memory the chunks of r take in a merge, beside its
-// vectors: their lengths and numbers, and what is written of dictionaries, identifiers and
-// columns, which grows as it is written. Documents that are identifiers are not among it:
-// where they are written, it is when those are not held any more.
+// MergeBytes returns the approximate memory of r's chunks in a merge, without vectors: their
+// lengths and numbers, and the growing tables of dictionaries, identifiers and columns. The table
+// of documents does not count if it equals that of identifiers, because the two are not in memory
+// together.
 func (r *Reader) MergeBytes() int64 {
 	n := int64(r.meta.chunks) * int64(4*len(r.meta.fields)+12)
 	for _, t := range []*table{r.terms, r.ids, r.docs, r.columns} {
@@ -181,7 +179,7 @@ func (r *Reader) MergeBytes() int64 {
 	return n
 }
 
-// Parts are the bytes of the file by what they hold.
+// Parts returns the bytes of the file by kind of content.
 func (r *Reader) Parts() map[string]int64 {
 	parts := map[string]int64{"positions": r.meta.positions}
 	for name, section := range r.sections {
@@ -199,7 +197,7 @@ func (r *Reader) Parts() map[string]int64 {
 
 // Lengths are the lengths of one field of every chunk.
 type Lengths struct {
-	short []byte // one byte a chunk; nil when there are two
+	short []byte // one byte a chunk; nil with two bytes
 	words []byte // two bytes a chunk
 	long  []byte // ordinal and length of the others, 4 bytes each
 }
@@ -221,12 +219,12 @@ func (r *Reader) Lengths(field int) (Lengths, error) {
 	return Lengths{words: data[:size], long: data[size:]}, nil
 }
 
-// Plain are the lengths by ordinal as they lie in the file, in one byte each or in
-// two, little endian; both are nil when few chunks have the field. LongByte and
-// LongWord stand for those that only Of knows.
+// Plain returns the lengths by ordinal as in the file, in one byte each or in two, little endian;
+// both are nil when few chunks have the field. LongByte and LongWord mark lengths that only Of
+// knows.
 func (l *Lengths) Plain() (bytes, words []byte) { return l.short, l.words }
 
-// Of is the number of terms in the field of a chunk.
+// Of returns the number of terms in the field of a chunk.
 func (l *Lengths) Of(ordinal uint32) uint32 {
 	if l.short != nil {
 		if n := l.short[ordinal]; n < LongByte {
@@ -249,7 +247,7 @@ func (l *Lengths) longOf(ordinal uint32) uint32 {
 	if l.short == nil && l.words == nil {
 		return 0
 	}
-	return LongByte // only in a segment that Check finds fault with
+	return LongByte // only in a segment with a fault that Check finds
 }
 
 // ID appends the identifier of a chunk to dst.
@@ -266,8 +264,8 @@ func (r *Reader) ID(dst []byte, ordinal uint32) ([]byte, error) {
 	return append(dst, c.key...), nil
 }
 
-// Rank is the place of a chunk's identifier among those of the segment, in the
-// order of bytes, from 0.
+// Rank returns the place of a chunk's identifier among those of the segment, in the order of bytes,
+// from 0.
 func (r *Reader) Rank(ordinal uint32) (uint32, error) {
 	if int(ordinal) >= r.meta.chunks {
 		return 0, fmt.Errorf("chunk %d of %d", ordinal, r.meta.chunks)
@@ -291,14 +289,14 @@ func (r *Reader) Find(id string) (ordinal uint32, ok bool, err error) {
 	c := cursors.Get().(*tableCursor)
 	defer cursors.Put(c)
 	c.reset(r.ids)
-	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // which is read
+	if !c.find(unsafe.Slice(unsafe.StringData(id), len(id))) { // find only reads the key
 		return 0, false, c.err
 	}
 	ordinal, err = r.identified(c)
 	return ordinal, err == nil, err
 }
 
-// identified is the ordinal of the chunk whose identifier c stands at.
+// identified returns the ordinal of the chunk with c's current identifier.
 func (r *Reader) identified(c *tableCursor) (uint32, error) {
 	if c.number >= int64(r.meta.chunks) {
 		return 0, r.file.Corrupt(sectionIDs, 0, "entry %d is chunk %d of %d", c.at, c.number, r.meta.chunks)
@@ -306,8 +304,8 @@ func (r *Reader) identified(c *tableCursor) (uint32, error) {
 	return uint32(c.number), nil
 }
 
-// EachID calls f with every identifier, in the order of bytes, and the ordinal of
-// its chunk. id is valid during the call. An error of f ends the walk.
+// EachID calls f with every identifier, in the order of bytes, and the ordinal of its chunk. id is
+// valid during the call. An error of f ends it.
 func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	var c tableCursor
 	for c.reset(r.ids); c.next(); {
@@ -322,9 +320,8 @@ func (r *Reader) EachID(f func(id []byte, ordinal uint32) error) error {
 	return c.err
 }
 
-// EachShared calls f with the ordinals of every chunk whose identifier is in both
-// a and b. Where the identifiers of one leave a gap, those of the other are skipped:
-// segments of different folders cost no more than a look.
+// EachShared calls f with the ordinals of every chunk whose identifier is in both a and b. It skips
+// identifiers that cannot match, so segments of different folders cost only one look-up.
 func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	x, y := tableCursor{}, tableCursor{}
 	x.reset(a.ids)
@@ -346,7 +343,7 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
-// documents is the table of documents: that of identifiers where they are the same.
+// documents returns the table of documents, which is that of identifiers if they are the same.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids
@@ -370,37 +367,36 @@ func (r *Reader) Document(set Bitset, doc string) (bool, error) {
 
 // A Term is a term of the dictionary with its posting lists.
 type Term struct {
-	mask  uint64    // the fields that have it
-	lists []listRef // of these
+	mask  uint64    // the fields with the term
+	lists []listRef // of these fields
 }
 
-// Bytes is how much memory a copy takes.
+// Bytes returns the memory of a copy.
 func (t *Term) Bytes() int { return int(termBytes + uintptr(len(t.lists))*unsafe.Sizeof(listRef{})) }
 
-// CopyTo puts a copy of t, which has no pointers, into memory of so many bytes that is
-// aligned as an uint64 is.
+// CopyTo copies t, which has no pointers, into memory of Bytes bytes that is aligned like a uint64.
 func (t *Term) CopyTo(room unsafe.Pointer) {
 	*(*uint64)(room) = t.mask
 	copy(unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), len(t.lists)), t.lists)
 }
 
-// TermAt returns the term that was copied. It is valid as long as that stays as it is,
-// also when the walk that it is from goes on.
+// TermAt returns a copied term. It is valid while that memory is unchanged, even after its walk
+// moves on.
 func TermAt(room unsafe.Pointer) Term {
 	mask := *(*uint64)(room)
 	return Term{mask, unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), bits.OnesCount64(mask))}
 }
 
-// termBytes are those of a copy before its lists.
+// termBytes is the size of a copy before its lists.
 const termBytes = unsafe.Sizeof(Term{}.mask)
 
 // None reports whether no field has the term.
 func (t *Term) None() bool { return t.mask == 0 }
 
-// Fields is in how many fields the term is.
+// Fields returns how many fields have the term.
 func (t *Term) Fields() int { return bits.OnesCount64(t.mask) }
 
-// list is where the list of a field is; nil when it has none.
+// list returns the reference to a field's list; nil when there is none.
 func (t *Term) list(field int) *listRef {
 	if t.mask>>field&1 == 0 {
 		return nil
@@ -408,7 +404,7 @@ func (t *Term) list(field int) *listRef {
 	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
-// listRef is where a posting list is. It has no pointers: see CopyTo.
+// listRef locates a posting list. It has no pointers: see CopyTo.
 type listRef struct {
 	df                  int
 	single              postings.Single
@@ -416,8 +412,8 @@ type listRef struct {
 	postings, positions int
 }
 
-// DF is the number of chunks that hold the term in a field, those that were
-// deleted since included.
+// DF returns the number of chunks with the term in a field, including chunks that were deleted
+// since.
 func (t *Term) DF(field int) int {
 	if l := t.list(field); l != nil {
 		return l.df
@@ -425,8 +421,8 @@ func (t *Term) DF(field int) int {
 	return 0
 }
 
-// Place is where a list of t begins that has more than one posting, in one of the fields of
-// a mask: no list of another term does. It is false where there is none.
+// Place returns the start of a list of t with more than one posting, in one of the fields of a
+// mask: it identifies the term. ok is false when there is none.
 func (t *Term) Place(fields uint64) (place uint64, ok bool) {
 	rest := t.mask
 	for i := range t.lists {
@@ -447,14 +443,14 @@ type Terms struct {
 	term   Term
 }
 
-// Terms returns a walk that stands before the first term.
+// Terms returns a walk before the first term.
 func (r *Reader) Terms() *Terms {
 	t := new(Terms)
 	t.Reset(r)
 	return t
 }
 
-// Reset makes t a walk of another reader's terms, before the first one.
+// Reset makes t a walk of another reader's terms, before the first.
 func (t *Terms) Reset(r *Reader) {
 	t.reader = r
 	t.cursor.reset(r.terms)
@@ -479,13 +475,13 @@ func (t *Terms) Seek(key []byte) bool {
 	}
 }
 
-// Key is the term, valid until the next move.
+// Key returns the term, valid until the next move.
 func (t *Terms) Key() []byte { return t.cursor.key }
 
-// Term is where the posting lists are, valid until the next move.
+// Term returns the posting lists, valid until the next move.
 func (t *Terms) Term() *Term { return &t.term }
 
-// Err is the fault that ended the walk.
+// Err returns the fault that ended the walk.
 func (t *Terms) Err() error { return t.cursor.err }
 
 func (t *Terms) decode() bool {
@@ -540,15 +536,14 @@ func (t *Terms) decode() bool {
 	return true
 }
 
-// Find moves to the term key; false when it is not in the dictionary, and after
-// a fault.
+// Find moves to the term key; false when the dictionary lacks it, and after a fault.
 func (t *Terms) Find(key []byte) bool {
 	return t.Seek(key) && string(t.cursor.key) == string(key)
 }
 
-// List is the posting list of a term in a field, verified, with its positions if
-// asked for; it has no postings when the field does not hold the term. Its
-// slices are valid until the reader is closed.
+// List returns the posting list of a term in a field, verified, with its positions if positions is
+// set; it has no postings when the field lacks the term. Its slices are valid until the reader is
+// closed.
 func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error) {
 	ref := t.list(field)
 	if ref == nil {
@@ -565,8 +560,8 @@ func (r *Reader) List(t *Term, field int, positions bool) (postings.List, error)
 	return list, err
 }
 
-// Corrupt is an error that wraps ErrCorrupt, names the file and says that a
-// posting list is no such thing.
+// Corrupt returns an error that wraps ErrCorrupt, names the file and says that a posting list is
+// invalid.
 func (r *Reader) Corrupt(err error) error {
 	return r.file.Corrupt(sectionPostings, 0, "%v", err)
 }

@@ -29,11 +29,11 @@ const (
 	nibble      = 15
 )
 
-// tableKind is what the payloads of a table are.
+// tableKind is the kind of a table's payloads.
 type tableKind int
 
 const (
-	// tableOfBytes has payloads of any bytes, their uvarint length before them.
+	// tableOfBytes has payloads of any bytes, each after its uvarint length.
 	tableOfBytes tableKind = iota
 	// tableOfNumbers has one number for each key, as the zigzag uvarint of what it
 	// exceeds the one before by, or 0 for the first of a block.
@@ -44,23 +44,22 @@ const (
 	// are more runs; if so, these as appendRun writes them, their uvarint length
 	// before them.
 	tableOfRuns
-	// tableOfTerms has payloads that end where what they say ends. A reader
-	// sets the cursor's rest.
+	// tableOfTerms has payloads that know their own end. A reader sets the cursor's rest.
 	tableOfTerms
 )
 
-// tableWriter makes a table. Keys are added in rising order; free ends it.
+// tableWriter makes a table. Keys must rise; free ends it.
 type tableWriter struct {
-	letters *letters // that write keys; nil for keys as they are
+	letters *letters // encoding of keys; nil for plain keys
 	out     offheap.List[byte]
 	offsets []uint32
 	last    []byte
 	packed  []byte
 	count   int
-	number  int // the one that the next one is relative to
+	number  int // number that the next one is relative to
 }
 
-// key begins an entry, and reports whether it begins a block.
+// key begins an entry, and reports whether the entry begins a block.
 func (w *tableWriter) key(key string) (first bool) {
 	shared := 0
 	if first = w.count%tableBlock == 0; first {
@@ -118,7 +117,7 @@ func (w *tableWriter) addNumber(key string, n int) {
 func (w *tableWriter) addRuns(key string, runs []byte) {
 	w.key(key)
 	start, _ := uvarint(&runs)
-	length, _ := uvarint(&runs) // less one
+	length, _ := uvarint(&runs) // minus one
 	w.out.Grow(2 * binary.MaxVarintLen64)
 	out := binary.AppendVarint(w.out.Items, int64(start)-int64(w.number))
 	w.number = int(start + length + 1)
@@ -140,24 +139,24 @@ func (w *tableWriter) finish() []byte {
 	return binary.LittleEndian.AppendUint32(out, uint32(len(w.offsets)))
 }
 
-// free gives back the memory of the table, which finish returned.
+// free releases the memory of the table that finish returned.
 func (w *tableWriter) free() { w.out.Free() }
 
-// table reads what tableWriter wrote.
+// table reads the output of tableWriter.
 type table struct {
 	kind    tableKind
-	letters *letters // that keys are written in; nil for keys as they are
+	letters *letters // encoding of keys; nil for plain keys
 	bytes   *sectionfile.Paged
 	count   int
 	blocks  int
 	ends    int // offset of the block offsets
-	// heads are the heads of the first keys of the blocks that were looked at, 0 for the others:
-	// looking for a key compares these, which lie together, and not keys all over the file.
+	// heads caches the heads of the blocks' first keys, 0 for unread blocks. A search compares
+	// these adjacent numbers instead of keys all over the file.
 	heads atomic.Pointer[[]atomic.Uint64]
 }
 
-// headOf is the first eight bytes of a key as a number, zeros after a shorter one: where two
-// differ, the keys are in the same order.
+// headOf returns the first eight bytes of a key as a number; a shorter key ends with zeros.
+// Different heads sort as their keys do.
 func headOf(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -169,7 +168,7 @@ func headOf(key []byte) uint64 {
 	return head
 }
 
-// headsOf is memory for the heads of all blocks.
+// headsOf returns memory for the heads of all blocks.
 func (t *table) headsOf() []atomic.Uint64 {
 	heads := t.heads.Load()
 	if heads == nil {
@@ -222,7 +221,7 @@ type tableCursor struct {
 	payload []byte // of runs: those after the first
 	number  int64  // of a table of numbers; of runs, the end of the first
 	length  int64  // of the first run
-	rest    []byte // of the block
+	rest    []byte // rest of the block
 	err     error
 }
 
@@ -231,7 +230,7 @@ func (c *tableCursor) reset(t *table) { *c = tableCursor{table: t, at: -1, key: 
 // next moves to the next entry; false at the end and after a fault.
 func (c *tableCursor) next() bool { return c.step() && c.read() }
 
-// step moves to the next entry and reads nothing of it yet.
+// step moves to the next entry without reading it.
 func (c *tableCursor) step() bool {
 	if c.err != nil || c.at+1 >= c.table.count {
 		c.at = c.table.count
@@ -258,7 +257,7 @@ func (c *tableCursor) read() bool {
 	return c.readRest()
 }
 
-// readRest reads what follows the key.
+// readRest reads the part after the key.
 func (c *tableCursor) readRest() bool {
 	switch c.table.kind {
 	case tableOfTerms:
@@ -280,7 +279,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd appends the end of a key to dst.
+// appendEnd appends the decoded end of a key to dst.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -288,8 +287,7 @@ func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	return append(dst, end...), true
 }
 
-// keyBytes reads how many bytes a key shares with the one before, and its end as it is
-// written.
+// keyBytes reads how many bytes a key shares with the previous one, and its encoded end.
 func keyBytes(b *[]byte) (shared uint64, end []byte, ok bool) {
 	if len(*b) == 0 {
 		return 0, nil, false
@@ -343,13 +341,13 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the entry of a table of runs, or of
-// bytes that are runs, or with the number of one of numbers. They must lie below n.
+// eachRun calls f with the bounds of every run of the entry of a table of runs, or of bytes that
+// are runs, or with the number in a table of numbers. They must be below n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:
 		return eachRun(c.payload, n, f)
-	case tableOfNumbers: // a run of one
+	case tableOfNumbers: // a run of one ordinal
 		if c.number >= int64(n) {
 			return false
 		}
@@ -369,8 +367,7 @@ func (c *tableCursor) fail(what string) bool {
 	return false
 }
 
-// seek moves to the first key at or after target; false when there is none. It
-// may move backward.
+// seek moves to the first key at or after target; false when there is none. It may move backward.
 func (c *tableCursor) seek(target []byte) bool {
 	c.toBlock(target)
 	same := 0
@@ -418,8 +415,8 @@ func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	return n == len(target) || n < len(c.key) && c.key[n] > target[n], true
 }
 
-// toBlock moves to before the last block whose first key is not after target, or
-// before the first one.
+// toBlock moves to just before the last block whose first key is not after target, or before the
+// first block.
 func (c *tableCursor) toBlock(target []byte) {
 	heads, head := c.table.headsOf(), headOf(target)
 	from, to := 0, len(heads) // blocks before from begin at target or before, those from to on after it
@@ -444,9 +441,8 @@ func (c *tableCursor) toBlock(target []byte) {
 	c.at = max(from-1, 0)*tableBlock - 1
 }
 
-// advance moves to the first key at or after target, which is not before the one
-// that the cursor stands at; false when there is none. Targets near by are cheaper
-// than with seek.
+// advance moves to the first key at or after target, which must not be before the current key;
+// false when there is none. For near targets it is cheaper than seek.
 func (c *tableCursor) advance(target []byte) bool {
 	for range tableBlock {
 		if c.at >= 0 && c.at < c.table.count && bytes.Compare(c.key, target) >= 0 {
@@ -473,7 +469,7 @@ func (c *tableCursor) seekEntry(i int) bool {
 	return false
 }
 
-// find moves to the key target; false when it is not there.
+// find moves to the key target; false when there is none.
 func (c *tableCursor) find(target []byte) bool {
 	return c.seek(target) && bytes.Equal(c.key, target)
 }
@@ -493,7 +489,7 @@ func (t *table) firstKey(dst []byte, block int) ([]byte, error) {
 	return dst, t.bytes.Corrupt(0, "first key of block %d", block)
 }
 
-// uvarint takes a varint off the front of b.
+// uvarint removes a varint from the front of b.
 func uvarint(b *[]byte) (uint64, bool) {
 	s := *b
 	if len(s) > 0 && s[0] < 0x80 {

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// A Value of a column: a kind, which the caller defines (1 to 255), and a text
-// or a number, never NaN. Values order by kind, then texts by bytes and numbers
-// by size.
+// A Value of a column has a kind, which the caller defines (1 to 255), and a text or a number,
+// never NaN. Values sort by kind, then texts by bytes and numbers by size.
 type Value struct {
 	Kind   byte
 	IsText bool
@@ -15,13 +14,12 @@ type Value struct {
 	Number float64
 }
 
-// The key of a value in the table of columns is the column's name, a zero byte,
-// the kind, and then the text, or the eight bytes of the number in an order that
-// bytes keep. A key ends with the kind for a text of no bytes.
+// The key of a value in the table of columns is the column's name, a zero byte, the kind, and then
+// the text, or eight bytes of the number that sort as numbers do. For an empty text the key ends
+// with the kind.
 
-// appendColumn appends the prefix of the keys of a column. Zero bytes of its name
-// become 1 1 and bytes of 1 become 1 2, so that no name holds the byte that ends
-// it.
+// appendColumn appends the prefix of the keys of a column. Zero bytes of its name become 1 1 and
+// bytes of 1 become 1 2, so that no name contains the byte that ends it.
 func appendColumn(dst []byte, column string) []byte {
 	for i := range len(column) {
 		switch c := column[i]; c {
@@ -42,7 +40,7 @@ func appendValue(dst []byte, v Value) []byte {
 	return binary.BigEndian.AppendUint64(dst, sortable(v.Number))
 }
 
-// sortable maps numbers to integers that order as they do; -0 is 0.
+// sortable maps numbers to integers in the same order; -0 becomes 0.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f + 0)
 	if bits>>63 != 0 {
@@ -51,8 +49,8 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// DecodeValue is the value that appendValue wrote; ok is false when b is none. The
-// caller knows which kinds are texts.
+// DecodeValue returns the value that appendValue wrote; ok is false for invalid bytes. The caller
+// knows which kinds are texts.
 func DecodeValue(b []byte, isText bool) (v Value, ok bool) {
 	switch {
 	case len(b) == 0:

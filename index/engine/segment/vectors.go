@@ -8,10 +8,10 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// The passages of a vector field are five sections, as doc/formats/vectors.md
-// describes them: rows, codes, scales, owners and firsts, those of a vector.Set.
+// The passages of a vector field are five sections, as in doc/formats/vectors.md: rows, codes,
+// scales, owners and firsts, those of a vector.Set.
 
-// vectorPart is some of the vectors of a field; base is added to their owners.
+// vectorPart is a part of the vectors of a field; base is added to their owners.
 type vectorPart struct {
 	set  *vector.Set
 	base uint32
@@ -58,12 +58,12 @@ func (w *fileWriter) vectors(name string, depth vector.Depth, parts []vectorPart
 		VectorField{Name: name, Dims: one.Encoder.Dims(), Passages: one.Count, Owned: one.Owned, Depth: depth})
 }
 
-// codeWriter arranges the codes of several sets in groups, as in one.
+// codeWriter arranges the codes of several sets in common groups.
 type codeWriter struct {
 	file  *fileWriter
 	group []byte
 	code  []uint64
-	n     int // in the group
+	n     int // number in the group
 }
 
 func newCodeWriter(w *fileWriter, e *vector.Encoder) *codeWriter {
@@ -78,7 +78,7 @@ func (c *codeWriter) add(s *vector.Set, row int) {
 	}
 }
 
-// finish writes the group, filled up with zeros, if anything is in it.
+// finish writes the last group, padded with zeros, if it is not empty.
 func (c *codeWriter) finish() {
 	if c.n > 0 {
 		c.file.write(c.group)
@@ -87,8 +87,8 @@ func (c *codeWriter) finish() {
 	}
 }
 
-// VectorIndex finds the chunks of one vector field that are nearest to a vector.
-// It is safe for concurrent use.
+// VectorIndex finds the chunks nearest to a vector in one vector field. It is safe for concurrent
+// use.
 type VectorIndex struct {
 	field  VectorField
 	set    vector.Set
@@ -131,8 +131,8 @@ func (r *Reader) openVectors(field VectorField) (*VectorIndex, error) {
 // Field describes the vector field.
 func (v *VectorIndex) Field() VectorField { return v.field }
 
-// Set returns the vectors, once all but the rows is verified; those are verified
-// when they are read.
+// Set returns the vectors after verifying everything but the rows, which are verified when they are
+// read.
 func (v *VectorIndex) Set() (*vector.Set, error) {
 	if v.ready.Load() {
 		return &v.set, nil
@@ -149,8 +149,7 @@ func (v *VectorIndex) Set() (*vector.Set, error) {
 	return &v.set, nil
 }
 
-// Search appends to dst the k best chunks of allowed (nil allows all), as
-// [vector.Set.Search] does.
+// Search appends to dst the k best chunks of allowed (nil allows all), as [vector.Set.Search] does.
 func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query []float32, allowed Bitset, k int,
 	o vector.Options) ([]vector.Neighbor, error) {
 	set, err := v.Set()
@@ -160,7 +159,7 @@ func (v *VectorIndex) Search(ctx context.Context, dst []vector.Neighbor, query [
 	return set.Search(ctx, dst, query, allowed, k, o)
 }
 
-// Count is the number of chunks of allowed (nil allows all) that have passages.
+// Count returns the number of chunks of allowed (nil allows all) with passages.
 func (v *VectorIndex) Count(allowed Bitset) (int, error) {
 	if allowed == nil {
 		return v.field.Owned, nil

@@ -6,7 +6,7 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// vectors merges the vector fields. Rows and codes are copied as they are.
+// vectors merges the vector fields. It copies rows and codes unchanged.
 func (m *merger) vectors() error {
 	for _, name := range m.vectorFields() {
 		if err := m.vectorField(name); err != nil {
@@ -16,7 +16,7 @@ func (m *merger) vectors() error {
 	return nil
 }
 
-// vectorFields are the names of the vector fields of all inputs, as they come.
+// vectorFields returns the names of the vector fields of all inputs, in their order.
 func (m *merger) vectorFields() []string {
 	var names []string
 	known := map[string]bool{}
@@ -37,7 +37,7 @@ type vectorSource struct {
 	set *vector.Set
 }
 
-// each calls yield with every row that is kept and the new ordinal of its owner.
+// each calls yield with every remaining row and the new ordinal of its owner.
 func (s *vectorSource) each(m *merger, yield func(row int, owner uint32)) error {
 	for row := range s.set.Count {
 		if err := m.breathe(); err != nil {
@@ -89,7 +89,7 @@ func (m *merger) vectorField(name string) error {
 	return nil
 }
 
-// copyVectors writes the rows, the codes and the scales that are kept.
+// copyVectors writes the rows, the codes and the scales of remaining vectors.
 func (m *merger) copyVectors(name string, sources []vectorSource) (vector.OwnerList, error) {
 	var owners vector.OwnerList
 	encoder := sources[0].set.Encoder

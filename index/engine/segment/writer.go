@@ -14,8 +14,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// fileWriter writes the sections of a segment in their order. Errors stick and
-// come out of finish.
+// fileWriter writes the sections of a segment in their order. finish returns the first error.
 type fileWriter struct {
 	path string
 	kind string
@@ -26,7 +25,7 @@ type fileWriter struct {
 	written int64
 
 	terms   tableWriter
-	offset  uint64 // where the next list begins
+	offset  uint64 // start of the next list
 	recent  recentMasks
 	columns tableWriter
 }
@@ -43,15 +42,15 @@ func (w *fileWriter) fail(err error) {
 	var named *fs.PathError
 	switch {
 	case w.err != nil || err == nil:
-	case errors.As(err, &named): // the file system's, which names the file
+	case errors.As(err, &named): // an error of the file system, which names the file
 		w.err = err
 	default:
 		w.err = fmt.Errorf("write %s: %w", w.path, err)
 	}
 }
 
-// writeTermsIn chooses the letters that write names best whose bytes come so often. A run
-// has names as they are, which are read sooner.
+// writeTermsIn chooses the letters that encode names with these byte counts best. A run has plain
+// names, which are faster to read.
 func (w *fileWriter) writeTermsIn(counts *[256]int) {
 	if w.meta.letters = newLetters(counts); w.kind != runKind {
 		w.terms.letters = w.meta.letters
@@ -72,9 +71,8 @@ func (w *fileWriter) section(name string, data []byte) {
 	w.write(data)
 }
 
-// lengths writes the lengths of the fields and their statistics: none, one or two
-// bytes a chunk, the largest number for those that are longer, which follow:
-// ordinal and length, 4 bytes each.
+// lengths writes the lengths of the fields and their statistics: zero, one or two bytes for each
+// chunk. The largest number marks a longer length, listed behind with its ordinal, 4 bytes each.
 func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	for f, name := range fields {
 		field := Field{Name: name, width: lengthWidth(lengths[f])}
@@ -102,9 +100,9 @@ func (w *fileWriter) lengths(fields []string, lengths [][]uint32) {
 	}
 }
 
-// lengthWidth is how many bytes a length takes: two when more than one chunk in
-// 256 is too long for one, because looking up the long ones costs a search; none
-// when few chunks have the field.
+// lengthWidth returns how many bytes a length takes: two when more than one chunk in 256 is too
+// long for one, because looking up the long ones costs a search; none when few chunks have the
+// field.
 func lengthWidth(lengths []uint32) int {
 	long, some := 0, 0
 	for _, n := range lengths {
@@ -154,14 +152,13 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	w.documents(ids, docs)
 }
 
-// documents writes the chunks of each document, none where each chunk is a document with
-// the same identifier. Those of one come one after another, mostly, so it is runs that
-// are sorted.
+// documents writes the chunks of each document, nothing if each chunk is a document with the same
+// identifier. Chunks of a document are usually adjacent, so it sorts runs.
 func (w *fileWriter) documents(ids, docs []string) {
 	if slices.Equal(docs, ids) {
 		w.meta.documents, docs = len(docs), nil
 	}
-	var begins []int // of the runs
+	var begins []int // starts of the runs
 	for i, doc := range docs {
 		if i == 0 || docs[i-1] != doc {
 			begins = append(begins, i)
@@ -186,7 +183,7 @@ func (w *fileWriter) documents(ids, docs []string) {
 
 func get24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// column writes the chunks that have a value; an empty set leaves no trace.
+// column writes the chunks with a value; an empty set is not written.
 func (w *fileWriter) column(key string, runs []byte) {
 	if len(runs) > 0 {
 		w.columns.add(key, runs)
@@ -195,8 +192,7 @@ func (w *fileWriter) column(key string, runs []byte) {
 
 func (w *fileWriter) endColumns() { w.section(sectionColumns, w.columns.finish()) }
 
-// finish writes what the segment says about itself, syncs the file, unless it is a run,
-// and closes it.
+// finish writes the description of the segment, syncs the file unless it is a run, and closes it.
 func (w *fileWriter) finish() error {
 	w.terms.free()
 	w.columns.free()

@@ -10,9 +10,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Generation reads the number of a folder's current generation and nothing else:
-// cheap enough to ask before every query whether something changed. The whole
-// manifest is verified by Read.
+// Generation reads only the number of a folder's current generation: cheap enough to check for
+// changes before every query. Read verifies the whole manifest.
 func Generation(fsys vfs.FS, dir string) (uint64, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)

@@ -1,7 +1,6 @@
-// Package manifest publishes what a folder of immutable files holds: one small
-// file names the files of the current generation, and replacing it is the only
-// thing that ever changes what readers see. A crash at any moment leaves the
-// old generation or the new one, whole.
+// Package manifest publishes the content of a folder of immutable files: one small file names the
+// files of the current generation, and only its replacement changes what readers see. A crash at
+// any moment leaves the whole old generation or the whole new one.
 //
 // The format is documented in doc/formats/manifest.md.
 package manifest
@@ -19,11 +18,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt says that a manifest's bytes are not those that were written.
+// ErrCorrupt means that a manifest's bytes differ from those that were written.
 var ErrCorrupt = vfs.ErrCorrupt
 
-// ErrVersion says that a manifest was written by another version of this
-// program.
+// ErrVersion means that another version of this program wrote a manifest.
 var ErrVersion = vfs.ErrVersion
 
 const (
@@ -49,14 +47,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Manifest struct {
 	// Generation grows by at least one with every publication, from 1.
 	Generation uint64
-	// Files are the names, inside the folder, of the files it consists of.
+	// Files are the names of the generation's files, inside the folder.
 	Files []string
-	// Payload is what the owner of the folder needs to know besides.
+	// Payload has additional data of the folder's owner.
 	Payload []byte
 }
 
-// Read returns the current generation of a folder. A folder without any gives
-// an error that wraps fs.ErrNotExist.
+// Read returns the current generation of a folder. Without one it fails with fs.ErrNotExist.
 func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	path := filepath.Join(dir, Name)
 	f, err := fsys.Open(path)
@@ -137,10 +134,9 @@ func encode(m Manifest) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// Publish makes m the current generation of the folder, durably. The files that
-// it names must have been written and synced; their entries in the folder are
-// synced here, before the manifest names them. Only the holder of the folder's
-// lock may publish.
+// Publish makes m the current generation of the folder, durably. The caller must have written and
+// synced the files that it names; Publish syncs their entries in the folder before the manifest
+// names them. Only the holder of the folder's lock may publish.
 func Publish(fsys vfs.FS, dir string, m Manifest) error {
 	for _, name := range m.Files {
 		if !valid(name) {
@@ -172,11 +168,10 @@ func write(fsys vfs.FS, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Open reads the current generation and passes it to open, which opens the
-// files that it names. When one of them is gone because the writer published a
-// newer generation meanwhile, both are tried again; a file that is missing from
-// the current generation is an error that wraps ErrCorrupt, and not fs.ErrNotExist as
-// that of a folder without any does.
+// Open reads the current generation and passes it to open, which opens its files. If one is gone
+// because the writer published a newer generation meanwhile, Open tries again. A file that is
+// missing from the current generation is ErrCorrupt; only a folder without a generation is
+// fs.ErrNotExist.
 func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Manifest, error) {
 	var none T
 	m, err := Read(fsys, dir)
@@ -203,10 +198,9 @@ func Open[T any](fsys vfs.FS, dir string, open func(Manifest) (T, error)) (T, Ma
 	}
 }
 
-// Sweep removes the files of a folder that the writer owns (as owned says of
-// their names) and that m does not name, and temporary files. Files that cannot
-// be removed now, because a reader on Windows has them open, stay for the next
-// time. It returns the names of those removed.
+// Sweep removes temporary files, and files that the writer owns (owned decides by name) and that m
+// does not name. Files that cannot be removed now, because a reader on Windows has them open, stay
+// for the next time. It returns the names of the removed files.
 func Sweep(fsys vfs.FS, dir string, m Manifest, owned func(name string) bool) (removed []string, err error) {
 	names, err := fsys.List(dir)
 	if err != nil {

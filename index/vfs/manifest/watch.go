@@ -9,40 +9,39 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Watch tells the current generation of a folder, again and again, as [Generation]
-// does. It keeps the manifest that it read open, where that keeps the file's identity
-// from others (see [vfs.Pins]): as long as the name leads to that very file nothing was
-// published, however fast publications follow each other and however coarse the times of
-// files are. Elsewhere it reads the file each time. All methods are safe for concurrent use.
+// Watch reads the current generation of a folder repeatedly, as [Generation] does. It keeps the
+// manifest open if that keeps the file's identity (see [vfs.Pins]): while the name leads to that
+// file, nothing was published, however fast publications are and however coarse file times are.
+// Otherwise it reads the file each time. All methods are safe for concurrent use.
 type Watch struct {
 	fs   vfs.FS
 	path string
 	held atomic.Pointer[held]
 }
 
-// held is a manifest that is open.
+// held is an open manifest.
 type held struct {
 	file       vfs.File
 	info       fs.FileInfo
 	generation uint64
 }
 
-// ended is held by a Watch that is closed.
+// ended marks a closed Watch.
 var ended = &held{}
 
-// NewWatch returns a Watch of a folder, which need not be there.
+// NewWatch returns a Watch of a folder, which may be missing.
 func NewWatch(fsys vfs.FS, dir string) *Watch {
 	return &Watch{fs: fsys, path: filepath.Join(dir, Name)}
 }
 
-// Generation is the current generation.
+// Generation returns the current generation.
 func (w *Watch) Generation() (uint64, error) {
 	h := w.held.Load()
 	if h != nil && h != ended {
-		// Somebody may have written into it too, such as one who put a copy back in its place.
+		// Somebody may have written into the file, for example by restoring a copy.
 		still, err := vfs.Still(w.fs, w.path, h.info)
-		// One that is no longer held may have been closed before the look: its
-		// identity may have been another file's.
+		// If h is no longer held, it may have been closed before the comparison: its identity may
+		// have belonged to another file.
 		if err == nil && still && w.held.Load() == h {
 			return h.generation, nil
 		}
@@ -55,7 +54,7 @@ func (w *Watch) Generation() (uint64, error) {
 		generation, err := readGeneration(f)
 		return generation, errors.Join(err, f.Close())
 	}
-	info, err := f.Stat() // before it is read: who writes into it after that changes its time
+	info, err := f.Stat() // before reading: a later write changes the time
 	if err != nil {
 		return 0, errors.Join(err, f.Close())
 	}
@@ -67,12 +66,12 @@ func (w *Watch) Generation() (uint64, error) {
 		return generation, f.Close()
 	}
 	if h != nil {
-		_ = h.file.Close() // it was read only
+		_ = h.file.Close() // opened only for reading
 	}
 	return generation, nil
 }
 
-// Close gives the file back. The Watch can still be asked, and reads each time.
+// Close releases the file. The Watch still works and reads the file each time.
 func (w *Watch) Close() error {
 	if h := w.held.Swap(ended); h != nil && h != ended {
 		return h.file.Close()

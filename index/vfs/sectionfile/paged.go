@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// pageBytes is the number of bytes under one checksum. A reader verifies a
-	// page when it first uses it: a whole section may have hundreds of megabytes,
-	// and neither opening nor one search must read it. What a search uses lies far
-	// apart, so a page is small: each costs a short one its verification.
+	// pageBytes is the number of bytes under one checksum. A reader verifies a page on first use: a
+	// section may have hundreds of megabytes, and neither opening nor a search may read all of it.
+	// The data of a search is scattered, so a page is small: each page costs a short search its
+	// verification.
 	pageBytes = 2 << 10
 	sumBytes  = 4
 	// fanOut is the number of pages whose checksums fill a page.
 	fanOut = pageBytes / sumBytes
 )
 
-// pages is the number of pages of n bytes.
+// pages returns the number of pages of n bytes.
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
-// eachList calls f with the length of every list of checksums behind a section of
-// n bytes: that of its pages, that of the pages of this list, and so on until one
-// list is a page. A section of one page has none.
+// eachList calls f with the length of every list of checksums after a section of n bytes: the list
+// of its pages, the list of the pages of that list, and so on until a list fits in a page. A
+// section of one page has none.
 func eachList(n int, f func(length int)) {
 	for n > pageBytes {
 		n = sumBytes * pages(n)
@@ -29,21 +29,20 @@ func eachList(n int, f func(length int)) {
 	}
 }
 
-// listBytes is the length of all lists of checksums behind a section of n bytes.
+// listBytes returns the length of all lists of checksums after a section of n bytes.
 func listBytes(n int) int {
 	sum := 0
 	eachList(n, func(length int) { sum += length })
 	return sum
 }
 
-// Paged is a section that verifies each page when it is first used, so
-// that a search in a large section reads little of it and trusts none of it
-// blindly. It is safe for concurrent use.
+// Paged is a section that verifies each page on first use, so that a search in a large section
+// reads little and trusts nothing unverified. It is safe for concurrent use.
 type Paged struct {
 	r     *Reader
 	entry entry
 	level         // the section itself
-	lists []level // of checksums, each of the pages of the one before
+	lists []level // lists of checksums, each for the pages of the one before
 	left  atomic.Int64
 }
 
@@ -51,14 +50,14 @@ type Paged struct {
 type level struct {
 	data   []byte
 	offset int             // in the file
-	done   []atomic.Uint64 // one bit a page: verified
+	done   []atomic.Uint64 // one bit for each verified page
 }
 
 func (r *Reader) levelAt(offset, length int) level {
 	return level{r.data[offset : offset+length : offset+length], offset, make([]atomic.Uint64, (pages(length)+63)/64)}
 }
 
-// Paged opens a section. It reads nothing of it. The error wraps ErrCorrupt.
+// Paged opens a section without reading it. Its errors wrap ErrCorrupt.
 func (r *Reader) Paged(name string) (*Paged, error) {
 	for _, e := range r.entries {
 		if e.name == name {
@@ -89,17 +88,15 @@ func (r *Reader) verify(e entry) error {
 	return err
 }
 
-// Len is the number of bytes of the section.
+// Len returns the number of bytes of the section.
 func (p *Paged) Len() int { return len(p.data) }
 
-// Bytes are those of the section, not verified: a slice of the mapped file that is
-// valid until the reader is closed. Callers verify what they use with
-// Slice, Records or All.
+// Bytes returns the unverified bytes of the section: a slice of the mapped file that is valid until
+// the reader is closed. Callers verify what they use with Slice, Records or All.
 func (p *Paged) Bytes() []byte { return p.data }
 
-// Slice returns n bytes from offset on, verified: the mapped bytes themselves,
-// valid until the reader is closed. The error wraps ErrCorrupt; a range that does
-// not lie in the section is one.
+// Slice returns n verified bytes from offset on: the mapped bytes, valid until the reader is
+// closed. It fails with ErrCorrupt, also for a range outside the section.
 func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	if offset < 0 || n < 0 || n > len(p.data)-offset {
 		return nil, p.Corrupt(min(max(offset, 0), len(p.data)), "%d bytes at %d of a section of %d", n, offset, len(p.data))
@@ -109,7 +106,7 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	}
 	for i, last := offset/pageBytes, (offset+n-1)/pageBytes; i <= last; i++ {
 		switch done := p.done[i>>6].Load(); {
-		case done == ^uint64(0): // so are those up to the next word
+		case done == ^uint64(0): // the pages of this word are verified
 			i |= 63
 		case done&(1<<(i&63)) == 0:
 			if err := p.verify(i); err != nil {
@@ -120,13 +117,13 @@ func (p *Paged) Slice(offset, n int) ([]byte, error) {
 	return p.data[offset : offset+n : offset+n], nil
 }
 
-// Records verifies the records of size bytes each with these numbers, which rise.
-// The error wraps ErrCorrupt; a record that does not lie in the section is one.
+// Records verifies the records of size bytes each with these rising numbers. It fails with
+// ErrCorrupt, also for a record outside the section.
 func (p *Paged) Records(numbers []uint32, size int) error {
 	if n := len(numbers); n > 0 && p.left.Load() == 0 && (int(numbers[n-1])+1)*size <= len(p.data) {
 		return nil
 	}
-	next := 0 // those before it are verified
+	next := 0 // earlier pages are verified
 	for _, n := range numbers {
 		start := int(n) * size
 		if size > len(p.data)-start {
@@ -146,8 +143,8 @@ func (p *Paged) Records(numbers []uint32, size int) error {
 // All returns the whole section, verified.
 func (p *Paged) All() ([]byte, error) { return p.Slice(0, len(p.data)) }
 
-// verify verifies a page of the section: in a container of version 1, which has no
-// checksums of pages, all of it.
+// verify verifies a page of the section. A container of version 1 has no checksums of pages, so it
+// verifies the whole section.
 func (p *Paged) verify(i int) error {
 	if p.r.whole {
 		if err := Verify(p.data, p.entry.checksum); err != nil {
@@ -172,8 +169,8 @@ func (p *Paged) verify(i int) error {
 	return nil
 }
 
-// sum is the checksum of page i of what list number list is about, once the page
-// of the list that it stands in is verified. That of the last list is in the table of contents.
+// sum returns the checksum of page i of the data under list number list, after it verified the page
+// of the list with it. The checksum of the last list is in the table of contents.
 func (p *Paged) sum(list, i int) (uint32, error) {
 	if list == len(p.lists) {
 		return p.entry.checksum, nil

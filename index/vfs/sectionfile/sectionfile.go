@@ -1,8 +1,7 @@
-// Package sectionfile is the container of everything that is written once: a
-// file of named sections, with a checksum for each page of them, and a table of
-// contents at the end. Writing goes from front to back; opening reads the table
-// only, whatever the size of the file; a section is a slice of the mapped file,
-// verified page by page as it is used.
+// Package sectionfile is the container of all files that are written once: named sections, with a
+// checksum for each page of them, and a table of contents at the end. Writing goes from front to
+// back. Opening reads only the table, whatever the size of the file. A section is a slice of the
+// mapped file, verified page by page on use.
 //
 // The format is documented in doc/formats/sectionfile.md.
 package sectionfile
@@ -20,17 +19,17 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt says that the bytes of a file are not those that were written.
-// Errors that wrap it name the file, the section and the offset.
+// ErrCorrupt means that the bytes of a file differ from those that were written. Errors that wrap
+// it name the file, the section and the offset.
 var ErrCorrupt = vfs.ErrCorrupt
 
-// ErrVersion says that a file was written by another version of this program.
+// ErrVersion means that another version of this program wrote a file.
 var ErrVersion = vfs.ErrVersion
 
 const (
 	magic = "SHEAFSEC"
-	// Version is the version of the container's format that is written. The one before
-	// is read too: what was given to a catalog of it is nowhere else.
+	// Version is the version of the container's format that is written. The one before is also
+	// read: documents given to such a catalog exist nowhere else.
 	Version = 2
 	oldest  = 1
 
@@ -45,11 +44,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum is the checksum that guards sections: CRC-32C.
+// Checksum returns the checksum of sections: CRC-32C.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// Verify compares mapped bytes with their checksum. The error says what differs,
-// or wraps vfs.ErrFault when they cannot be read.
+// Verify compares mapped bytes with their checksum. The error says what differs, or wraps
+// vfs.ErrFault when they cannot be read.
 func Verify(b []byte, want uint32) error {
 	var got uint32
 	if err := vfs.Safely(func() { got = Checksum(b) }); err != nil {
@@ -65,24 +64,23 @@ type entry struct {
 	name     string
 	offset   uint64
 	length   uint64
-	checksum uint32 // of the section, or of the last list of checksums behind it
+	checksum uint32 // of the section, or of the last list of checksums after it
 }
 
-// Reader is an open section file. It is safe for concurrent use until Close,
-// after which no slice that came from it may be used.
+// Reader is an open section file. It is safe for concurrent use until Close; after that none of its
+// slices may be used.
 type Reader struct {
 	path    string
 	mapping vfs.Mapping
 	data    []byte
 	entries []entry
 	version uint32 // of the content
-	whole   bool   // version 1: a section has one checksum, and no lists behind it
+	whole   bool   // version 1: a section has one checksum, and no lists after it
 }
 
-// Open maps a file that holds content of this kind, at most 16 bytes of ASCII,
-// and reads its table of contents. Errors wrap ErrCorrupt when the file is
-// damaged or something else, ErrVersion when its container or content has
-// none of the versions.
+// Open maps a file with content of this kind, at most 16 bytes of ASCII, and reads its table of
+// contents. It fails with ErrCorrupt when the file is damaged or something else, and with
+// ErrVersion when its container or content has another version.
 func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	mapping, err := fs.Map(path)
 	if err != nil {
@@ -99,10 +97,10 @@ func Open(fs vfs.FS, path, kind string, versions ...uint32) (*Reader, error) {
 	return r, nil
 }
 
-// Version is the version of the content.
+// Version returns the version of the content.
 func (r *Reader) Version() uint32 { return r.version }
 
-// listed are versions as errors show them, the least first.
+// listed formats versions for errors, the smallest first.
 func listed(versions []uint32) string {
 	s := fmt.Sprint(slices.Sorted(slices.Values(versions)))
 	return strings.ReplaceAll(s[1:len(s)-1], " ", " and ")
@@ -178,7 +176,7 @@ func (r *Reader) readTable(table []byte, start, count int) error {
 	return nil
 }
 
-// end is where what belongs to a section ends: its bytes and their lists of checksums.
+// end returns the end of a section with its lists of checksums.
 func (r *Reader) end(e *entry) uint64 {
 	if r.whole {
 		return e.offset + e.length
@@ -193,9 +191,9 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// Section returns the bytes of a section, without verifying them (see Paged); ok is
-// false when there is none of that name. The bytes are aligned to 64, must not be
-// changed, and must not be used after Close.
+// Section returns the bytes of a section, without verifying them (see Paged); ok is false when
+// there is none with that name. The bytes are aligned to 64, must not be changed, and must not be
+// used after Close.
 func (r *Reader) Section(name string) (data []byte, ok bool) {
 	for i := range r.entries {
 		if e := &r.entries[i]; e.name == name {
@@ -205,9 +203,8 @@ func (r *Reader) Section(name string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// Check verifies every section, and that nothing but zeros lies between them.
-// It returns one error for each section with a fault, and each fault between
-// them, each wrapping ErrCorrupt.
+// Check verifies every section, and that only zeros are between them. It returns one error for each
+// section with a fault, and for each fault between them, each wrapping ErrCorrupt.
 func (r *Reader) Check() []error {
 	var faults []error
 	end := uint64(headerBytes)
@@ -252,7 +249,7 @@ func (r *Reader) corrupt(section string, offset int, format string, args ...any)
 		fmt.Sprintf(format, args...))
 }
 
-// Names are the names of the sections, in the order in which they were written.
+// Names returns the names of the sections, in the order in which they were written.
 func (r *Reader) Names() []string {
 	names := make([]string, len(r.entries))
 	for i, e := range r.entries {
@@ -261,7 +258,7 @@ func (r *Reader) Names() []string {
 	return names
 }
 
-// Size is the size of the file in bytes.
+// Size returns the size of the file in bytes.
 func (r *Reader) Size() int64 { return int64(len(r.data)) }
 
 // Close unmaps the file.

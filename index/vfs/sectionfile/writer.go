@@ -11,9 +11,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writer writes a section file from front to back. Sections are written one at
-// a time: Begin, any number of Write, then the next Begin or Close. Not safe for
-// concurrent use. The first error sticks; Close returns it.
+// Writer writes a section file from front to back. Sections are written one at a time: Begin, any
+// number of Write, then the next Begin or Close. Not safe for concurrent use. Close returns the
+// first error.
 type Writer struct {
 	fs      vfs.FS
 	path    string
@@ -23,12 +23,11 @@ type Writer struct {
 	entries []entry
 	open    bool   // a section is being written
 	sums    []byte // the checksums of its whole pages
-	sum     uint32 // of the page that is not whole
+	sum     uint32 // checksum of the unfinished page
 	err     error
 }
 
-// Create begins a file that holds content of this kind (at most 16 bytes of
-// ASCII) and version.
+// Create begins a file with content of this kind (at most 16 bytes of ASCII) and version.
 func Create(fs vfs.FS, path, kind string, version uint32) (*Writer, error) {
 	if len(kind) == 0 || len(kind) > kindBytes {
 		return nil, fmt.Errorf("create %s: kind %q must have 1 to %d bytes", path, kind, kindBytes)
@@ -59,8 +58,8 @@ func (w *Writer) put(b []byte) {
 	w.pos += uint64(len(b))
 }
 
-// Begin ends the section before and begins one of this name, which no other
-// section has. Errors of names and of writing are returned by Close.
+// Begin ends the previous section and begins one with this unique name. Close returns errors of
+// names and of writing.
 func (w *Writer) Begin(name string) {
 	w.end()
 	w.open = true
@@ -109,7 +108,7 @@ func (w *Writer) endPage() {
 	w.sum = 0
 }
 
-// end ends the section that is open: it writes the lists of checksums behind it.
+// end ends the open section and writes its lists of checksums.
 func (w *Writer) end() {
 	if !w.open {
 		return
@@ -139,10 +138,10 @@ func (w *Writer) end() {
 // Section writes a whole section.
 func (w *Writer) Section(name string, data []byte) {
 	w.Begin(name)
-	_, _ = w.Write(data) // the error sticks
+	_, _ = w.Write(data) // Close returns the error
 }
 
-// Offset is the number of bytes written to the section that is open.
+// Offset returns the number of bytes written to the open section.
 func (w *Writer) Offset() int64 {
 	if !w.open {
 		return 0
@@ -150,11 +149,11 @@ func (w *Writer) Offset() int64 {
 	return int64(w.entries[len(w.entries)-1].length)
 }
 
-// Close writes the table of contents, syncs and closes the file. After an
-// error the file is removed. The folder is not synced: see vfs.FS.SyncDir.
+// Close writes the table of contents, syncs and closes the file. After an error it removes the
+// file. It does not sync the folder: see vfs.FS.SyncDir.
 func (w *Writer) Close() (size int64, err error) { return w.close(w.file.Sync) }
 
-// CloseUnsynced is Close of a file that is not needed after a crash.
+// CloseUnsynced is Close for a file that is not needed after a crash.
 func (w *Writer) CloseUnsynced() error {
 	_, err := w.close(func() error { return nil })
 	return err

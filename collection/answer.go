@@ -24,24 +24,23 @@ type Answer struct {
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise; when nothing is found, which values of its filter nothing has, and which there are."`
 
-	// Timings are the times of the steps, in the order in which they ended: those
-	// of the ranking on its first page only, then that of showing the page, which
-	// reads texts and cuts snippets of them.
+	// Timings are the times of the steps, in the order in which they ended. The steps of the ranking are on the first
+	// page only.
 	Timings []search.Timing `json:"-"`
-	// Failures are why it is degraded, for the log: callers may be told less.
+	// Failures say why the answer is degraded. They are for the log and may hold details that callers must not see.
 	Failures []string `json:"-"`
 	// Details are for the command; nil for other callers.
 	Details *Details `json:"-"`
 }
 
-// Details are what a command shows of an answer beside what all doors show.
+// Details are shown by commands only.
 type Details struct {
 	Read   []string // how the query was read; the first of the notes
 	Unmet  []string // why nothing was found; the last of the notes
-	Found  int      // different chunks that the branches found
+	Found  int      // number of different chunks that the branches found
 	Facets []store.Facet
-	Files  int               // that were scanned
-	Trace  []search.Snapshot // of Explain
+	Files  int               // number of scanned files
+	Trace  []search.Snapshot // for Explain
 }
 
 // Total is a number of results and whether there may be more.
@@ -89,23 +88,22 @@ type Result struct {
 	Stale        bool               `json:"stale,omitempty" doc:"Whether the file has changed since it was indexed, or cannot be read, so that there is no snippet."`
 	Summary      []sheaf.Reason     `json:"summary,omitempty" doc:"Why it has its score; only with explain."`
 	Explanation  *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score came about; only when explain was asked for."`
-	// Scanned says that a profile without an index cut it from a file: its identifier is a
-	// number that nothing but this ranking knows.
+	// Scanned means that the result was cut from a file, without an index. Its ID is valid for this ranking only.
 	Scanned bool `json:"-"`
-	// Unread is why a command has no snippet; Signals explain a scanned result in the names of the tiered search
-	// specification. Other callers get neither.
+	// Unread says why there is no snippet. Signals explain a scanned result in the names of the tiered search
+	// specification. Only commands show both.
 	Unread  error           `json:"-"`
 	Signals *search.Signals `json:"-"`
 }
 
-// Leg is where a result stood in one branch.
+// Leg is the place of a result in one branch.
 type Leg struct {
 	Branch string  `json:"branch" doc:"The branch's name."`
 	Rank   *int    `json:"rank" doc:"Its rank there, from 1; null when the branch did not find it."`
 	Score  float64 `json:"score" doc:"Its raw score there; 0 when the branch did not find it."`
 }
 
-// Constituent is a chunk that a result stands for.
+// Constituent is a chunk that was joined into a result.
 type Constituent struct {
 	ID    sheaf.ID `json:"id" doc:"The chunk's identifier."`
 	Title string   `json:"title" doc:"Its title."`

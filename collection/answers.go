@@ -19,17 +19,17 @@ import (
 	"sheaf/search"
 )
 
-// DefaultCacheBytes bounds the answers that a collection remembers when Options say nothing.
+// DefaultCacheBytes bounds the cached answers when Options set no bound.
 const DefaultCacheBytes = 32 << 20
 
 // answerAge is how long an answer is kept after its last use.
 const answerAge = 10 * time.Minute
 
-// stamp is a state of the index: the generation of the catalog and the version of the store, 0 for a store that
-// tells none. The same question has the same answer at the same stamp.
+// stamp is a state of the index: the generation of the catalog and the version of the store, or 0 for a store without
+// versions. The same question has the same answer at the same stamp.
 type stamp struct{ generation, version uint64 }
 
-// answerKey names a question, everything that its answer depends on included.
+// answerKey is a hash of a question and of everything that its answer depends on.
 type answerKey [sha256.Size]byte
 
 // answer is the ranking of one question. All its pages are cut from it, so that a change of the index neither
@@ -39,7 +39,7 @@ type answer struct {
 	request SearchRequest
 	query   sheaf.Query
 	result  *search.Result
-	// documents has the documents of results that a scan of files found; nil: the catalog has them.
+	// documents has the documents of scanned results. It is nil when the catalog has them.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, when files were scanned
 	at        stamp
@@ -49,8 +49,8 @@ type answer struct {
 	shown []*Result // by place; nil: not shown yet
 }
 
-// answers remembers answers for repeated questions and for cursors. The bytes are bounded; the least recently used
-// answer goes first. It is safe for concurrent use.
+// answers is a cache of answers for repeated questions and for cursors. It bounds the bytes and drops the least
+// recently used answer first. It is safe for concurrent use.
 type answers struct {
 	limit int64
 	off   bool // repeated questions are computed again; cursors still work
@@ -76,18 +76,18 @@ type flight struct {
 	answer *answer // nil: each request computes its own
 }
 
-// CacheCounts says where answers came from and how much is remembered.
+// CacheCounts says where answers came from and how large the cache is.
 type CacheCounts struct {
-	// Found were in the cache, Shared came from another request that asked the same at the same time, Missed
-	// were searched for, Passed were searched for and cannot be remembered.
+	// Found answers were in the cache. Shared answers came from another request with the same question at the same
+	// time. Missed answers were computed. Passed answers were computed and cannot be cached.
 	Found, Shared, Missed, Passed uint64
-	// Entries are remembered now and take about Bytes.
+	// Entries is the number of cached answers; they take about Bytes.
 	Entries int
 	Bytes   int64
 }
 
-// newAnswers returns an empty cache. A limit of 0 is DefaultCacheBytes; a smaller one remembers answers for cursors
-// only.
+// newAnswers returns an empty cache. A limit of 0 means DefaultCacheBytes. With a negative limit, only cursors find
+// cached answers.
 func newAnswers(limit int64) *answers {
 	bound := cmp.Or(max(limit, 0), DefaultCacheBytes)
 	return &answers{limit: bound, off: limit < 0, byKey: map[cursorKey]*list.Element{}, flights: map[answerKey]*flight{}}
@@ -102,8 +102,8 @@ const (
 	shared
 )
 
-// get returns the answer of a question: from the cache, from another request that computes it now, or from compute,
-// which says whether others may have its answer. When the other request fails, compute is called.
+// get returns the answer of a question: from the cache, from another request that computes it now, or from compute.
+// compute also says whether others may have its answer. When the other request fails, get calls compute.
 func (s *answers) get(
 	ctx context.Context, key answerKey, compute func() (a *answer, share bool, err error),
 ) (*answer, origin, error) {
@@ -137,7 +137,7 @@ func (s *answers) get(
 	return a, computed, err
 }
 
-// computeFor computes the answer for all requests that wait for f. It ends f also when compute panics.
+// computeFor computes the answer for all requests that wait for f. It wakes them also when compute panics.
 func (s *answers) computeFor(f *flight, key answerKey, compute func() (*answer, bool, error)) (*answer, error) {
 	defer func() {
 		s.mu.Lock()
@@ -168,8 +168,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return stored.answer
 }
 
-// put remembers an answer, or counts its bytes again when more of its results were shown. An answer larger than the
-// limit is remembered for its cursor only, and only until the next one comes.
+// put caches an answer, or counts its bytes again after more of its results were shown. An answer above the limit
+// stays until the next such answer comes, for its cursor only.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	s.mu.Lock()
@@ -199,7 +199,7 @@ func (s *answers) put(a *answer, forCursor bool) {
 	}
 }
 
-// grow counts the bytes of an answer again if it is remembered.
+// grow counts the bytes of a cached answer again.
 func (s *answers) grow(a *answer) {
 	s.mu.Lock()
 	e := s.byKey[a.key.cursor()]
@@ -239,7 +239,7 @@ func (s *answers) state() CacheCounts {
 	return n
 }
 
-// randomKey is the key of an answer that only a cursor finds.
+// randomKey returns a key that only a cursor can find.
 func randomKey() (key answerKey) {
 	_, _ = rand.Read(key[:]) // it never fails: see crypto/rand
 	return key
@@ -255,7 +255,7 @@ func (a *answer) shownBefore(i int) *Result {
 	return a.shown[i]
 }
 
-// keepShown keeps results by their places.
+// keepShown stores shown results by their places.
 func (a *answer) keepShown(results map[int]*Result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -267,7 +267,7 @@ func (a *answer) keepShown(results map[int]*Result) {
 	}
 }
 
-// ownHit returns a hit that shares no memory with the catalog, and lacks what confidence was computed from.
+// ownHit copies a hit so that it shares no memory with the catalog. The copy lacks the inputs of confidence.
 func ownHit(h search.Hit) search.Hit {
 	h.ID, h.Doc = sheaf.ID(strings.Clone(string(h.ID))), sheaf.ID(strings.Clone(string(h.Doc)))
 	h.Path, h.Title, h.Breadcrumb = strings.Clone(h.Path), strings.Clone(h.Title), strings.Clone(h.Breadcrumb)
@@ -291,7 +291,7 @@ func ownTexts(list []string) []string {
 	return list
 }
 
-// bytes is about what an answer takes.
+// bytes estimates the size of an answer.
 func (a *answer) bytes() int64 {
 	const fixed = 4 << 10 // the request, the result and its parameters
 	n := int64(fixed)
@@ -325,7 +325,7 @@ func (a *answer) bytes() int64 {
 	return n
 }
 
-// textBytes is about what texts take on the heap, each in a piece of its own.
+// textBytes estimates the heap size of texts that are allocated one by one.
 func textBytes(texts ...string) int64 {
 	n := 0
 	for _, text := range texts {
@@ -336,7 +336,7 @@ func textBytes(texts ...string) int64 {
 
 func listBytes(list []string) int64 { return textBytes(list...) + 16*int64(len(list)) }
 
-// explanationBytes is about what an explanation takes.
+// explanationBytes estimates the size of an explanation.
 func explanationBytes(e *sheaf.Explanation) int64 {
 	if e == nil {
 		return 0
@@ -352,7 +352,7 @@ func explanationBytes(e *sheaf.Explanation) int64 {
 	return n
 }
 
-// keyOf hashes values: trees of plain values, filters and queries among them. Different values have different keys.
+// keyOf hashes plain values, filters and queries. Different values have different keys.
 func keyOf(parts ...any) answerKey {
 	b := make([]byte, 0, 1<<10)
 	for _, p := range parts {
@@ -361,8 +361,8 @@ func keyOf(parts ...any) answerKey {
 	return sha256.Sum256(b)
 }
 
-// appendPlain writes a value so that no other value of its type is written alike: lists with their length, and what
-// stands behind an interface with its type.
+// appendPlain encodes a value uniquely among values of its type: lists with their length, and interfaces with the
+// type of their value.
 func appendPlain(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -379,7 +379,7 @@ func appendPlain(b []byte, v reflect.Value) []byte {
 	case reflect.String:
 		return append(binary.AppendUvarint(b, uint64(v.Len())), v.String()...)
 	case reflect.Slice:
-		if v.IsNil() { // no bound, where an empty list lets nothing through
+		if v.IsNil() { // nil sets no bound; an empty list matches nothing
 			return append(b, 0)
 		}
 		return appendElements(binary.AppendUvarint(b, uint64(v.Len())+1), v)

@@ -17,60 +17,55 @@ import (
 	"sheaf/store"
 )
 
-// AuditOptions say how much is looked for leaks.
+// AuditOptions set the size of an audit.
 type AuditOptions struct {
 	// Checks is how many checks are made, at least 1.
 	Checks int
-	// Seed fixes what is random: the same seed on the same index makes the
-	// same checks.
+	// Seed makes an audit repeatable: the same seed on the same index makes the same checks.
 	Seed uint64
 	// Progress is called about every hundred checks; it may be nil.
 	Progress func(done, leaks int)
 }
 
-// Leak is something that a caller got to see and must not.
+// Leak is something that a caller saw and must not see.
 type Leak struct {
 	Grant access.Grant `json:"grant"`
-	// Door is what was asked: "search", "similar" ...
+	// Door is the operation that leaked: "search", "similar" ...
 	Door  string   `json:"door"`
 	Query string   `json:"query"`
-	Doc   sheaf.ID `json:"doc"` // that was seen, "" when it is a number
+	Doc   sheaf.ID `json:"doc"` // the document that was seen; "" when a number leaked
 	What  string   `json:"what"`
 }
 
-// Audit is the outcome of looking for leaks.
+// Audit is the result of a search for leaks.
 type Audit struct {
 	Checks    int `json:"checks"`
 	Documents int `json:"documents"`
-	Hidden    int `json:"hidden"` // documents that a check could have leaked, in all checks
-	// Incomplete is how many of the checks had a degraded answer, or none: a part of the
-	// ranking failed, or time ran out, and what it would have shown was not looked at.
+	Hidden    int `json:"hidden"` // hidden documents that a check could have leaked, summed over all checks
+	// Incomplete counts checks with a degraded answer or none, because a part of the ranking failed or time ran out.
 	Incomplete int `json:"incomplete"`
-	// Fault is why one of them was not complete, "" when all were.
+	// Fault says why one of these checks was incomplete.
 	Fault string `json:"fault,omitempty"`
 	Seed  uint64 `json:"seed"`
 	Leaks []Leak `json:"leaks"`
 
-	searches, failed int            // how many searches were asked, and had no answer at all
+	searches, failed int            // number of searches, and of those without any answer
 	lacking          map[string]int // Incomplete by door
 }
 
-// maxLeaks is how many leaks are told of each door.
+// maxLeaks is how many leaks of each door are reported.
 const maxLeaks = 20
 
-// Audit makes random grants, gives them random questions through every way that
-// a Reader has, and looks in all that comes back for documents that the grant
-// does not let through. Who may see a document is decided here by its own
-// record, with another implementation than the guard's. The index is not
-// changed. A check that nothing answers, because a model is away, is counted as
-// incomplete; when no search is answered and no leak was found, that is an error.
-// Leaks are told of also when something else ended the audit early: Fault says what.
+// Audit runs random questions with random grants through every operation of a Reader and searches the answers for
+// hidden documents. It decides from the document's own record who may see it, without the code of the access check.
+// It does not change the index. A check without an answer counts as incomplete. Audit fails when no search was
+// answered and no leak was found. When an error stops the audit after a leak, Audit returns the leaks, and Fault has
+// the error.
 func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
 	return c.audit(ctx, o, c.For)
 }
 
-// audit is Audit with another way to get at Readers, so that it can be shown to
-// find leaks.
+// audit is Audit with another way to open Readers. Tests use it to plant leaks.
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
 	error) {
 	view := c.o.Catalog.View()
@@ -90,7 +85,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 			return err
 		})
 		for _, f := range found {
-			if f != nil { // it began
+			if f != nil { // the audit had begun
 				a.out.add(f, told)
 			}
 		}
@@ -113,7 +108,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	return a.out, nil
 }
 
-// add counts what a round found; told is how many leaks of each door there were.
+// add adds the counts of a round. told counts the leaks of each door.
 func (out *Audit) add(f *Audit, told map[string]int) {
 	out.Checks += f.Checks
 	out.Hidden += f.Hidden
@@ -131,9 +126,8 @@ func (out *Audit) add(f *Audit, told map[string]int) {
 	}
 }
 
-// checksOfRound is how many checks a round makes, and roundsOfBatch how many rounds end
-// before the next begin. A few of them go on at the same time (store.Each): a store
-// that is a server is waited for most of the time.
+// A round makes checksOfRound checks. roundsOfBatch rounds end before the next batch begins. The rounds of a batch
+// run at the same time (store.Each), because a server spends most of a request waiting.
 const (
 	checksOfRound = 13
 	roundsOfBatch = 8
@@ -144,12 +138,12 @@ type auditor struct {
 	c      *Collection
 	open   func(access.Grant) (*Reader, error)
 	o      AuditOptions
-	random *rand.Rand // of a round
-	out    *Audit     // likewise
+	random *rand.Rand // for one round
+	out    *Audit     // for one round
 	latest *latest
 }
 
-// sees decides, from what a document says, whether a grant lets it through.
+// sees decides from the document's record whether a grant lets it through.
 func (d *audited) sees(g *access.Grant) bool {
 	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 ||
 		g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
@@ -165,7 +159,7 @@ func (d *audited) sees(g *access.Grant) bool {
 	return tenant && person && set && d.passes(g.Baked)
 }
 
-// passes decides so of a filter such as grant makes.
+// passes decides whether a filter made by grant lets the document through.
 func (d *audited) passes(filter string) bool {
 	tag, without := strings.CutPrefix(filter, "-")
 	tag, some := strings.CutPrefix(tag, "tag:")
@@ -176,7 +170,7 @@ func (d *audited) passes(filter string) bool {
 	return has != without
 }
 
-// grant makes a random grant of what documents say, and of what none does.
+// grant makes a random grant from the documents' values and from unused values.
 func (a *auditor) grant() access.Grant {
 	g := access.Grant{Name: "audit", Scopes: []access.Scope{access.ScopeSearch}}
 	switch a.random.IntN(4) {
@@ -207,7 +201,7 @@ func (a *auditor) pick(list []string, other string) string {
 	return list[a.random.IntN(len(list))]
 }
 
-// query makes a query of words of documents, hidden ones for the most part.
+// query makes a query from words of documents, most of them hidden.
 func (a *auditor) query(hidden []int) string {
 	var words []string
 	for range 1 + a.random.IntN(3) {
@@ -233,19 +227,17 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain is how often a round is made again that found leaks while others wrote. writing is
-// how long the parts of one write may follow each other when another process writes, ownWriting
-// when this one does.
+// A round with leaks runs up to timesAgain times while others write. Another process may leave writing between the
+// parts of one write, this process ownWriting.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
 	ownWriting = 10 * time.Second
 )
 
-// round makes a grant and asks through every door, with at most so many checks. What it asks
-// follows from its number. While others write, a reader's store may be a write before or behind
-// what it knows of the documents, so that what was to be seen a moment ago is still counted:
-// leaks are told of when they are there each time, or nothing was written meanwhile.
+// round makes a grant and asks every door, with at most this many checks. Its number decides the questions. While
+// others write, the reader's store and catalog may differ by one write, so a document that has just become hidden may
+// still be counted. round therefore reports leaks only when they repeat, or when nothing was written meanwhile.
 func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Audit, err error) {
 	for range timesAgain {
 		var at stamp
@@ -268,9 +260,9 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Aud
 	return out, err
 }
 
-// changed reports whether something was written since a reader was opened, or is about to be
-// written in full; true with an error when that is not known. It waits for that, but for so
-// many leaks only as it takes to be believed.
+// changed reports whether the index was written since a reader was opened, or is being written. It also returns true
+// with an error when it cannot find out. It waits for a write to end, except after many leaks, which are believed
+// sooner.
 func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	began := time.Now()
 	for waited := false; ; waited = true {
@@ -292,7 +284,7 @@ func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// try is round, once; at is the state of the index that it asked.
+// try runs a round once and returns the state of the index that it saw.
 func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit, at stamp, err error) {
 	own := *of
 	a := &own
@@ -333,7 +325,7 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
 				return a.out, r.at, err
 			}
-			t.lacks(err.Error()) // a model or a part of the store is away: others may answer
+			t.lacks(err.Error()) // a model or a part of the store may be unreachable; others may answer
 		}
 		if t.fault != "" {
 			a.out.Incomplete++
@@ -344,7 +336,7 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 	return a.out, r.at, nil
 }
 
-// trial is the questions of one grant.
+// trial asks all questions of one grant.
 type trial struct {
 	*auditor
 	ctx    context.Context
@@ -353,15 +345,15 @@ type trial struct {
 	hidden []int
 	seen   int
 	text   string
-	fault  string // why what the check looked at is not all, "" when it is
+	fault  string // why the current check is incomplete; "" when it is complete
 }
 
-// lacks says that what the check looked at is not all; warnings say why.
+// lacks marks the current check as incomplete; warnings say why.
 func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// degraded says so of an answer that may be.
+// degraded marks the check as incomplete when the answer is degraded.
 func (t *trial) degraded(a *Answer) {
 	if a.Degraded {
 		t.lacks(a.Failures...)
@@ -372,8 +364,7 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
 }
 
-// answer looks for hidden documents in all that came back, as a caller would
-// read it: their identifiers anywhere in the JSON, and where the folders lie.
+// answer searches an answer's JSON for the IDs of hidden documents and for the paths of folders.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -382,7 +373,7 @@ func (t *trial) answer(door string, out any) error {
 	text := string(b)
 	for _, root := range t.roots {
 		if !t.grant.SeesAll() && strings.Contains(text, root) {
-			t.leak(door, "", "it tells that a folder lies at %s", root)
+			t.leak(door, "", "the answer names the folder %s", root)
 		}
 	}
 	for _, i := range t.hidden {
@@ -394,8 +385,7 @@ func (t *trial) answer(door string, out any) error {
 	return nil
 }
 
-// withoutVisible is a text of JSON without the names of visible documents that have name in
-// them: "api:doc10" does not tell of "api:doc1".
+// withoutVisible removes the IDs of visible documents that contain name: "api:doc10" is no leak of "api:doc1".
 func (t *trial) withoutVisible(text, name string) string {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) {
@@ -407,9 +397,9 @@ func (t *trial) withoutVisible(text, name string) string {
 	return text
 }
 
-// written is an identifier as it stands in a text of JSON.
+// written returns an ID as JSON writes it.
 func written(id sheaf.ID) string {
-	quoted, _ := json.Marshal(id) // of a text it never fails
+	quoted, _ := json.Marshal(id) // a string never fails
 	return strings.Trim(string(quoted), `"`)
 }
 
@@ -421,7 +411,7 @@ func (t *trial) request() SearchRequest {
 	if t.random.IntN(8) == 0 {
 		q.Sort = t.sorts[t.random.IntN(len(t.sorts))]
 		if t.random.IntN(2) == 0 {
-			q.Text, t.text = "", "" // of everything
+			q.Text, t.text = "", "" // match everything
 		}
 	}
 	if t.random.IntN(2) == 0 {
@@ -430,14 +420,14 @@ func (t *trial) request() SearchRequest {
 	return q
 }
 
-// refused reports whether an error tells nothing: a profile that the collection
-// cannot run, a query that a stage refuses.
+// refused reports whether an error reveals nothing: the collection cannot run the profile, or a stage refuses the
+// query.
 func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
 
-// search asks after somebody who sees everything has asked the same, and once more,
-// so that what is remembered of answers is looked through too.
+// search asks after a caller who sees everything asked the same, and then again, so that cached answers are checked
+// too.
 func (t *trial) search() error {
 	q := t.request()
 	cursor := ""
@@ -471,7 +461,7 @@ func (t *trial) search() error {
 	return cmp.Or(failed[0], failed[1])
 }
 
-// before asks as somebody who sees everything. That it is refused tells nothing.
+// before asks as a caller who sees everything. A refusal reveals nothing.
 func (t *trial) before(ask func(all *Reader) error) error {
 	all, err := t.c.For(access.Unrestricted())
 	if err != nil {
@@ -484,7 +474,7 @@ func (t *trial) before(ask func(all *Reader) error) error {
 	return nil
 }
 
-// pages looks through all pages of an answer.
+// pages checks all pages of an answer.
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {
@@ -505,8 +495,7 @@ func (t *trial) pages(q SearchRequest) error {
 	return err
 }
 
-// explain asks after somebody who sees everything has asked the same, as search does: what
-// branches retrieved is remembered.
+// explain asks after a caller who sees everything asked the same, so that cached lists of branches are checked too.
 func (t *trial) explain() error {
 	q := t.request()
 	if err := t.before(func(all *Reader) error { _, err := all.Explain(t.ctx, q); return err }); err != nil {
@@ -531,13 +520,13 @@ func (t *trial) explain() error {
 	}
 	alike := func(a, b Result) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
 	if !a.Degraded && !e.Degraded && !slices.EqualFunc(a.Results, e.Results, alike) {
-		t.leak("explain", "", "of what was remembered for somebody else %d results are made, where a search has others",
+		t.leak("explain", "", "%d results come from the cached lists of another caller, where a search has others",
 			len(e.Results))
 	}
 	return nil
 }
 
-// target is a document or chunk, hidden for the most part, and whether it is.
+// target picks a document or chunk, most often a hidden one.
 func (t *trial) target() (id sheaf.ID, doc *audited) {
 	i := t.random.IntN(len(t.docs))
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
@@ -551,8 +540,7 @@ func (t *trial) target() (id sheaf.ID, doc *audited) {
 	return id, doc
 }
 
-// named holds a question about one document to its rule: a hidden one must be
-// "not found", in the words for one that does not exist.
+// named checks a question about one document: the error for a hidden document must equal the error for a missing one.
 func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)
@@ -600,7 +588,7 @@ func (t *trial) get() error {
 		if err != nil {
 			return nil, err
 		}
-		p.Text = "" // what a visible text names is its reader's to know
+		p.Text = "" // the reader of a visible text may see the names in it
 		for i := range p.Before {
 			p.Before[i].Text, p.Before[i].Links = "", nil
 		}
@@ -661,7 +649,7 @@ func (t *trial) whatIf() error {
 	return err
 }
 
-// count holds the numbers to what may be seen.
+// count compares the counts with the number of visible documents and chunks.
 func (t *trial) count() error {
 	s, err := t.reader.Summary(t.ctx)
 	if err != nil {

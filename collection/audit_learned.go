@@ -15,7 +15,7 @@ import (
 	"sheaf/profile"
 )
 
-// audited is a document with what it says of who may see it.
+// audited is a document with the values that decide who may see it.
 type audited struct {
 	id     sheaf.ID
 	chunks []sheaf.ID
@@ -24,12 +24,12 @@ type audited struct {
 	sets   []string
 	tags   []string // in lower case
 	words  []string
-	values []string // what is asked of its properties: prop.NAME:begin*
-	// columns are the texts of all columns that the store has of it.
+	values []string // query conditions on its properties: prop.NAME:begin*
+	// columns are the document's texts in each column of the store.
 	columns map[string][]string
 }
 
-// learned is what an audit knows of the documents of one generation.
+// learned is what an audit knows about the documents of one generation.
 type learned struct {
 	generation uint64
 	docs       []audited
@@ -39,21 +39,21 @@ type learned struct {
 	sets       []string
 	tags       []string
 	profiles   []string
-	sorts      []string // columns and draws
-	roots      []string // where folders lie, as it stands in a text of JSON
+	sorts      []string // columns that can sort
+	roots      []string // paths of the folders, as JSON writes them
 }
 
-// latest is what was learned last, for the rounds of an audit: while others write, the
-// readers of two rounds may know different documents.
+// latest keeps what was learned last, for all rounds of an audit. While others write, the readers of two rounds may
+// know different documents.
 type latest struct {
 	mu    sync.Mutex
 	known *learned
-	// sure counts rounds with leaks beside which nothing was written.
+	// sure counts rounds with leaks during which nothing was written.
 	sure atomic.Int32
 }
 
-// of is what there is to know of the documents of a view; without any the error is
-// sheaf.ErrNotFound. It is not to be changed.
+// of returns what is known about the documents of a view. The caller must not change it. The error is
+// sheaf.ErrNotFound when there are no documents.
 func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) 
 	return known, nil
 }
 
-// learn reads the documents and what they say.
+// learn reads the documents and their values.
 func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 	a := &learned{generation: view.Generation(), at: map[sheaf.ID]int{}}
 	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
@@ -156,14 +156,14 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 	return a, view.Err()
 }
 
-// isPlain reports whether a name of a property can stand in a query as it is.
+// isPlain reports whether a query can hold the name of a property without quotes.
 func isPlain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	})
 }
 
-// begins is the condition that a property begins as a value does.
+// begins returns the condition that a property begins like this value.
 func begins(name, value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	letters := []rune(word)

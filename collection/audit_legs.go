@@ -9,9 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// legs asks for branches by themselves, as rankings do. What joins them would not name a
-// hidden document, which it does not know; but it would have had the place of another, so
-// that a branch itself must not find it.
+// legs asks for single branches, as rankings do. The fusion would drop the unknown hidden document, but the document
+// would have taken the place of another. So a branch itself must not find it.
 func (t *trial) legs() error {
 	g := t.reader.guard
 	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
@@ -57,7 +56,7 @@ func (t *trial) legs() error {
 	return t.facets(words)
 }
 
-// scored is the leg of chunks, hidden ones among them, that have a score for words.
+// scored returns a leg that scores given chunks for words, hidden chunks among them.
 func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID
@@ -79,7 +78,7 @@ func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking
 	}
 }
 
-// facets holds what is counted by folder of everything to the chunks that may be seen.
+// facets compares the counts by folder with the number of visible chunks.
 func (t *trial) facets(words store.Request) error {
 	words.Text = everyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
@@ -101,7 +100,7 @@ func (t *trial) facets(words store.Request) error {
 	return nil
 }
 
-// chunks is how many may be seen.
+// chunks returns the number of visible chunks.
 func (t *trial) chunks() int {
 	n := 0
 	for i := range t.docs {

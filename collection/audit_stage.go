@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// stageSettings are those of stages that need some.
+// stageSettings are the settings of stages that need some.
 var stageSettings = map[string]map[string]string{
 	"field_boost":    {"field": "tag", "boost": "2"},
 	"property_boost": {"name": "rank"},
@@ -17,8 +17,8 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage lets stages look at documents that the caller names. Hidden ones must be to them what
-// there is not: the ranking is the same for names of nothing in their place, and leads to none.
+// stage runs stages on documents that the caller names. Hidden documents must give the same ranking as names of
+// nothing.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}
@@ -53,7 +53,7 @@ func (t *trial) stage() error {
 				same[i].ID = id
 			}
 		}
-		// A minute later ages are others, by little.
+		// A minute later, ages differ a little.
 		alike := func(a, b Scored) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
 		if err == nil && !slices.EqualFunc(out, same, alike) {
 			t.leak("stage", "", "%s makes %v of hidden documents, and %v of none", run.Name, out, same)

@@ -16,8 +16,8 @@ import (
 	"sheaf/text/query"
 )
 
-// told holds what an answer counts and suggests to the documents that may be seen: it may tell of
-// others without a name of theirs.
+// told compares the counts and suggestions of an answer with the visible documents: these can reveal a hidden
+// document without its name.
 func (t *trial) told(door string, a *Answer) {
 	chunks, scans := t.chunks(), t.scans(a.Profile)
 	if a.Matches != nil && *a.Matches > chunks && !(scans && chunks > 0) {
@@ -43,14 +43,14 @@ func (t *trial) told(door string, a *Answer) {
 	}
 }
 
-// scans reports whether a profile has the sections of files, which are other ones than the chunks
-// of the index, and may be more.
+// scans reports whether a profile cuts sections from files. These differ from the chunks of the index, and there may
+// be more.
 func (t *trial) scans(profile string) bool {
 	p, err := t.c.load(profile)
 	return err == nil && p.profile.Scans()
 }
 
-// valued is how many chunks that may be seen have a value in a column.
+// valued returns how many visible chunks have a value in a column.
 func (t *trial) valued(column, value string) int {
 	n := 0
 	for i := range t.docs {
@@ -61,7 +61,7 @@ func (t *trial) valued(column, value string) int {
 	return n
 }
 
-// suggestion looks in a sentence for values, in quotes, that only hidden documents have.
+// suggestion searches a sentence for quoted values that only hidden documents have.
 func (t *trial) suggestion(door, text string) {
 	if !strings.Contains(text, `"`) {
 		return
@@ -79,7 +79,7 @@ func (t *trial) suggestion(door, text string) {
 	}
 }
 
-// anyValue reports whether a document that may be seen has a value in any column.
+// anyValue reports whether a visible document has a value in any column.
 func (t *trial) anyValue(value string) bool {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) {
@@ -93,8 +93,8 @@ func (t *trial) anyValue(value string) bool {
 	return false
 }
 
-// arithmetic holds the numbers that a score is made of to what may be seen: how rare a word can
-// be among so many chunks, and how many documents there can be.
+// arithmetic checks that the numbers of a score fit the visible documents: the idf of a word, and the number of
+// documents.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans bool) {
 	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -108,7 +108,7 @@ func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans 
 	}
 }
 
-// foreign asks for the further pages of a search that another caller made.
+// foreign asks for the next page of another caller's search.
 func (t *trial) foreign(cursor string) error {
 	if cursor == "" || t.grant.SeesAll() {
 		return nil
@@ -145,8 +145,8 @@ func (t *trial) counted() error {
 	return nil
 }
 
-// find asks for documents by their paths, as they are and with a letter left out, which is
-// answered by what may have been meant.
+// find asks for documents by their paths, once exactly and once with a letter missing. The second may be answered
+// with a suggestion.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()
@@ -179,21 +179,21 @@ func (t *trial) find() error {
 	return t.property(doc)
 }
 
-// samePath reports whether a document that may be seen has the path of a hidden one.
+// samePath reports whether a visible document has the path of a hidden one.
 func (t *trial) samePath(hidden int) bool {
 	return slices.ContainsFunc(t.docs, func(d audited) bool {
 		return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant)
 	})
 }
 
-// property asks whether a name is that of a property, which it is not where only hidden documents have it.
+// property asks whether a name is a property. It must not be one when only hidden documents have it.
 func (t *trial) property(doc *audited) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
 		if !ok || !isPlain(name) || query.Parse(name+":x", query.Options{}).Filter != nil {
 			continue
 		}
-		read, err := t.reader.read(t.ctx, name+":x") // also of others, which is remembered
+		read, err := t.reader.read(t.ctx, name+":x") // also for others, which is cached
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (t *trial) property(doc *audited) error {
 	return nil
 }
 
-// beside asks for what is about the same as a text, and for the plain search of both branches.
+// beside asks for chunks similar to a text, and for plain hybrid search.
 func (t *trial) beside() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {
@@ -237,7 +237,7 @@ func (t *trial) beside() error {
 	return t.answer("beside", ids)
 }
 
-// unmet asks for a value that nothing has, which is answered by those that there are.
+// unmet asks for a value that no document has. The answer suggests existing values.
 func (t *trial) unmet() error {
 	_, doc := t.target()
 	columns := []string{"tag", "path", "ext"}

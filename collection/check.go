@@ -14,10 +14,9 @@ import (
 	"sheaf/store"
 )
 
-// Faults reads everything and lists what is wrong. What could not be looked at, since a server did not
-// answer, is an error: it may be whole. x.Stopped says afterwards
-// whether a run was stopped before its end, x.OutdatedRead whether an older version of the
-// program read documents, which it may have filed otherwise.
+// Faults reads everything and lists the faults. A server that does not answer is an error, since its chunks may be
+// whole. Faults also sets x.Stopped when a run was stopped before its end, and x.OutdatedRead when an older version
+// of the program read documents.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}
@@ -42,7 +41,7 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 		}
 	}
 	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
-		// Perhaps only since another process, such as a server, writes: once more while none can.
+		// Another process that writes may be the cause. Check again while no process can write.
 		var silent error
 		err := x.whenFree(ctx, func() error {
 			release, err := x.Catalog.Hold()
@@ -61,7 +60,7 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 		}
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, err
-		} // else it cannot be written, and stays as it is
+		} // else the index cannot be written and stays as it is
 	}
 	if err := intake.Open(x.Where.Dir).Check(); err != nil {
 		faults = append(faults, fmt.Errorf("%w: %w", sheaf.ErrCorrupt, err))
@@ -69,7 +68,7 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	return faults, ctx.Err()
 }
 
-// catalogFaults lists what is wrong with what is known of the documents.
+// catalogFaults lists the faults of the catalog.
 func (x *Index) catalogFaults() []error {
 	faults := x.View.Check()
 	if x.OutdatedRead = x.OutdatedText(); x.OutdatedRead != "" {
@@ -81,8 +80,8 @@ func (x *Index) catalogFaults() []error {
 	return faults
 }
 
-// agreement compares how many chunks the catalog knows with how many can be
-// found, and a server may hold others beside. What a run left that was stopped is no fault.
+// agreement compares the number of chunks in the catalog with the number that a search finds. A server may hold
+// chunks of other folders. Chunks of a stopped run are no fault.
 func (x *Index) agreement(ctx context.Context) ([]error, error) {
 	r, ok := x.Backend.(store.Reporter)
 	if !ok {
@@ -93,7 +92,7 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 		return nil, err
 	}
 	if stats.Chunks == x.View.Chunks() && x.Target == nil {
-		return nil, nil // on a server, others can stand for as many that are missing
+		return nil, nil // on a server, other chunks can make up for missing ones
 	}
 	if _, report, err := x.Pending(ctx); err == nil {
 		if x.Stopped = x.StoppedRun(stats.Chunks, report.Waiting); x.Stopped != "" {
@@ -138,34 +137,33 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 	return faults, nil
 }
 
-// fewer is the fault of an index that does not find all chunks.
+// fewer returns the fault of an index that does not find all chunks.
 func fewer(known, found int) error {
 	return fmt.Errorf("the catalog knows %s chunks, %s can be found", wording.Count(known), wording.Count(found))
 }
 
-// strays lists the documents of the server that the catalog does not know and no file brings back.
+// strays lists the documents on the server that the catalog does not know and that no file can bring back.
 func (x *Index) strays(ctx context.Context) (*losses, error) {
 	lost := &losses{}
 	err := lost.addStrays(ctx, x.Backend, x.Trees(), func(id sheaf.ID) bool { _, ok := x.View.Document(id); return ok })
 	return lost, err
 }
 
-// countBatch is how many chunks a server is asked for at once to be counted: few enough
-// for every server's longest list.
+// countBatch is how many chunks one request counts. It is below the longest list that any server returns.
 const countBatch = 1000
 
-// Reach is which of the chunks that the catalog knows a server finds.
+// Reach says which chunks of the catalog a server finds.
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is how many of their passages no search by meaning finds; they are of some of the
-	// chunks in doubt.
+	// Unreached is the number of their passages that a search by meaning does not find. The chunks in doubt have
+	// them.
 	Unreached int
 	doubt     []sheaf.ID
 }
 
-// SearchOurs searches for every chunk that the catalog knows, by ID and tree. How many chunks a server
-// holds in all does not tell, because those of others stand for those that are missing.
+// SearchOurs searches for every chunk of the catalog by ID and tree. The total number of chunks on a server is not
+// enough: chunks of others can make up for missing ones.
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)
@@ -233,16 +231,16 @@ func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
 
-// Strayed is the error of a check that found such documents and nothing else.
+// Strayed returns the error of a check that found such documents and nothing else.
 func (x *Index) Strayed() error {
 	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
 		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check "+
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun says that a run was stopped between writing its last documents and
-// recording them, or that one is under way; "" when neither explains that so many
-// chunks are found. Such documents wait to be indexed, and all others must be found.
+// StoppedRun describes a run that was stopped between writing its last documents and recording them, or that still
+// runs. It returns "" when neither explains the number of found chunks. The documents of the run may wait to be
+// indexed, but a search must find all others.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// weighted is the weight of a coding: RFC 9110, section 12.4.2.
+// weighted matches the weight of a coding: RFC 9110, section 12.4.2.
 var weighted = regexp.MustCompile(`^[ \t]*[qQ]=([01](?:\.[0-9]{0,3})?)[ \t]*$`)
 
-// TakesGzip reports whether a client that sent this header wants its answer packed
-// with gzip: that it names it, or * for what it does not name, and does not like
-// unpacked answers better (RFC 9110, section 12.5.3).
+// TakesGzip reports whether a client with this header accepts gzip: the header names gzip or *, and does not prefer
+// unpacked answers (RFC 9110, section 12.5.3).
 func TakesGzip(h http.Header) bool {
 	if len(h["Accept-Encoding"]) == 0 {
 		return false
@@ -23,7 +22,7 @@ func TakesGzip(h http.Header) bool {
 		name = strings.ToLower(strings.TrimSpace(name))
 		weights[name] = 1
 		if m := weighted.FindStringSubmatch(weight); m != nil {
-			weights[name], _ = strconv.ParseFloat(m[1], 64) // the pattern lets numbers through alone
+			weights[name], _ = strconv.ParseFloat(m[1], 64) // the pattern matches numbers only
 		}
 	}
 	gzip, named := weights["gzip"]

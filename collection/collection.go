@@ -42,68 +42,60 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say what a collection is made of. What they name stays open, and
-// belongs to the caller, until the collection is closed.
+// Options say how a collection is opened. Everything that they name stays open until the caller closes it, after the
+// collection.
 type Options struct {
-	// Name is what the collection is called.
+	// Name is the name of the collection.
 	Name    string
 	Catalog *catalog.Catalog
 	Backend store.Backend
-	// Store names the backend in warnings; "" is "the store". Distant says that it
-	// answers over a network, so that others may work while it is waited for.
+	// Store names the store in warnings; "" is "the store". Distant means that the store answers over a network, so
+	// other requests may run while one waits.
 	Store    string
 	Distant  bool
 	Analyzer *analysis.Analyzer
-	// SharedStatistics lets callers from whom documents are kept search by words in a
-	// store that counts how rare words are in all documents only: scores tell then whether
-	// hidden ones hold a word. Without it such searches are sheaf.ErrUnsupported.
+	// SharedStatistics lets restricted callers search by words in a store that counts rare words over all documents
+	// only. Their scores then reveal whether hidden documents hold a word. Without it such searches are
+	// sheaf.ErrUnsupported.
 	SharedStatistics bool
-	// ShowComments shows comments in Markdown to callers from whom documents are kept. Without
-	// it their words may still find a section where the index was made with them: see
-	// ingest.Options.HideComments.
+	// ShowComments shows comments in Markdown to restricted callers. Without it their words may still find a section
+	// when the index was made with them: see ingest.Options.HideComments.
 	ShowComments bool
-	// Embed gives the vector of a query; nil without a model.
+	// Embed returns the vector of a query. It is nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
-	// Passages says how texts were cut for the model, so that a snippet can
-	// show the passage that was found; zero shows the beginning.
+	// Passages says how texts were cut for the model, so that a snippet can show the found passage. Zero shows the
+	// beginning.
 	Passages chunk.Passages
-	// Confidence gives what tells how sure the answers of a profile are; nil
-	// says nothing of it.
+	// Confidence returns the calibration of a profile. Without it answers have no confidence.
 	Confidence func(p *profile.Profile) *search.Calibration
-	// Model, when it is not nil, is used instead of Embed: a model in the program,
-	// which can be asked for more than vectors.
+	// Model replaces Embed when it is not nil. It is a model in the program, which does more than make vectors.
 	Model model.Embedder
-	// Rerank is the model that reads the first answers again, for profiles
-	// that want that; nil for none.
+	// Rerank scores the first results again, for profiles that ask for it. It is nil without such a model.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles, ProfileDirs are the folders to list
-	// beside the built-in ones. Nil is the built-in ones.
+	// Profiles finds ranking profiles. ProfileDirs are listed beside the built-in profiles. Nil finds the built-in
+	// ones.
 	Profiles    profile.Source
 	ProfileDirs []string
-	// Tuned is the folder of the index, where profiles that are tuned to it
-	// lie; "" for none.
+	// Tuned is the folder of profiles that are tuned to this index, or "".
 	Tuned string
-	// Profile is the name of the profile when a request names none; "" is
-	// profile.Default.
+	// Profile ranks when a request names no profile; "" is profile.Default.
 	Profile string
-	// Scanner reads the files of the collection's folder for profiles that find
-	// candidates there, under the names that the catalog has for them; nil when
-	// there is no such folder.
+	// Scanner reads the files of the folder for profiles that need no index. It is nil when there is no folder.
 	Scanner search.Scanner
-	// Local is the person whose command asks; nil for callers over HTTP or MCP.
+	// Local describes the person who runs the command. It is nil for callers over HTTP or MCP.
 	Local *Local
-	// Ingest says how documents get in; nil for a collection that is only
-	// read. Its Catalog, Backend and Turn are set by New.
+	// Ingest says how documents are written. It is nil for a collection that only answers. New sets its Catalog,
+	// Backend and Turn.
 	Ingest *ingest.Options
 	// Intake is the folder whose file intake.db keeps the documents that programs give, as they
 	// gave them, and accepted work until it is done. "" for a collection that takes neither.
 	Intake string
 	// Judged is the folder that saved judgements are written to; "" for none.
 	Judged string
-	// CacheBytes bounds the memory of remembered answers; 0 is DefaultCacheBytes. With less than 0 repeated
-	// questions are searched for again, and only cursors find answers.
+	// CacheBytes bounds the memory of cached answers; 0 is DefaultCacheBytes. With a negative value, only cursors
+	// find cached answers.
 	CacheBytes int64
-	// Now is the clock; nil is time.Now.
+	// Now returns the time; nil is time.Now.
 	Now func() time.Time
 	// Notice gets the errors of Work, which belong to no request; it may be nil.
 	Notice func(error)
@@ -116,7 +108,7 @@ type Collection struct {
 	counts   counts
 	profiles profileCache
 	closed   atomic.Bool
-	reading  sync.RWMutex // held to read by every Reader
+	reading  sync.RWMutex // every Reader holds it for reading
 	given    given
 	recall   recallMeter
 	health
@@ -134,16 +126,17 @@ type health struct {
 	tellHarm     sync.Once
 }
 
-// watch is how the collection follows its folders.
+// watch is the state of following the folders.
 type watch struct {
 	watching atomic.Pointer[watchState]
-	indexing atomic.Pointer[ingest.Progress] // how far a run is; nil while none indexes
-	// fresh says that nothing was indexed when the collection was opened, willWatch that Watch is or will be called.
+	indexing atomic.Pointer[ingest.Progress] // progress of a run; nil without a run
+	// fresh means that nothing was indexed when the collection was opened. willWatch means that Watch is or will be
+	// called.
 	fresh     bool
 	willWatch atomic.Bool
 }
 
-// New opens a collection of what o names.
+// New opens a collection with these options.
 func New(o Options) (*Collection, error) {
 	if o.Catalog == nil || o.Backend == nil && o.Local == nil || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("open collection %q: a catalog, a store and an analyzer are needed", o.Name)
@@ -208,10 +201,10 @@ func (c *Collection) shut() error {
 	return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
 }
 
-// Name is what the collection is called.
+// Name returns the name of the collection.
 func (c *Collection) Name() string { return c.o.Name }
 
-// Profile is the name of the ranking profile when a request names none.
+// Profile returns the ranking profile of requests that name none.
 func (c *Collection) Profile() string { return c.o.Profile }
 
 // For returns the collection at this moment, as a caller with grant may see it. Close the Reader
@@ -237,9 +230,9 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	if p, ok := st.(store.Pinner); ok {
 		held, err := p.Pin()
 		switch {
-		case err == nil: // else its requests say why
+		case err == nil: // else its requests report the error
 			st, pinned = held, held
-		case errors.Is(err, store.ErrMadeOtherwise): // since it was opened; the catalog may not say so yet
+		case errors.Is(err, store.ErrMadeOtherwise): // since it was opened; the catalog may not know it yet
 			c.seen(ingest.ErrRebuilt)
 			return nil, ingest.ErrRebuilt
 		}
@@ -324,8 +317,7 @@ func isClosed(told <-chan struct{}) bool {
 	}
 }
 
-// stampOf is the state of the index that a view and a store are at; told is false
-// when the store does not tell its own.
+// stampOf returns the state of the index of a view and a store. told is false when the store has no version.
 func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)
@@ -337,11 +329,10 @@ func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
 	return s, err == nil
 }
 
-// now is the time that relative dates and ages are measured by: to the minute, so
-// that an answer is good for one.
+// now returns the time for relative dates and ages, cut to the minute, so that an answer can be cached for a minute.
 func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
 
-// Cache says where answers came from and how much of them is remembered.
+// Cache says where answers came from and how large the cache is.
 func (c *Collection) Cache() CacheCounts { return c.answers.state() }
 
 // watchState is the result of the last run of Watch.
@@ -390,7 +381,7 @@ func (c *Collection) withProgress() ingest.Options {
 	return o
 }
 
-// Refresh brings the collection up to date with its folders once.
+// Refresh updates the collection from its folders once.
 func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	if c.o.Ingest == nil {
 		return nil, fmt.Errorf("refresh %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -403,7 +394,7 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 	return report, err
 }
 
-// ran notes how a run went.
+// ran records the result of a run.
 func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
 	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
@@ -419,17 +410,17 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
-// Looking reports whether changed files are still to be looked for, or are, for the first
-// time since the collection was opened: what was saved before then may not be found.
+// Looking reports whether the first look for changed files since the collection was opened is not over. Until then,
+// files that were saved before may be missing.
 func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
 
-// filling says that the folder is indexed for the first time.
+// filling reports whether the folder is being indexed for the first time.
 func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready is nil when the collection can answer; else it says why not. A
-// collection without documents is ready once it has been looked for some.
+// Ready returns nil when the collection can answer, and else the reason. A collection without documents is ready
+// after the first look for some.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()
@@ -453,8 +444,8 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved says that the name of the store stands for another one now, and the collection keeps to the one
-// before; nil when it does not.
+// Moved returns an error when the name of the store now stands for another index. The collection still uses the
+// earlier one.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
 		return m.Moved()
@@ -462,42 +453,40 @@ func (c *Collection) Moved() error {
 	return nil
 }
 
-// Coming reports whether the collection cannot be asked now, and may be before long, so that
-// waiting a while is worth it: not while its index is gone.
+// Coming reports whether a collection that cannot answer may answer soon, so that waiting helps. It returns false
+// while the index is missing.
 func (c *Collection) Coming(ctx context.Context) bool {
 	err := c.Ready(ctx)
 	return err != nil && !errors.Is(err, catalog.ErrGone)
 }
 
-// profileCache keeps profiles for a moment: a request need not read files, and
-// an edited profile is used soon.
+// profileCache keeps profiles for a short time: requests share the read files, and an edited profile is used soon.
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
-	// editions is how many different profiles have been read.
+	// editions counts the different profiles that were read.
 	editions uint64
 }
 
-// loadedProfile is a profile as it was read. Its edition is another one when its
-// text is.
+// loadedProfile is a profile as it was read. Another text has another edition.
 type loadedProfile struct {
 	profile *profile.Profile
-	plan    *profile.Plan // of one request; nil in the cache
+	plan    *profile.Plan // for one request; nil in the cache
 	edition uint64
 	at      time.Time
-	// from are the texts that it was made of, nil when they are not known.
+	// from are the texts that the profile was made of, or nil when they are unknown.
 	from []profileText
 }
 
-// profileText is what stood in a file of a profile, that there was none of a name, or what
-// tuned it: then the name is "".
+// profileText is the text of a profile file, or the absence of one, or the tuning of the profile. The name of a
+// tuning is "".
 type profileText struct {
 	name, file string
 	text       []byte
 	missing    bool
 }
 
-// readProfile reads a profile, and tells of what it was made.
+// readProfile reads a profile and returns the texts that it was made of.
 func (c *Collection) readProfile(name string) (*profile.Profile, []profileText, error) {
 	before, known := c.tunedText(name)
 	var from []profileText
@@ -514,12 +503,12 @@ func (c *Collection) readProfile(name string) (*profile.Profile, []profileText, 
 	}
 	after, still := c.tunedText(name)
 	if !known || !still || !bytes.Equal(before, after) || !plainName.MatchString(name) {
-		return p, nil, nil // what lies beside a file is not told of
+		return p, nil, nil // the files beside a profile in a file are unknown
 	}
 	return p, append(from, profileText{text: before}), nil
 }
 
-// tunedText is what tunes a profile, nil when nothing does; false when that is not known.
+// tunedText returns the tuning of a profile, or nil without one. It returns false when it cannot read the tuning.
 func (c *Collection) tunedText(name string) ([]byte, bool) {
 	if c.o.Tuned == "" {
 		return nil, true
@@ -553,9 +542,8 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 // profileAge is how long a profile is used before it is read again.
 const profileAge = time.Second
 
-// Load is the named profile, "" for the default one. Names of files, which
-// package profile takes too, are not found: callers must not have the server
-// read its disk.
+// Load returns the named profile, "" for the default one. It does not find files by name, which package profile also
+// does: callers must not make the server read its disk.
 func (c *Collection) Load(name string) (*profile.Profile, error) {
 	p, err := c.load(name)
 	return p.profile, err
@@ -612,12 +600,12 @@ func (c *profileCache) reread() {
 	}
 }
 
-// usualLimit is how many results a request with these parameters wants when it does not say.
+// usualLimit returns the number of results of a request that does not set one.
 func usualLimit(p *profile.Profile, set map[string]string) int {
 	return cmp.Or(p.DefaultLimit(set), DefaultLimit)
 }
 
-// canRun is nil when a profile can run here as it is written.
+// canRun returns an error when a profile cannot run here as it is written.
 func (c *Collection) canRun(p *profile.Profile) error {
 	plan, err := p.Plan(usualLimit(p, nil), nil)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"sheaf/store"
 )
 
-// maxCounts bounds how many counts are remembered.
+// maxCounts bounds the number of cached counts.
 const maxCounts = 20_000
 
-// counts remembers in how many chunks that a caller sees words are, at the newest state of the index. Every search
-// counts its words, which for a caller who sees a part takes half as long as the search (BenchmarkSearch).
+// counts caches how many of a caller's visible chunks hold a word, at the newest state of the index. Every search
+// counts its words. For a restricted caller, counting takes half as long as the search (BenchmarkSearch).
 type counts struct {
 	mu sync.Mutex
 	at stamp
 	n  map[countKey]int
 }
 
-// countKey is what is counted, and for whom.
+// countKey names a count and its caller.
 type countKey struct {
 	visibleTo answerKey
 	what      string // the kind of a query, a space, and its text
@@ -45,7 +45,8 @@ func (c *counts) put(at stamp, key countKey, n int) {
 	c.n[key] = n
 }
 
-// counted names what a request counts: all chunks, or those with a word or a phrase in any field; "" for others.
+// counted names the count of a request: all chunks, or chunks with a word or a phrase in any field. It returns "" for
+// other requests.
 func counted(req *store.Request) string {
 	if req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != store.CombineBM25F ||
 		len(req.Text.Fields) != len(sheaf.Fields) {

@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 )
 
-// cursorKey is the part of an answer's key that cursors have.
+// cursorKey is the part of an answer's key that cursors hold.
 type cursorKey [8]byte
 
 func (k answerKey) cursor() cursorKey { return cursorKey(k[:len(cursorKey{})]) }
@@ -20,7 +20,7 @@ const (
 	tokenBytes = len(cursorKey{}) + 2*placeBytes + checkBytes
 )
 
-// cursorOf returns the cursor of the page of an answer that begins at from. It is for this caller only.
+// cursorOf returns the cursor of the page that begins at from. Only this caller can use it.
 func (r *Reader) cursorOf(a *answer, from, limit int) string {
 	key := a.key.cursor()
 	token := binary.BigEndian.AppendUint16(key[:], uint16(from))
@@ -50,10 +50,9 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 	return a, from, limit, nil
 }
 
-// Page returns the page of an earlier search that a cursor stands for. A cursor that no search gave, that is no
-// longer kept, or that was given to another caller is [ErrExpired]; one of another search is [ErrConflict]. as is the
-// search that the caller believes the cursor to belong to: its Text as the answer showed it, Filter, Profile and Sort,
-// each "" for whatever it was.
+// Page returns the page of an earlier search that a cursor names. An unknown or expired cursor, or one of another
+// caller, is [ErrExpired]. A cursor of another search than as is [ErrConflict]: as has the Text that the answer
+// showed, Filter, Profile and Sort; "" fits any.
 func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {

@@ -27,7 +27,7 @@ type Step struct {
 	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of hits, from 1, when some between them are left out; only when brief was asked for."`
 }
 
-// MaxScore bounds the scores of rankings that callers bring and get.
+// MaxScore bounds the scores of rankings that callers send or receive.
 const MaxScore = 1e100
 
 // Scored is an identifier with its score.
@@ -36,11 +36,10 @@ type Scored struct {
 	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"Its score; larger is better."`
 }
 
-// MaxStepHits is how many hits of every step are shown.
+// MaxStepHits is how many hits of a step are shown.
 const MaxStepHits = 100
 
-// drawnHits is how many of the best of every step a brief explanation follows through
-// all steps.
+// drawnHits is how many of the best hits of a step a brief explanation follows through all steps.
 const drawnHits = 5
 
 // Explain answers a query and says what every step did.
@@ -80,7 +79,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	return out, r.Err()
 }
 
-// followed are the results and the best hits of every step.
+// followed returns the results and the best hits of every step.
 func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 	ids := make(map[sheaf.ID]bool, len(answer.Results)+drawnHits*len(trace))
 	for i := range answer.Results {
@@ -118,13 +117,12 @@ type Absence struct {
 	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that stands for it."`
 	Reasons []string `json:"reasons" doc:"What every branch knows of it, then the step that lost it."`
 
-	degraded bool // a part of the ranking failed: warnings say which
+	degraded bool // a part of the ranking failed; warnings name it
 	warnings []string
 }
 
-// WhyNot says why id is not among the results of a query, or where it is. What
-// does not exist and what the caller may not see are the same
-// sheaf.ErrNotFound. It is that of a ranking: Sort, Facets and Count of the request change nothing.
+// WhyNot says why id is not among the results of a query, or where it is. An ID that does not exist and an ID that
+// the caller may not see are the same sheaf.ErrNotFound. WhyNot ignores Sort, Facets and Count of the request.
 func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Absence, error) {
 	parsed, p, err := r.prepare(ctx, &q)
 	if err != nil {
@@ -135,7 +133,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	}
 	a, err := r.searcher(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	switch {
-	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // in the words of the others
+	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // with the same text as other missing IDs
 		return nil, notFound(id)
 	case err != nil:
 		return nil, err
@@ -154,15 +152,14 @@ type Move struct {
 	ScoreAfter  float64  `json:"score_after" doc:"Its score after."`
 }
 
-// WhatIf says which results of a query move when the parameters in change are
-// set as well: those of the second answer in their order, then those that went
-// away. Of the request it takes what WhyNot does.
+// WhatIf returns the results that move when the parameters in change are set too: first the second answer in its
+// order, then the results that disappear. It ignores what WhyNot ignores.
 func (r *Reader) WhatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, error) {
 	moves, _, err := r.whatIf(ctx, q, change)
 	return moves, err
 }
 
-// whatIf is WhatIf, with both answers.
+// whatIf is WhatIf and also returns both answers.
 func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]string) ([]Move, [2]*search.Result,
 	error) {
 	var answers [2]*search.Result
@@ -207,14 +204,14 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
 }
 
-// Profiles are the ranking profiles, by name: those of the folders, the built-in ones and
-// that of the collection, unless it is a file. One that cannot be read says why.
+// Profiles lists the ranking profiles by name: those of the folders, the built-in ones, and the collection's profile
+// unless it is a file. A profile that cannot be read has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {
 		return nil, err
 	}
-	// A program may have its profile from elsewhere. Where a file is on the server is not told.
+	// A program may load its profile from elsewhere. Paths of files on the server stay secret.
 	at, listed := slices.BinarySearchFunc(infos, c.o.Profile, func(info profile.Info, name string) int {
 		return strings.Compare(info.Name, name)
 	})

@@ -10,8 +10,8 @@ import (
 	"sheaf/text/query"
 )
 
-// facetColumns are the columns whose values can be counted, orderColumns those
-// that results can be put in the order of, beside "prop.NAME".
+// facetColumns are the columns that can be counted. orderColumns are the columns that can sort. Both also allow
+// "prop.NAME".
 var (
 	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
 	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
@@ -40,7 +40,7 @@ func validSort(name string) error {
 		name, strings.Join(orderColumns, ", "))
 }
 
-// order reads the name of a column, with a dash before it for the largest first; nil for "".
+// order reads the name of a column, with a dash before it for the largest first. It returns nil for "".
 func order(name string) *store.Order {
 	if name == "" {
 		return nil
@@ -49,7 +49,7 @@ func order(name string) *store.Order {
 	return &store.Order{Column: fold.Text(column), Descending: descending}
 }
 
-// columnsOf are the columns of facets, as the store names them.
+// columnsOf returns the store's names of facet columns.
 func columnsOf(names []string) []string {
 	columns := make([]string, len(names))
 	for i, name := range names {
@@ -58,7 +58,7 @@ func columnsOf(names []string) []string {
 	return columns
 }
 
-// shownFacets are counts by the names that were asked for.
+// shownFacets returns counts under the requested names.
 func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
 	if len(names) == 0 {
 		return nil

@@ -15,11 +15,10 @@ import (
 	"sheaf/internal/wording"
 )
 
-// AnswerTime is how long a folder may take to say what it is: one on a drive that is gone
-// may never do so.
+// AnswerTime bounds how long a folder may take to answer. A folder on a missing drive may never answer.
 var AnswerTime = 10 * time.Second
 
-// InTime looks at a folder, and waits for it no longer than AnswerTime.
+// InTime looks at a folder and waits at most AnswerTime.
 func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	type seen struct {
 		info fs.FileInfo
@@ -41,7 +40,7 @@ func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, er
 	}
 }
 
-// RealFolder is a folder as an absolute path with links resolved; "" is the current folder.
+// RealFolder returns a folder as an absolute path without links; "" is the current folder.
 func RealFolder(dir string) (string, error) {
 	if dir == "" {
 		dir = "."
@@ -63,14 +62,14 @@ func RealFolder(dir string) (string, error) {
 	return filepath.Abs(real)
 }
 
-// FileFault gives an error of the file system its category and plain words. what is the
-// kind of thing that was to be opened, as in "folder".
+// FileFault gives an error of the file system its category and plain words. what names the kind of thing, such as
+// "folder".
 func FileFault(what string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		if named { // without the name of the call, which says nothing
+		if named { // leave out the name of the system call
 			err = fmt.Errorf("no such %s: %s", what, path.Path)
 		}
 		return sheaf.WithCategory(sheaf.ErrNotFound, err)
@@ -83,8 +82,7 @@ func FileFault(what string, err error) error {
 	return err
 }
 
-// NearFile adds to an error about a name that does not exist the nearest one
-// beside it that does.
+// NearFile adds the nearest existing name in the folder to an error about a missing name.
 func NearFile(err error, name string) error {
 	entries, _ := os.ReadDir(filepath.Dir(name)) // without a list there is no hint
 	var names []string

@@ -17,8 +17,8 @@ import (
 // FusedProfile is the built-in profile that [Reader.Fused] runs.
 const FusedProfile = "rrf"
 
-// fusedProfile is the built-in whatever a user's profile of its name or tuned
-// numbers say: a contract stands on it. Its edition is 0, which no loaded one has.
+// fusedProfile is always the built-in profile, since a contract depends on it. A user's profile of this name and
+// tuned numbers do not apply. Its edition is 0, which no loaded profile has.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
 	return profile.Load(FusedProfile, profile.Builtin)
 })
@@ -28,16 +28,14 @@ type Fused struct {
 	Results  []FusedResult
 	Degraded bool
 	Warnings []string
-	Failures []string // as those of an [Answer]
+	Failures []string // like those of an [Answer]
 	Timings  []search.Timing
 }
 
-// FusedResult is a chunk with its rank in each leg; 0 where the leg did not find
-// it.
+// FusedResult is a chunk with its rank in each leg; 0 means that the leg did not find it.
 type FusedResult struct {
 	ID sheaf.ID
-	// Content is the chunk's own text, without that of sections within it; its title where
-	// that is blank.
+	// Content is the chunk's own text without its subsections, or its title when that text is blank.
 	Content              string
 	Score                float64
 	VectorRank, TextRank int
@@ -45,11 +43,9 @@ type FusedResult struct {
 	Chunk                sheaf.Chunk
 }
 
-// Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by
-// words, joined by method "rrf" with the constant k, 1..1000, or by
-// "weighted_sum" with equal weights. Each leg gives
-// min(max(5 x limit, 50), 1000) chunks; texts are read for what is
-// returned only. When one leg fails the other answers and Degraded is true.
+// Fused finds the best limit chunks, 1..MaxWindow, for text by meaning and by words. Method "rrf" fuses with the
+// constant k, 1..1000; "weighted_sum" fuses with equal weights. Each leg returns min(max(5 x limit, 50), 1000)
+// chunks. When one leg fails the other answers and Degraded is true.
 func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (*Fused, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)
@@ -74,7 +70,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		Results: []FusedResult{}, Degraded: result.Degraded, Timings: steps,
 		Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings,
 	}
-	if vector < 0 || words < 0 { // one leg answers alone, and that is no fault
+	if vector < 0 || words < 0 { // only one leg runs, and that is no fault
 		out.Warnings = append(out.Warnings, r.toldOf(result, slices.Concat(result.Notes, result.Unmet))...)
 	}
 	rank := func(h *search.Hit, leg int) int {

@@ -59,28 +59,25 @@ type Outline struct {
 	Position int      `json:"position" doc:"The place among the document's chunks, from 0."`
 }
 
-// GetOptions say how much of a chunk is wanted.
+// GetOptions say how much of a chunk Get returns.
 type GetOptions struct {
-	// Body leaves out what lies under sub-headings.
+	// Body leaves out the text under sub-headings.
 	Body bool
-	// Neighbors is how many chunks before and after it are wanted too,
-	// 0..MaxNeighbors.
+	// Neighbors is how many chunks before and after it are returned too, 0..MaxNeighbors.
 	Neighbors int
-	// Line, from 1, and Lines ask for lines of the document instead of the
-	// chunk, when Lines is above 0. A line alone before the first heading asks
-	// for what stands there and not for the whole document.
+	// Line, from 1, and Lines ask for lines of the document instead of the chunk, when Lines is above 0. A line
+	// before the first heading returns the text before that heading, not the whole document.
 	Line, Lines int
 }
 
 // MaxNeighbors is the most neighbors on each side.
 const MaxNeighbors = 50
 
-// Find is what an address names: an identifier, a path, path#heading, path:line
-// or path:line:count. What does not exist and what the caller may not see are
-// the same [address.NotFound].
+// Find resolves an address: an identifier, a path, path#heading, path:line or path:line:count. A missing part and a
+// part that the caller may not see are the same [address.NotFound].
 func (r *Reader) Find(text string) (address.Target, error) {
 	trees := r.view.Settings().Trees
-	if r.guard.filter != nil { // a path that leads there from outside would tell where the folder lies
+	if r.guard.filter != nil { // an outside path that resolves would reveal where the folder is
 		trees = slices.Clone(trees)
 		for i := range trees {
 			trees[i].Root = ""
@@ -103,9 +100,8 @@ func (r *Reader) Find(text string) (address.Target, error) {
 	return t, err
 }
 
-// Get is the chunk or document called id, with its text. What does not exist
-// and what the caller may not see are the same sheaf.ErrNotFound; that of a file which
-// changed after it was indexed is sheaf.ErrUnavailable until it is indexed again.
+// Get returns the chunk or document called id with its text. A missing document and a hidden one are the same
+// sheaf.ErrNotFound. A file that changed after it was indexed is sheaf.ErrUnavailable until it is indexed again.
 func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error) {
 	if o.Neighbors < 0 || o.Neighbors > MaxNeighbors && r.c.o.Local == nil {
 		return nil, fieldError("neighbors", "%d: must be within 0..%d", o.Neighbors, MaxNeighbors)
@@ -147,7 +143,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	return &part, nil
 }
 
-// WholeSpan is a chunk's span with its heading.
+// WholeSpan returns a chunk's span with its heading.
 func WholeSpan(c *sheaf.Chunk) sheaf.Span {
 	if c.HasHeading {
 		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
@@ -192,8 +188,8 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 
 func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, c.Position} }
 
-// link is where a link leads for this caller: nowhere when they may not see it.
-// What is written in a text that they may see is theirs to read.
+// link resolves a link for this caller. A link to a hidden document has no target, but keeps its text, which the
+// caller may read.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
 	if id, ok := r.guard.Resolve(from, l); ok {
@@ -224,8 +220,7 @@ type Document struct {
 	Pending    string           `json:"pending,omitempty" doc:"What is still to be done for it."`
 }
 
-// Document describes a document. What does not exist and what the caller may
-// not see are the same sheaf.ErrNotFound.
+// Document describes a document. A missing document and a hidden one are the same sheaf.ErrNotFound.
 func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	rec, err := r.guard.record(id)
 	if err != nil {
@@ -238,7 +233,7 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 		Links: orEmpty(r.guard.Links(id)), Backlinks: orEmpty(r.guard.Backlinks(id)), Warnings: orEmpty(d.Warnings),
 		Pending: r.view.Pending()[id]}
 	for _, p := range d.Properties {
-		// A field in the text has a name here, and its values in the chunks.
+		// The name of a field in the text is shown here; its values are in the chunks.
 		if len(p.Values) == 0 && !p.List && !chunk.IsAccessProperty(p.Name) {
 			continue
 		}
@@ -257,8 +252,8 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	return out, r.Err()
 }
 
-// ETag is the tag of a version of a document: another for another text, for
-// another say of who may see it, and for another date, which may be that of its file.
+// ETag returns the tag of a version of a document. It changes with the text, with the access rules and with the date,
+// which may be that of the file.
 func ETag(rec *catalog.Record) string {
 	h := rec.File.Hash
 	var beside []byte
@@ -279,7 +274,7 @@ func ETag(rec *catalog.Record) string {
 	return fmt.Sprintf(`"%x-%x"`, h[:], a[:4])
 }
 
-// Title is a document's title, or its file name without the extension.
+// Title returns a document's title, or its file name without the extension.
 func Title(d *sheaf.Document) string {
 	if d.Title != "" {
 		return d.Title
@@ -301,8 +296,8 @@ type DocumentList struct {
 	Next      string   `json:"next,omitempty" doc:"What to give as after for the next page; absent on the last one."`
 }
 
-// Documents lists the documents that the caller may see whose identifier begins
-// with prefix and comes behind after, at most limit of them, 1..MaxWindow.
+// Documents lists at most limit visible documents, 1..MaxWindow, whose identifier begins with prefix and sorts after
+// after.
 func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (*DocumentList, error) {
 	if limit < 1 || limit > MaxWindow {
 		return nil, fieldError("limit", "%d: must be within 1..%d", limit, MaxWindow)
@@ -325,8 +320,7 @@ func (r *Reader) Documents(_ context.Context, prefix, after string, limit int) (
 	return out, r.Err()
 }
 
-// Similar finds chunks of other documents that are like the one called id. The
-// request's Text is not used.
+// Similar finds chunks of other documents that are similar to the chunk called id. It ignores the request's Text.
 func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*Answer, error) {
 	c, ok := search.Part(r.guard, id)
 	if !ok {
@@ -342,7 +336,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	return r.like(ctx, SalientText(&doc, &c, content), other, q)
 }
 
-// like finds chunks like a text, of what filter lets through.
+// like finds chunks similar to a text that pass filter.
 func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filter, q SearchRequest) (*Answer, error) {
 	count := func(word string) (int, error) {
 		return r.frequency(ctx, word)
@@ -359,12 +353,11 @@ func (r *Reader) like(ctx context.Context, text salient.Text, filter sheaf.Filte
 	return a, err
 }
 
-// MaxContextBytes is the most that Context reads of a text.
+// MaxContextBytes bounds the text that Context reads.
 const MaxContextBytes = 16 << 20
 
-// Context finds chunks about what a text is about: what to read beside it. name
-// is that of the file that it is from, which says how to read it; "" is Markdown.
-// A document of that path is left out. The request's Text is not used.
+// Context finds chunks about the subject of a text. name is the file of the text and says how to read it; "" is
+// Markdown. The document of that path is left out. Context ignores the request's Text.
 func (r *Reader) Context(ctx context.Context, name string, content []byte, q SearchRequest) (*Answer, error) {
 	if len(content) > MaxContextBytes {
 		return nil, fieldError("text", "it has %d bytes: must have at most %d", len(content), MaxContextBytes)
@@ -385,8 +378,7 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 	return r.like(ctx, SalientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
-// SalientText is what a chunk says, with the titles of it and of what lies in
-// it.
+// SalientText returns the text of a chunk, with the titles of the chunk and of its subsections.
 func SalientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
 	where := c.Span
 	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)
@@ -409,8 +401,8 @@ func SalientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable takes the data, such as pictures in base64, out of the texts of a part and its
-// neighbors: an assistant pays for each character and can read none of it. Lines stay lines.
+// Readable removes embedded data, such as pictures in base64, from the texts of a part and its neighbors. An
+// assistant pays for each character and can read none of this data. Line numbers stay the same.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

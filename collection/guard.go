@@ -18,20 +18,18 @@ import (
 	"sheaf/text/chunk"
 )
 
-// guard is the access check: the store and the catalog as one caller may see
-// them. It is the only way from a Reader to either. As a backend it adds the
-// grant's filter to every request, so the store cuts among what may be seen; as
-// facts it knows no document that may not be seen. A caller who does not see
-// everything gets statistics over what they see, because an idf over the whole
-// collection would tell whether hidden documents hold a word.
+// guard is the access check. It shows the store and the catalog as one caller may see them, and a Reader has no other
+// way to either. It adds the grant's filter to every request to the store. It hides documents of the catalog that the
+// caller may not see. A restricted caller gets word statistics over visible documents, because an idf over all
+// documents would reveal whether hidden ones hold a word.
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
 	at        stamp // of both
 	counts    *counts
-	shared    bool         // statistics may be those of all documents where the store counts no others
+	shared    bool         // allows statistics over all documents when the store has no others
 	filter    sheaf.Filter // nil lets everything through
-	visibleTo answerKey    // names what the caller sees; zero for everything
+	visibleTo answerKey    // fingerprint of what the caller sees; zero for everything
 	hides     bool         // comments are not shown
 	viewer    store.Viewer
 	mu        sync.Mutex
@@ -71,8 +69,8 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searched is the guard as a search uses it: without counting when the store
-// cannot count, since a search does what it can without only when it sees that.
+// searched returns the guard for a search. It has no methods that count when the store cannot count, so that the
+// search can adapt.
 func (g *guard) searched() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
@@ -108,7 +106,7 @@ func (g *guard) bound(req store.Request) store.Request {
 	return req
 }
 
-// boundAll is bound of requests, which stay as they are.
+// boundAll returns copies of requests with the grant's filter.
 func (g *guard) boundAll(reqs []store.Request) []store.Request {
 	if g.filter == nil {
 		return reqs
@@ -120,7 +118,7 @@ func (g *guard) boundAll(reqs []store.Request) []store.Request {
 	return bound
 }
 
-// refused is why the store does not answer requests like req, which is bound; nil when it does.
+// refused returns why the store cannot answer requests like req, which has the grant's filter.
 func (g *guard) refused(req store.Request) error {
 	if s, ok := g.store.(store.Selective); ok {
 		return s.Supports(req)
@@ -130,12 +128,12 @@ func (g *guard) refused(req store.Request) error {
 
 type guardKey struct{}
 
-// forViewer is a context whose requests are made for who g is for, once for all of a search.
+// forViewer returns a context whose requests run for the caller of g. A search calls it once.
 func (g *guard) forViewer(ctx context.Context) context.Context {
 	return context.WithValue(store.WithViewer(ctx, g.viewer), guardKey{}, g)
 }
 
-// fromStore runs ask, which asks the store of g, and marks its errors as those of a store.
+// fromStore runs ask and marks its errors as errors of the store.
 func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(guardKey{}) != g {
 		ctx = store.WithViewer(ctx, g.viewer)
@@ -151,7 +149,7 @@ func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	})
 }
 
-// Explain implements store.Explainer, as far as the store does.
+// Explain implements store.Explainer if the store does.
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
 	e, ok := g.store.(store.Explainer)
 	if !ok {
@@ -162,8 +160,7 @@ func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	})
 }
 
-// Supports implements store.Selective: what the store says of requests as the
-// guard makes them.
+// Supports implements store.Selective for requests with the grant's filter.
 func (g *guard) Supports(req store.Request) error {
 	bound := g.bound(req)
 	err := g.refused(bound)
@@ -180,7 +177,7 @@ func (g *guard) Supports(req store.Request) error {
 	return err
 }
 
-// Count implements store.Counter, as far as the store does.
+// Count implements store.Counter if the store does.
 func (g *guard) Count(ctx context.Context, req store.Request) (int, error) {
 	counts, err := g.CountAll(ctx, []store.Request{req})
 	if err != nil {
@@ -200,7 +197,7 @@ func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 	})
 }
 
-// Scores implements store.Scorer, as far as the store does.
+// Scores implements store.Scorer if the store does.
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
 	scorer, ok := g.store.(store.Scorer)
 	if !ok {
@@ -210,7 +207,7 @@ func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
 }
 
-// CountAll implements store.Batcher, as far as the store counts.
+// CountAll implements store.Batcher if the store counts.
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	counter, ok := g.store.(store.Counter)
 	if !ok {
@@ -247,13 +244,13 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// Matches implements store.Matcher, as far as the store does.
+// Matches implements store.Matcher if the store does.
 func (g *guard) Matches() bool { return store.Matches(g.store) }
 
 // Lists reports whether the store counts by values.
 func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 
-// Facets implements store.Faceter, as far as the store does.
+// Facets implements store.Faceter if the store does.
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
 	f, ok := g.store.(store.Faceter)
 	if !ok {
@@ -264,7 +261,7 @@ func (g *guard) Facets(ctx context.Context, req store.Request, columns []string,
 	})
 }
 
-// Sorted implements store.Sorter, as far as the store does.
+// Sorted implements store.Sorter if the store does.
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
 	s, ok := g.store.(store.Sorter)
 	if !ok {
@@ -273,7 +270,7 @@ func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (
 	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) { return s.Sorted(ctx, g.bound(req), by) })
 }
 
-// errReadOnly says that readers do not write.
+// errReadOnly means that readers do not write.
 var errReadOnly = fmt.Errorf("%w: a reader does not write", sheaf.ErrUnsupported)
 
 // Write implements store.Backend; it refuses.
@@ -296,7 +293,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	if ok {
 		return seen
 	}
-	if rec, err := g.view.Head(doc); err == nil { // one that is hidden takes no longer than one that is not there
+	if rec, err := g.view.Head(doc); err == nil { // a hidden document takes as long as a missing one
 		c := store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
 		seen = g.filter.Match(&c)
 	}
@@ -335,8 +332,7 @@ func (g *guard) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return g.view.Document(id)
 }
 
-// SharedDocument is Document without a copy; nil when there is none. It must not be
-// changed.
+// SharedDocument is Document without a copy, or nil. The caller must not change it.
 func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 	if !g.visible(id) {
 		return nil
@@ -350,7 +346,7 @@ func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 		return nil
 	}
 	n := g.view.Node(id)
-	// Where nothing is hidden the node is not read: most lie in no cache of the processor.
+	// Without a filter, skip reading the node: most nodes are in no processor cache.
 	if g.filter == nil || n != nil && g.visible(n.Doc) {
 		return n
 	}
@@ -373,7 +369,7 @@ func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return g.view.Date(doc)
 }
 
-// FolderSize implements rank.Facts: it counts what may be seen.
+// FolderSize implements rank.Facts. It counts visible documents.
 func (g *guard) FolderSize(tree, folder string) int {
 	if g.filter == nil {
 		return g.view.FolderSize(tree, folder)
@@ -396,13 +392,13 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve is where a link leads among what may be seen: a hidden document does not stand
-// before another of its name, since that link would lead nowhere and tell of it.
+// Resolve returns the visible target of a link. It skips hidden documents of the same name: a link to nothing would
+// reveal them.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.among(), from, link)
 }
 
-// among are the documents that may be seen.
+// among returns the filter of visible documents.
 func (g *guard) among() catalog.Among {
 	if g.filter == nil {
 		return nil
@@ -410,7 +406,7 @@ func (g *guard) among() catalog.Among {
 	return g.visible
 }
 
-// Links implements rank.Facts, as Resolve has it.
+// Links implements rank.Facts with Resolve.
 func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -423,7 +419,7 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(g.view.Links(doc)), func(id sheaf.ID) bool { return !g.visible(id) })
 }
 
-// Backlinks implements rank.Facts, as Resolve has it.
+// Backlinks implements rank.Facts with Resolve.
 func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
 	switch {
 	case !g.visible(doc):
@@ -434,11 +430,10 @@ func (g *guard) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return g.view.BacklinksAmong(g.visible, doc)
 }
 
-// Err is the first fault that a fact met, or nil.
+// Err returns the first error of a catalog lookup, or nil.
 func (g *guard) Err() error { return g.view.Err() }
 
-// record is all that the catalog keeps of a document, or sheaf.ErrNotFound in
-// the same words whether it does not exist or may not be seen.
+// record returns the catalog's record of a document. A missing and a hidden document give the same sheaf.ErrNotFound.
 func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
 	if !g.visible(doc) {
 		return nil, cmp.Or(g.view.Err(), notFound(doc))
@@ -450,7 +445,7 @@ func (g *guard) record(doc sheaf.ID) (*catalog.Record, error) {
 	return rec, err
 }
 
-// text is that of a document that may be seen.
+// text returns the text of a visible document.
 func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if !g.visible(doc) {
 		return nil, notFound(doc)
@@ -459,7 +454,7 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if g.hides && err == nil {
 		content = chunk.WithoutComments(doc.Path(), content)
 	}
-	switch { // without the place of the file, which is not for everybody
+	switch { // the error leaves out the path of the file
 	case errors.Is(err, catalog.ErrStale):
 		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
 	case errors.Is(err, catalog.ErrUnread):
@@ -472,6 +467,6 @@ func notFound(id sheaf.ID) error {
 	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
 }
 
-// Properties are those of [catalog.View.Properties], hidden documents included: what a search tells of them
-// is only of documents that the caller sees.
+// Properties returns [catalog.View.Properties], hidden documents included. A search shows properties of visible
+// documents only.
 func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }

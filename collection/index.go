@@ -39,11 +39,11 @@ type Index struct {
 	language
 	want IndexOptions
 	said said
-	// Answering has options of the collection but for what the index itself knows.
+	// Answering has the collection's options, except those that the index sets.
 	Answering Options
 }
 
-// Site is the folder that is asked about and the index that serves it.
+// Site is the folder of the person's question and the index that serves it.
 type Site struct {
 	Folder string
 	Where  location.Location
@@ -53,12 +53,12 @@ type Site struct {
 	Target store.Opener
 	// Address is the store as the settings name it, Flag the flag that did so, "" for the settings.
 	Address, Flag string
-	// In is the folder as a person named it. Named says that a person named the folder of the index, too.
+	// In is the folder as the person named it. Named means that the person also named the folder of the index.
 	In    string
 	Named bool
 }
 
-// IndexOptions say what a command wants of an index.
+// IndexOptions say what a command needs from an index.
 type IndexOptions struct {
 	// Refresh updates the index first, unless the settings say otherwise.
 	Refresh bool
@@ -69,7 +69,7 @@ type IndexOptions struct {
 	Whole bool
 	// Make lets the program make an index when there is none. Without Make, a missing index is an error.
 	Make bool
-	// AsIs reports damage and leaves it. Damaged says that work met damage: it is looked for, and repaired.
+	// AsIs reports damage without repairing it. Damaged means that work met damage: Open looks for it and repairs it.
 	AsIs, Damaged bool
 	// Keep returns an error for an index that would be made again.
 	Keep bool
@@ -96,21 +96,21 @@ type Making struct {
 	Remote string
 	// Update says that the index is updated before an answer.
 	Update bool
-	// HideComments says whether comments are no text; nil hides them when there are keys.
+	// HideComments says whether comments are excluded from the text; nil excludes them when there are keys.
 	HideComments func() bool
 }
 
 // Events tell a person what happens. Only Notice and Warn must be set.
 type Events struct {
 	Notice func(format string, args ...any)
-	// Warn is a notice that belongs to the answer.
+	// Warn reports a problem with the answer.
 	Warn func(format string, args ...any)
-	// Quiet leaves out what an indexing run did.
+	// Quiet suppresses the report of an indexing run.
 	Quiet bool
 	// Indexing and Checking show progress until done is called.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
-	// Confirm returns an error when the person refuses to lose something. keep is how to keep it.
+	// Confirm asks before something is lost, and returns an error when the person refuses. keep says how to keep it.
 	Confirm func(what, keep string) error
 }
 
@@ -119,11 +119,11 @@ type Stores struct {
 	Catalog *catalog.Catalog
 	View    *catalog.View
 	Backend store.Backend
-	// Outdated is why the index must be made again before its vectors can be used; nil when it need not.
+	// Outdated says why the index must be made again before its vectors can be used, or is nil.
 	Outdated error
-	// locked says that this index is being made again and others are kept from it.
+	// locked means that this index is being made again, so other processes must wait.
 	locked bool
-	// rest is the time without a write after which the engine is put in order; 0 is never.
+	// rest is the time without a write after which the engine cleans up; 0 is never.
 	rest time.Duration
 }
 
@@ -137,15 +137,15 @@ type Models struct {
 	memory   *remember.Embedder // around Embedder, while documents are embedded
 }
 
-// language is what is known of the language of the index.
+// language is what is known about the language of the index.
 type language struct {
 	code     string
 	detected bool
-	sampled  int           // bytes of text that it was detected from
-	settled  bool          // it was detected again when there was enough text
-	grown    bool          // a program that watches did so
-	grows    chan struct{} // it is another one now
-	walk     *ingest.Walk  // what the folder held a moment ago; nil when it was not walked
+	sampled  int           // bytes of text that were analyzed
+	settled  bool          // detected again once there was enough text
+	grown    bool          // a watching program detected it again
+	grows    chan struct{} // closed when the language changed
+	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
 
 // Findings are what a check and a repair found beside faults; each text is "" when there is nothing to say.
@@ -154,15 +154,15 @@ type Findings struct {
 	Foreign      string // the store holds documents of another folder
 	OutdatedRead string // another version of the program read documents
 	reached      *Reach // which chunks a server finds
-	// Lost are documents that making the index again could not bring back, Copied is where the rest of them is kept.
+	// Lost are documents that a rebuild could not restore. Copied is the folder with a copy of the other documents.
 	Lost   []string
 	Copied string
 }
 
-// said is what the person was told, so that it is said once.
+// said remembers notices, so that each appears once.
 type said struct {
 	gone   []string // folders that are missing
-	unseen string   // why a watch does not hear of all changes
+	unseen string   // why a watch misses some changes
 }
 
 // NewIndex returns the index of a folder. [Index.Open] opens it.
@@ -171,14 +171,14 @@ func NewIndex(site Site, making Making, events Events) *Index {
 	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
 }
 
-// Grown says that the language of the index is another one now that there is more text.
+// Grown is closed when more text shows that the language of the index is another one.
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
-// Gone are the folders that are missing.
+// Gone returns the folders that are missing.
 func (x *Index) Gone() []string { return x.said.gone }
 
-// restAfter is the time without a write after which commands that stay put the engine in order. It is longer than the
-// pause between two saves of a person who writes a note.
+// restAfter is the time without a write after which long-running commands clean up the engine. It is longer than the
+// pause between two saves of a note.
 const restAfter = 2 * time.Second
 
 // Open opens the index; target is the server that keeps its chunks, nil is the engine. It makes, updates, repairs or
@@ -207,7 +207,7 @@ func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) e
 	return x.Advise(x.BringUp(ctx, o))
 }
 
-// BringUp opens the stores. It makes the index again or updates it where that is needed and wanted.
+// BringUp opens the stores. It makes the index again or updates it when needed and wanted.
 func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
 	x.want = o
 	life := Life{Reopen: func(context.Context) error {
@@ -259,8 +259,8 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 	return err
 }
 
-// UseStore keeps the chunks on a server. The catalog of each server has its own folder inside the index, so that the
-// engine and every server have exactly what they were given.
+// UseStore keeps the chunks on a server. The catalog of each server has its own folder inside the index, so it
+// matches the chunks of that server.
 func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
 	base := o
 	base.Rebuild = false
@@ -271,7 +271,7 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 	return nil
 }
 
-// Advise adds what a person can do about an index that cannot be used.
+// Advise adds advice about an index that cannot be used.
 func (x *Index) Advise(err error) error {
 	var advised *HintError
 	switch {
@@ -293,8 +293,8 @@ func (x *Index) Advise(err error) error {
 	return err
 }
 
-// Elsewhere says of an index whose folder cannot be made or opened what can be
-// done; errors of another kind stay.
+// Elsewhere adds advice to the error of an index folder that cannot be made or opened, and returns other errors as
+// they are.
 func Elsewhere(err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {
@@ -304,7 +304,7 @@ func Elsewhere(err error) error {
 		"with --index or SHEAF_DATA_DIR", path.Path)
 }
 
-// Prepare makes the index's folder, or checks the one that is there.
+// Prepare makes the index's folder, or checks an existing one.
 func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	if !x.Where.Exists {
 		if !o.Make {
@@ -315,7 +315,7 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 			return Elsewhere(fmt.Errorf("make index: %w", err))
 		}
 		if x.Where.Here {
-			// Keeps version control and other indexers out.
+			// Keep version control and other indexers out.
 			if err := os.WriteFile(filepath.Join(x.Where.Dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
 				return x.Advise(fmt.Errorf("make index: %w", err))
 			}
@@ -331,7 +331,7 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	case o.AsIs || o.Keep || !Remakable(err):
 		return x.Advise(err)
 	case errors.Is(err, sheaf.ErrCorrupt) && !x.Named:
-		// Where the index lies says what it covers; nothing else is lost.
+		// The location of the index says what it covers; nothing else is lost.
 		x.Notice("%v: it is written again", err)
 		if err := x.writeRecord(); err != nil {
 			return x.Advise(err)
@@ -352,8 +352,8 @@ func (x *Index) writeRecord() error {
 	return location.Record{Format: location.RecordFormat, Root: x.Where.Root}.Write(x.Where.Dir)
 }
 
-// OpenStores opens catalog and engine, with the analyzer that they were made
-// with, or the one that fits the folder when they are new.
+// OpenStores opens the catalog and the engine with the analyzer that made them. A new index gets the analyzer that
+// fits the folder.
 func (x *Index) OpenStores(ctx context.Context) error {
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
 	if err != nil {
@@ -403,7 +403,7 @@ func (x *Index) Close() {
 		_ = x.Catalog.Close()
 	}
 	if x.memory != nil {
-		_ = x.memory.Close() // what it could not keep is asked for again
+		_ = x.memory.Close() // vectors that it could not keep are computed again
 	}
 	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
 }
@@ -418,7 +418,7 @@ func (x *Index) Holds(folder string) bool {
 	return false
 }
 
-// StoreInErrors is what errors call the store of the index.
+// StoreInErrors returns the name of the store in errors.
 func (x *Index) StoreInErrors() string {
 	if x.Target == nil {
 		return "the index"
@@ -426,7 +426,7 @@ func (x *Index) StoreInErrors() string {
 	return x.Target.String()
 }
 
-// Collection answers questions about the index, and writes to it unless it is opened as it is. Close it before the
+// Collection answers questions about the index, and writes to it unless AsIs is set. Close the collection before the
 // index.
 func (x *Index) Collection() (*Collection, error) {
 	o, ingests := x.answering(), x.IngestOptions()
@@ -446,7 +446,7 @@ func (x *Index) Collection() (*Collection, error) {
 	return New(o)
 }
 
-// answering are the options of a collection that only answers, without a model.
+// answering returns options of a collection that only answers, without a model.
 func (x *Index) answering() Options {
 	o := x.Answering
 	o.Store = cmp.Or(o.Store, x.StoreInErrors())
@@ -455,8 +455,8 @@ func (x *Index) answering() Options {
 	return o
 }
 
-// folderScanner reads the files of the folder that the index is of, for profiles that need no index; nil when it is of
-// none.
+// folderScanner reads the files of the index's folder, for profiles that need no index. It returns nil when there is
+// no folder.
 func (x *Index) folderScanner(o ingest.Options) (search.Scanner, error) {
 	i := slices.IndexFunc(o.Trees, func(t catalog.Tree) bool { return t.Root == x.Where.Root && t.Root != "" })
 	if i < 0 {

@@ -13,7 +13,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// rebuildCommand empties the store and fills it again. It asks before it removes what the files cannot bring back.
+// rebuildCommand empties the store and fills it again. It asks before it removes documents that the files cannot
+// restore.
 func (x *Index) rebuildCommand() string {
 	if x.Flag == "" {
 		return "sheaf index --rebuild"
@@ -47,7 +48,7 @@ func (x *Index) openBackend(ctx context.Context) (store.Backend, error) {
 		return nil, StoreError{Err: err}
 	}
 	access, filled := store.Make, x.View.Chunks() > 0 && !x.remaking()
-	if filled { // what is gone is not made again, under a name that may stand for another
+	if filled { // do not make a missing store again: its name may now belong to another
 		access = store.Existing
 	}
 	if x.want.AsIs {
@@ -86,15 +87,14 @@ func (x *Index) openBackend(ctx context.Context) (store.Backend, error) {
 	return st, nil
 }
 
-// serverLost is the error of a server that holds nothing of what was written to it.
+// serverLost returns the error of a server that lost all written chunks.
 func (x *Index) serverLost(err error) error {
 	return Hint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", x.Target, x.View.Chunks(),
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer removes what the server holds, when that was asked for and is not done
-// yet: what an earlier version, or other settings, filled it with, or what somebody removed
-// a part of, goes settings and all, else only the chunks do.
+// emptyServer empties the server when the person asked for it and it is not yet done. It also drops the server's
+// settings when another version or other settings filled it, or when a part of it is missing.
 func (x *Index) emptyServer(ctx context.Context) error {
 	if x.View.Settings().Extra[remakingKey] != remakingServer {
 		return nil
@@ -120,7 +120,7 @@ func (x *Index) emptyServer(ctx context.Context) error {
 			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
-			if dropped := x.Target.Drop(ctx); dropped != nil { // which may leave it, for what others have there
+			if dropped := x.Target.Drop(ctx); dropped != nil { // it may refuse, since others have documents there
 				return dropped
 			}
 			x.Notice("%v: it is emptied and filled again", err)
@@ -129,8 +129,8 @@ func (x *Index) emptyServer(ctx context.Context) error {
 	})
 }
 
-// engineLost is an error when the engine holds nothing of what the catalog knows:
-// an engine whose manifest is gone looks like a new one.
+// engineLost returns an error when the engine has no chunks and the catalog does. An engine without a manifest looks
+// like a new one.
 func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 	r, ok := st.(store.Reporter)
 	if !ok || x.View.Chunks() == 0 {
@@ -149,15 +149,15 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }
 
-// openEngine opens the engine, which is put in order after rest without a write.
+// openEngine opens the engine. It cleans up after rest without a write.
 func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error) {
 	o := x.Engine
 	o.Dir, o.Analyzer, o.Vectors, o.Rest = location.EngineDir(x.Where.Dir), x.Analyzer, VectorFields(x.Embedder), rest
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. empty says that nothing is indexed yet, or nothing again: then what an interrupted run
-// left there, made otherwise, is no loss.
+// OpenEngine opens the engine. empty means that the index has no documents, so chunks of an interrupted run with
+// other settings are no loss.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {
@@ -169,10 +169,10 @@ func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	return st, nil
 }
 
-// EngineStore names the engine wherever the address of a store is asked for.
+// EngineStore is the address of the engine in settings that take the address of a store.
 const EngineStore = "embedded"
 
-// StoreName names the store of the index for people.
+// StoreName returns the name of the store for people.
 func (x *Index) StoreName() string {
 	if x.Target == nil {
 		return EngineStore

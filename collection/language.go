@@ -10,14 +10,14 @@ import (
 	"sheaf/text/analysis"
 )
 
-// LittleText is the size of a collection, in bytes, up to which a detected language is looked at again: a few lines
-// may not tell, and the first note of a vault must not decide for all that follow.
+// LittleText is the size of a collection, in bytes, up to which the language is detected again. A few lines may
+// mislead: the first note of a vault must not decide for all later ones.
 const LittleText = 16 << 10
 
-// GuessedKey is the name in the settings that says that the language was detected from little text.
+// GuessedKey is the setting that marks a language as detected from little text.
 const GuessedKey = "language_guessed"
 
-// RecordGuess notes in the settings of a new index that its language was detected from little text.
+// RecordGuess marks the language of a new index as detected from little text.
 func RecordGuess(settings *catalog.Settings, sample int) {
 	if settings.LanguageDetected && sample <= LittleText {
 		settings.Extra[GuessedKey] = "little"
@@ -25,8 +25,7 @@ func RecordGuess(settings *catalog.Settings, sample int) {
 }
 
 // languageOutgrown returns why the index must be made again: its language was guessed from little text and is another
-// one now. Only files can be indexed again. A server takes no other language before it is emptied, and others may
-// search there, so a person gets a notice instead.
+// one now. Only files can be indexed again. On a server, where others may search, a person gets a notice instead.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -46,9 +45,8 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	return errors.New("the language of the index was guessed from little text and is another now that there is more")
 }
 
-// languageGuessed reports whether the language of an index was detected from so little text
-// that it is to be looked at again, and the index could be made again with another one: all
-// that it holds comes from folders that are there.
+// languageGuessed reports whether the language was detected from little text and the index can be made again: all its
+// folders must be there.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= LittleText, settings.Extra[GuessedKey] != ""
@@ -59,8 +57,8 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
 }
 
-// LanguageGrows reports, after a run of a program that watches, whether the language is another one now that there is
-// more text: then the index must be opened again, which makes it again.
+// LanguageGrows reports, after a run of a watching program, whether the language changed with more text. Then open
+// the index again, which makes it again.
 func (x *Index) LanguageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()
@@ -76,7 +74,7 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 	return now != "" && now != view.Settings().Language
 }
 
-// recordLanguage puts what is known of the language into the settings.
+// recordLanguage writes the language to the settings.
 func (x *Index) recordLanguage(settings *catalog.Settings) {
 	if x.settled {
 		delete(settings.Extra, GuessedKey)
@@ -88,9 +86,8 @@ func (x *Index) recordLanguage(settings *catalog.Settings) {
 	RecordGuess(settings, x.sampled)
 }
 
-// detectLanguage finds out the language of the folder from the beginnings of some
-// of its documents; "" when they do not tell. The walk is kept for the run that
-// indexes what it found.
+// detectLanguage detects the language from the beginnings of some documents, or returns "". It keeps the walk for the
+// next indexing run.
 func (x *Index) detectLanguage(ctx context.Context) (string, error) {
 	if x.walk == nil {
 		walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)

@@ -12,18 +12,18 @@ import (
 	"sheaf/ingest"
 )
 
-// Need says what work on an index is for. It decides how long the work waits for another process that writes.
+// Need says what the work is for. It decides how long the work waits for another process that writes.
 type Need int
 
 const (
-	// NeedAnswer is work before an answer, which may come from the last indexing run: it waits 0.5 s.
+	// NeedAnswer is work before an answer. The last indexing run can replace it, so it waits only 0.5 s.
 	NeedAnswer Need = iota
-	// NeedFresh is work that nothing replaces, such as the first run: it waits 10 minutes.
+	// NeedFresh is work that nothing can replace, such as the first run. It waits 10 minutes.
 	NeedFresh
 )
 
-// waits says how long work waits for another process that writes. A server that has just seen the same change is done
-// within the shorter time.
+// waits returns how long work waits for another process that writes. Within the shorter time, a server finishes
+// indexing the same change.
 func (n Need) waits() time.Duration {
 	if n == NeedAnswer {
 		return 500 * time.Millisecond
@@ -32,25 +32,25 @@ func (n Need) waits() time.Duration {
 }
 
 const (
-	// mostTries bounds how often work is done on an index that other processes make again and again.
+	// mostTries bounds retries on an index that other processes make again and again.
 	mostTries = 5
 	// lockStep is the time from one look at a lock to the next.
 	lockStep = 50 * time.Millisecond
 )
 
-// Life decides what an error of work on an index means. Each function may be nil: then its kind of error is returned.
+// Life decides what an error of work on an index means. With a nil function, its kind of error is returned.
 type Life struct {
-	// Reopen opens the index again, which another process made again in another way.
+	// Reopen opens an index again after another process made it again.
 	Reopen func(ctx context.Context) error
 	// Remake makes a damaged index again from the files.
 	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process changed the index: then work that waits is tried again at once.
+	// Moved reports whether another process changed the index. Then waiting work tries again at once.
 	Moved func() bool
-	// Notice tells a person that work waits.
+	// Notice reports that work waits.
 	Notice func(format string, args ...any)
 }
 
-// Do works on an index until that succeeds, or an error comes that waiting, reopening and remaking do not mend:
+// Do works on an index until the work succeeds or returns an error that waiting, reopening and remaking cannot solve:
 //
 //	vfs.ErrLocked         another process writes: wait as long as need says
 //	ingest.ErrRebuilt    another process made the index again: reopen it, 5 times at most
@@ -90,8 +90,8 @@ func (l *Life) Do(ctx context.Context, need Need, work func() error) error {
 	}
 }
 
-// wait returns nil when the lock that err names is free, or another process has done something: then perhaps nothing
-// is left to do. It returns err when it waited long enough since began.
+// wait returns nil when the lock in err is free, or when another process changed something that may make the work
+// unnecessary. It returns err when the time since began is over.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need Need, said *bool) error {
 	for {
 		waited := time.Since(began)
@@ -117,7 +117,7 @@ func (l *Life) wait(ctx context.Context, err error, began time.Time, need Need, 
 func isFree(err error) bool {
 	var held *fs.PathError
 	if !errors.As(err, &held) || held.Op != "lock" {
-		return true // the work itself tells
+		return true // the work itself reports the error
 	}
 	lock, err := vfs.Disk{}.Lock(held.Path)
 	if err == nil {
@@ -126,13 +126,13 @@ func isFree(err error) bool {
 	return !errors.Is(err, vfs.ErrLocked)
 }
 
-// StoreError marks an error of a server that keeps an index. Making the index again does not mend it.
+// StoreError marks an error of a server that keeps an index. Making the index again does not solve it.
 type StoreError struct{ Err error }
 
 // Error implements error.
 func (e StoreError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error of the server.
+// Unwrap returns the error of the server.
 func (e StoreError) Unwrap() error { return e.Err }
 
 // damage reports whether err says that a file of the index is damaged.
@@ -140,19 +140,19 @@ func damage(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, vfs.ErrCorrupt))
 }
 
-// Remakable reports whether an error goes away when the index is made again from the files: damage, another version,
-// other settings.
+// Remakable reports whether making the index again from the files solves an error: damage, another version, other
+// settings.
 func Remakable(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }
 
-// HintError is an error with advice, which is shown on a line of its own.
+// HintError is an error with advice, which is shown on its own line.
 type HintError struct {
 	error
 	Hint string
 }
 
-// Unwrap gives the error without the advice.
+// Unwrap returns the error without the advice.
 func (e *HintError) Unwrap() error { return e.error }
 
 // Hint adds advice to an error.

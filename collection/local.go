@@ -12,19 +12,19 @@ import (
 	"sheaf/store"
 )
 
-// Local says where the person stands who asks on this machine. Requests of a person have no limits of size, and name
-// any column.
+// Local describes a person who runs a command on this machine. Such requests have no size limits and may name any
+// column.
 type Local struct {
-	// Scope narrows every query to the person's folder; nil for no bound.
+	// Scope limits every query to the person's folder, unless it is nil.
 	Scope sheaf.Filter
-	// Spellings are the ways in which documents write a path that the person typed.
+	// Spellings returns the ways in which documents write a path that the person typed.
 	Spellings func(written string) []string
-	// Expander rewrites queries for profiles that ask for it; nil without such a model.
+	// Expander rewrites queries for profiles that ask for it. It is nil without such a model.
 	Expander *search.Expander
 }
 
-// Ask answers questions of a person in the folder of the site; it writes nothing. scanner, unless nil, reads files for
-// an index without a store. expander may be nil. Close the collection before the index.
+// Ask returns a collection for a person in the folder of the site. It writes nothing. scanner, if not nil, reads
+// files for an index without a store. expander may be nil. Close the collection before the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
 	o.Local = &Local{Scope: x.Scope(), Spellings: x.spellings, Expander: expander}
@@ -37,7 +37,7 @@ func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collecti
 	return New(o)
 }
 
-// details are what a person is told of an answer; nil for other callers.
+// details returns what a command shows about an answer, and nil for other callers.
 func (r *Reader) details(a *answer) *Details {
 	if r.c.o.Local == nil {
 		return nil
@@ -49,7 +49,7 @@ func (r *Reader) details(a *answer) *Details {
 	return d
 }
 
-// text is the text of a document. The error names the file for a person on this machine.
+// text returns the text of a document. For a local person, the error names the file.
 func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	if r.c.o.Local == nil {
 		return r.guard.text(doc)
@@ -61,7 +61,7 @@ func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
 	return content, err
 }
 
-// scannedRarity says how rare words are among what a scan of files found.
+// scannedRarity returns a function that rates how rare a word is among scanned files.
 func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func(word string) float64 {
 	counter, ok := scanned.Backend.(store.Counter)
 	if !ok {
@@ -72,7 +72,7 @@ func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func
 	}, &s.guessed)
 }
 
-// Place is the folder of the site, as documents have it, when the index covers more than it; else both are "".
+// Place returns the tree and folder of the site when the index covers more than the site, and else "".
 func (x *Index) Place() (tree, folder string) {
 	if x.Folder == x.Where.Root {
 		return "", ""
@@ -85,8 +85,8 @@ func (x *Index) Place() (tree, folder string) {
 	return "", ""
 }
 
-// Scope bounds a query to the folder of the site, and leaves out folders that are missing: their passages would take
-// the place of those that can be shown. It is nil when nothing is to be bounded.
+// Scope limits a query to the folder of the site and leaves out missing folders: their passages would displace
+// results that can be shown. It returns nil when there is nothing to limit.
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {
@@ -107,8 +107,8 @@ func textIn(column, value string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
 }
 
-// spellings are the ways in which documents write a path: from the folder of the site, as results show it, or from
-// the top of the index.
+// spellings returns the ways in which documents write a path: from the folder of the site, as results show it, or
+// from the top of the index.
 func (x *Index) spellings(written string) []string {
 	_, folder := x.Place()
 	if folder == "" {

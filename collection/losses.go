@@ -21,8 +21,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server keeps and does not find, so that they are found when they
-// are written again.
+// removeLost deletes chunks that the server keeps and does not find, so that writing them again makes them findable.
 func (x *Index) removeLost(ctx context.Context) error {
 	if _, ok := x.Backend.(store.Inspector); !ok || x.reached == nil {
 		return nil
@@ -45,7 +44,7 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return inspector.Remove(ctx, lost)
 }
 
-// unreachedOf are the chunks of ids with passages that no search by meaning finds, and few others.
+// unreachedOf returns the chunks with passages that no search by meaning finds, and a few others.
 func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
 	n, err := inspector.Unreached(ctx, ids)
 	if n == 0 || err != nil || len(ids) < 8 {
@@ -59,8 +58,8 @@ func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID)
 	return slices.Concat(first, rest), err
 }
 
-// removeStrays removes, when that is wanted, the documents that no file here brings back. It returns
-// the faults that are left.
+// removeStrays removes, after confirmation, the documents that no file here can bring back. It returns the remaining
+// faults.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -80,15 +79,13 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// looked is how many chunks of a folder a server is asked for, to see whose they are.
+// looked is how many chunks of a folder are read from a server to see whose they are.
 const looked = 1000
 
-// refuseStrangers is an error when a server that is to be filled for the first time holds
-// documents of other folders: words would be counted in both, and hits of the other ones
-// would take the places of ours. Where it has documents of these folders, they were
-// written from another machine, or before what was known of them here was lost: what else
-// is there was given to them. A folder is known by its name and its files: of another one
-// with the same name, documents of equal paths would be overwritten.
+// refuseStrangers returns an error before the first run when the server holds documents of other folders. Words would
+// be counted in both, and foreign hits would take the places of ours. Documents of these folders may come from
+// another machine or from a lost catalog, and are accepted. A folder is known by its name and its files: a foreign
+// folder with the same name would lose documents of equal paths.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if x.Target == nil {
 		return nil
@@ -151,13 +148,13 @@ func fileOf(root, path string) (string, bool) {
 	}
 }
 
-// strangers is the error of a place that holds documents of another folder.
+// strangers returns the error of a store that holds documents of another folder.
 func (x *Index) strangers(what string) error {
 	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store",
 		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
 }
 
-// anyChunk asks for chunks whatever they say.
+// anyChunk matches all chunks.
 func anyChunk(req store.Request) store.Request {
 	req.Text = &store.TextRequest{
 		Query: sheaf.Bool{}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1,
@@ -166,8 +163,8 @@ func anyChunk(req store.Request) store.Request {
 	return req
 }
 
-// noteStrays says when a server holds what no document here has: another folder was kept
-// there by a former version, or it was not emptied when the index was made again.
+// noteStrays reports chunks on a server that belong to no document here. An earlier version kept another folder
+// there, or a rebuild did not empty it.
 func (x *Index) noteStrays(ctx context.Context) error {
 	r, ok := x.Backend.(store.Reporter)
 	if x.Target == nil || !ok {
@@ -182,19 +179,19 @@ func (x *Index) noteStrays(ctx context.Context) error {
 	return err
 }
 
-// losses are the documents that are gone for good when what holds them is emptied.
+// losses are documents that emptying their store would lose for good.
 type losses struct {
-	// others are of trees that this folder does not have, ours are of its own trees: no file is
-	// there, and the catalog does not know them.
+	// others are in trees that this folder does not have. ours are in its own trees, without a file and unknown to
+	// the catalog.
 	others, ours []sheaf.ID
-	// gone are documents of added folders that are not there.
+	// gone are documents of added folders that are missing.
 	gone []sheaf.ID
-	// more says that there are more than are listed, and hidden why none can be listed.
+	// more means that the list is incomplete; hidden says why nothing can be listed.
 	more   bool
 	hidden error
 }
 
-// mostLosses is how many documents are listed at most: enough to see whose they are.
+// mostLosses bounds the listed documents: enough to see whose they are.
 const mostLosses = 1000
 
 // shownLosses is how many of them a message names.
@@ -206,7 +203,7 @@ func (l *losses) all() []sheaf.ID {
 
 func (l *losses) none() bool { return len(l.all()) == 0 && l.hidden == nil }
 
-// String names the documents for people.
+// String describes the documents for people.
 func (l *losses) String() string {
 	if l.hidden != nil {
 		return fmt.Sprintf("documents that cannot be listed (%v)", l.hidden)
@@ -218,7 +215,7 @@ func (l *losses) String() string {
 	return text + " that the files of this folder cannot bring back: " + l.names(l.all())
 }
 
-// names are the first of some documents, for people.
+// names returns the first names of a list, for people.
 func (l *losses) names(list []sheaf.ID) string {
 	names := make([]string, 0, shownLosses)
 	for _, id := range list[:min(len(list), shownLosses)] {
@@ -231,8 +228,7 @@ func (l *losses) names(list []sheaf.ID) string {
 	return text
 }
 
-// askBeforeLoss asks before an index is made again, when that removes documents that the files of
-// this folder cannot bring back.
+// askBeforeLoss asks before a rebuild that removes documents which the files of this folder cannot restore.
 func (x *Index) askBeforeLoss(ctx context.Context) error {
 	lost, err := x.rebuildLosses(ctx)
 	if err != nil || lost.none() {
@@ -245,7 +241,7 @@ func (x *Index) askBeforeLoss(ctx context.Context) error {
 	return x.Confirm(what, x.otherPlace())
 }
 
-// otherPlace says how this folder gets a place of its own on the server of the session.
+// otherPlace advises how to give this folder its own place on the server.
 func (x *Index) otherPlace() string {
 	if flag := x.Flag; flag != "" {
 		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", x.Target.PlaceKind(), flag,
@@ -262,7 +258,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	settings, knows := catalog.Settings{}, func(sheaf.ID) bool { return false }
 	if x.Where.Exists {
 		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
-		if err == nil { // of a damaged one nothing is known
+		if err == nil { // a damaged one lists nothing
 			defer c.Close()
 			view := c.View()
 			defer view.Close()
@@ -279,15 +275,15 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	}
 	store, err := x.openToList(ctx)
 	if errors.Is(err, sheaf.ErrNotFound) {
-		return lost, nil // somebody removed it
+		return lost, nil // somebody removed the store
 	}
 	if err != nil {
 		return nil, StoreError{Err: err}
 	}
 	defer store.Close()
 	err = lost.addStrays(ctx, store, trees, knows)
-	if errors.Is(err, sheaf.ErrNotFound) { // somebody removed a part of it
-		if settings.Analyzer == "" { // and it was not filled from here
+	if errors.Is(err, sheaf.ErrNotFound) { // somebody removed a part of the store
+		if settings.Analyzer == "" { // and this index did not fill it
 			lost.hidden = err
 		}
 		err = nil
@@ -295,7 +291,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// addGone adds the documents of trees whose folders are not there.
+// addGone adds the documents of trees whose folders are missing.
 func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
 	gone := map[string]bool{}
 	for _, t := range trees {
@@ -315,8 +311,8 @@ func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
 // errEnough ends a list that is long enough.
 var errEnough = errors.New("enough")
 
-// addStrays adds the documents of a store that the catalog does not know and no file of the trees
-// brings back.
+// addStrays adds the documents of a store that the catalog does not know and that no file of the trees can bring
+// back.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}
@@ -357,8 +353,8 @@ func isFile(root, path string) bool {
 	return is
 }
 
-// eachDocument calls yield with the documents of a store, some of them more than once. A store that
-// cannot give back what it holds tells some of them only.
+// eachDocument calls yield with the documents of a store, some of them more than once. It misses some when the store
+// cannot list its content.
 func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID) error) error {
 	if streamer, ok := st.(store.Streamer); ok {
 		err := streamer.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {
@@ -387,7 +383,7 @@ func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID
 	return nil
 }
 
-// openToList opens the server of the session to list its documents, whatever it was filled with.
+// openToList opens the server of the session to list its documents, whatever settings filled it.
 func (x *Index) openToList(ctx context.Context) (store.Backend, error) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker finds out how documents are cut: as the index was begun, or as
-// the settings say when it is new.
+// openChunker decides how documents are cut: as recorded in the index, or by the settings when the index is new.
 func (x *Index) openChunker() error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -37,7 +36,7 @@ func (x *Index) openChunker() error {
 	return nil
 }
 
-// errAnalyzer says that an index was made with an analyzer that this program does not have.
+// errAnalyzer means that this program lacks the analyzer that made the index.
 var errAnalyzer = fmt.Errorf("%w: the words of the index are cut otherwise", sheaf.ErrUnsupported)
 
 // OpenAnalyzer opens the analyzer that the index was made with, or the one of a new index.
@@ -55,7 +54,7 @@ func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	return nil
 }
 
-// NewAnalyzer is the analyzer of a new index.
+// NewAnalyzer sets the analyzer of a new index.
 func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	x.code, x.detected = x.Making.Language, false
 	switch x.code {
@@ -76,9 +75,9 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 }
 
 // OpenEmbedder opens the model. It never mixes vectors of two models. An index without vectors, or with those of
-// another version of the built-in model, is made again, which costs seconds. A person decides about an index that a
-// server's model made, because that may cost hours, and about one in a store that others may search. A server that
-// does not answer when its first index is made leaves that index without vectors.
+// another version of the built-in model, is made again, which costs seconds. For the model of a server, which may
+// cost hours, or a store that others may search, a person decides. When the server does not answer during the first
+// run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
@@ -90,10 +89,10 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 	}
 	e, err := x.openModel(ctx, settings.Dims, x.Waits)
 	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {
-		// It answers, and the first index takes its time anyway.
+		// The model answers, and the first run takes long anyway.
 		e, err = x.openModel(ctx, e.Dims(), Mixed)
 	}
-	vectors := made != "" && !empty // of documents that stay as they are
+	vectors := made != "" && !empty // of documents that stay
 	switch {
 	case errors.Is(err, sheaf.ErrUnavailable) && made == "":
 		x.Warn("%v: words alone are searched", err)
@@ -162,7 +161,7 @@ func (x *Index) LocalModel() model.Embedder {
 	return x.Embedder
 }
 
-// EmbedQuery turns a query into a vector; nil without a model.
+// EmbedQuery returns the function that makes the vector of a query; nil without a model.
 func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, error) {
 	if x.View.Settings().Embedder == "" {
 		return nil
@@ -170,9 +169,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, 
 	return x.QueryVector()
 }
 
-// QueryVector does so also while there are no vectors yet, for a server that
-// will have them in a moment, and for candidates that are embedded when they are
-// found.
+// QueryVector is EmbedQuery for a server that has no vectors yet but soon will, and for candidates that are embedded
+// when they are found.
 func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
 	if x.Embedder == nil {
 		return nil
@@ -186,9 +184,8 @@ func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32,
 	}
 }
 
-// rememberingEmbedder is the model with a memory beside the index, so that a
-// passage is embedded once, whatever file it moves to; nil without a model. The
-// built-in model is faster than any memory.
+// rememberingEmbedder caches vectors beside the index, so that each passage is embedded once even when it moves to
+// another file. It returns nil without a model. The built-in model needs no cache: it is faster.
 func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.Embedder == nil {
 		return nil
@@ -199,25 +196,22 @@ func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.memory == nil {
 		dir := x.Where.Dir
 		if x.Target != nil {
-			dir = filepath.Dir(filepath.Dir(dir)) // one memory for all Stores
+			dir = filepath.Dir(filepath.Dir(dir)) // one cache for all stores
 		}
 		x.memory = remember.New(x.Embedder, filepath.Join(dir, location.EmbeddingsName))
 	}
 	return x.memory
 }
 
-// Patience is how long is waited for a server that makes vectors.
+// Patience says how often requests to a model server are retried.
 type Patience uint8
 
 const (
-	// Patient work is done by a machine: passages and queries are tried again
-	// until the server has nothing more to say.
+	// Patient retries passages and queries until the server refuses for good.
 	Patient Patience = iota
-	// Mixed work goes on beside a person's: passages are tried as above, queries
-	// as below.
+	// Mixed retries passages like Patient and queries like Hasty.
 	Mixed
-	// Hasty work is waited for by a person, who has the answer of the words at
-	// once: everything is tried once.
+	// Hasty tries everything once: a person waits and can get the answer by words at once.
 	Hasty
 )
 
@@ -226,7 +220,7 @@ func DamagedModel(err error) error {
 	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 }
 
-// Passages says how texts were cut for the model in use.
+// Passages says how texts were cut for the current model.
 func (x *Index) Passages() chunk.Passages {
 	if x.Embedder == nil {
 		return chunk.Passages{}
@@ -242,7 +236,7 @@ func (x *Index) newChunks() (chunk.Options, error) {
 	return x.Chunk()
 }
 
-// openModel opens the model of the settings; nil without one.
+// openModel opens the configured model; nil without one.
 func (x *Index) openModel(ctx context.Context, dims int, p Patience) (model.Embedder, error) {
 	if x.Embed == nil {
 		return nil, nil

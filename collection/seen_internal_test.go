@@ -9,8 +9,7 @@ import (
 	"sheaf/ingest"
 )
 
-// TestSeen: who has an index open that is damaged is told, too, when another process makes it
-// anew after that.
+// TestSeen checks that an open, damaged index also notices when another process makes it again.
 func TestSeen(t *testing.T) {
 	c := &Collection{health: health{replaced: make(chan struct{}), damaged: make(chan struct{})}}
 	c.seen(errors.New("another fault"))

@@ -37,8 +37,8 @@ type opening struct {
 // WithIndex keeps the index in a folder of its own instead of the user's data folder.
 func WithIndex(dir string) Option { return func(o *opening) { o.index = dir } }
 
-// WithModel searches by meaning with this model instead of the built-in one; nil searches by words alone. An index
-// keeps to the model that made it.
+// WithModel searches by meaning with this model instead of the built-in one; nil searches by words alone. An existing
+// index keeps its model.
 func WithModel(m model.Embedder) Option {
 	return func(o *opening) { o.model, o.words = m, m == nil }
 }
@@ -52,7 +52,7 @@ func WithProfile(name string, dirs ...string) Option {
 // WithWalk says which files of the folder are documents.
 func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.making.Walk = walk } }
 
-// WithLanguage makes a new index for this language instead of the detected one; "" stems no words.
+// WithLanguage sets the language of a new index instead of detecting it; "" stems no words.
 func WithLanguage(code string) Option {
 	return func(o *opening) { o.making.Language = cmp.Or(code, "none") }
 }
@@ -60,19 +60,18 @@ func WithLanguage(code string) Option {
 // WithoutUpdate lets Search answer from the index as it is. [Collection.Refresh] still updates it.
 func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false } }
 
-// WithoutRepair returns an error for an index that is damaged, or that another version made, instead of making it
+// WithoutRepair returns an error for an index that is damaged or that another version made, instead of making it
 // again from the files.
 func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
 
-// WithNotices reports what happens to the index beside answers, such as a repair or waiting for another process.
+// WithNotices reports events of the index, such as a repair or waiting for another process.
 func WithNotices(tell func(text string)) Option { return func(o *opening) { o.tell = tell } }
 
-// Open opens the index of a folder, and makes an empty one when there is none. It is the index that the command
-// sheaf has for this folder, but settings files of the command do not apply. [Collection.Search] updates the index
-// before it answers. Close the collection when done.
+// Open opens the index of a folder, or makes an empty one. The command sheaf uses the same index, but its settings
+// files do not apply. [Collection.Search] updates the index before it answers. Close the collection when done.
 //
 // Open makes an index again from the files when it is damaged, when another version made it, or when its language was
-// guessed from little text and is another one now. An index that another model made is sheaf.ErrInvalid.
+// guessed from little text and turns out to be another one. An index of another model is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
@@ -143,7 +142,7 @@ func (o *opening) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has keys, or may have: then comments are no text of its documents.
+// anyKeys reports whether an index has keys, or may have some. Its documents then exclude comments from the text.
 func anyKeys(dir string) bool {
 	keys, err := access.OpenKeys(filepath.Join(dir, location.KeysName))
 	if err != nil {
@@ -153,13 +152,13 @@ func anyKeys(dir string) bool {
 	return some || err != nil
 }
 
-// openedStores are what a collection that [Open] opened closes itself.
+// openedStores are the stores that a collection opened by [Open] closes itself.
 type openedStores struct {
 	update bool // before Search answers
 	close  func() error
 }
 
-// ModelTokens are the tokens of this name for windows of text; nil when they are not those of the built-in model.
+// ModelTokens returns the tokens of the built-in model of this name, or nil for another model.
 func ModelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {
 		return e.Pieces
@@ -167,7 +166,7 @@ func ModelTokens(name string) chunk.Tokens {
 	return nil
 }
 
-// VectorFields are the vectors that a model makes of a chunk; nil without a model.
+// VectorFields returns the vectors that a model makes for a chunk; nil without a model.
 func VectorFields(m model.Embedder) []store.VectorField {
 	if m == nil {
 		return nil
@@ -178,8 +177,9 @@ func VectorFields(m model.Embedder) []store.VectorField {
 	}
 }
 
-// Search answers a query for a caller who sees everything. A collection that [Open] opened is updated before; when
-// that fails, the answer comes from the last indexing run and has a warning. change may set more of the request.
+// Search answers a query for a caller who sees everything. It updates a collection that [Open] opened first. When the
+// update fails, the answer comes from the last indexing run and has a warning. change may set more fields of the
+// request.
 func (c *Collection) Search(ctx context.Context, text string, change ...func(*SearchRequest)) (*Answer, error) {
 	if c.opened != nil && c.opened.update {
 		if err := c.update(ctx); err != nil {
@@ -198,8 +198,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update brings the index up to date. While another process writes, it waits: for an index without documents as long
-// as that takes, else for a moment.
+// update brings the index up to date. It waits while another process writes: without limit for an index without
+// documents, else for a moment.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0
@@ -219,5 +219,5 @@ func (c *Collection) update(ctx context.Context) error {
 	case empty, errors.Is(err, ingest.ErrRebuilt), errors.Is(err, sheaf.ErrCorrupt):
 		return err
 	}
-	return nil // Refresh noted it, and the answer has a warning
+	return nil // Refresh recorded the error, so the answer has a warning
 }

@@ -6,21 +6,19 @@ import (
 	"sheaf/store"
 )
 
-// Reader is a collection at one moment as one caller may see it. It is safe for
-// concurrent use until it is closed. What its methods return outlives it and must not be
-// changed: answers share parts, such as Parameters, with others.
+// Reader is a collection at one moment as one caller may see it. It is safe for concurrent use until it is closed.
+// The results of its methods stay valid after Close and must not be changed: answers share parts, such as Parameters.
 type Reader struct {
 	c     *Collection
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
-	// at is the state of the index; told is false when the store does not tell
-	// its own.
+	// at is the state of the index. told is false when the store has no version.
 	at   stamp
 	told bool
-	// pinned is the store held still, nil for one that does not.
+	// pinned is a snapshot of the store, or nil when the store has none.
 	pinned store.Backend
-	done   func() // tells the collection that it is closed
+	done   func() // tells the collection that the reader is closed
 }
 
 // Close ends the use of the reader.
@@ -33,11 +31,11 @@ func (r *Reader) Close() {
 	r.done()
 }
 
-// Collection is what the reader reads.
+// Collection returns the collection of the reader.
 func (r *Reader) Collection() *Collection { return r.c }
 
-// Generation is that of the catalog's snapshot.
+// Generation returns the generation of the catalog's snapshot.
 func (r *Reader) Generation() uint64 { return r.view.Generation() }
 
-// Err is the first fault of the catalog that a lookup met, or nil.
+// Err returns the first error of a catalog lookup, or nil.
 func (r *Reader) Err() error { return r.view.Err() }

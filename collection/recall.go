@@ -13,8 +13,7 @@ import (
 // recallQueries is how many queries a measurement samples for each vector field.
 const recallQueries = 200
 
-// Recall is what was last measured of how many of the nearest passages searches
-// find.
+// Recall is the last measurement of how many of the nearest passages a search finds.
 type Recall struct {
 	At         time.Time      `json:"at,omitzero" doc:"When it was measured; absent when it was not."`
 	Generation uint64         `json:"generation,omitempty" doc:"The generation of the index that was measured."`
@@ -23,7 +22,7 @@ type Recall struct {
 	Error      string         `json:"error,omitempty" doc:"Why it could not be measured."`
 }
 
-// recallMeter measures one at a time, beside everything else.
+// recallMeter makes one measurement at a time in the background.
 type recallMeter struct {
 	mu      sync.Mutex
 	last    Recall
@@ -31,9 +30,8 @@ type recallMeter struct {
 	running sync.WaitGroup
 }
 
-// MeasureRecall begins to compare searches with brute force, unless that is being
-// done, and returns at once; the status says what came of it. Stores that cannot
-// compare are sheaf.ErrUnsupported.
+// MeasureRecall starts to compare searches with brute force, unless a measurement runs, and returns at once. The
+// status has the result. A store that cannot compare returns sheaf.ErrUnsupported.
 func (c *Collection) MeasureRecall() error {
 	meter, ok := c.o.Backend.(store.RecallMeter)
 	if !ok {
@@ -66,7 +64,7 @@ func (c *Collection) MeasureRecall() error {
 	return nil
 }
 
-// shown is the last measurement; nil when there was none and none is being made.
+// shown returns the last measurement, or nil when there is none and none runs.
 func (m *recallMeter) shown() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +76,7 @@ func (m *recallMeter) shown() *Recall {
 	return &last
 }
 
-// close ends a measurement and waits for its end.
+// close cancels a measurement and waits for its end.
 func (m *recallMeter) close() {
 	m.mu.Lock()
 	if m.stop != nil {

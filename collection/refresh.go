@@ -25,13 +25,13 @@ func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retried(ctx, NeedFresh, try)
 }
 
-// retried tries until no other process writes to the index, as long as need says.
+// retried tries until no other process writes to the index, for at most the time of need.
 func (x *Index) retried(ctx context.Context, need Need, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
 
-// moved reports whether another process changed the catalog since it was read; nil is never changed.
+// moved reports whether another process changed the catalog since it was read. A nil catalog never changes.
 func moved(c *catalog.Catalog) bool {
 	if c == nil {
 		return false
@@ -42,16 +42,16 @@ func moved(c *catalog.Catalog) bool {
 		return view.Generation()
 	}
 	before := generation()
-	return c.Reload() != nil || generation() != before // the work that is tried again reports the error
+	return c.Reload() != nil || generation() != before // the retried work reports the error
 }
 
-// RemadeBeside reports whether another process makes the index again and began after this one updated it: then the
-// engine may have been empty during the search. With nothing found that process may already be done.
+// RemadeBeside reports whether another process began to make the index again after this process updated it: the
+// engine may then have been empty during the search. When the search found nothing, that process may be done already.
 func (x *Index) RemadeBeside(nothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
 	}
-	err := x.Catalog.Reload() // the work that is tried again reports the error
+	err := x.Catalog.Reload() // the retried work reports the error
 	now := x.Catalog.View()
 	defer now.Close()
 	if err == nil && now.Generation() == x.View.Generation() {
@@ -60,9 +60,8 @@ func (x *Index) RemadeBeside(nothing bool) bool {
 	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 
-// Refresh brings the index up to date before an answer. When it cannot be
-// written, or another process does so and is not done soon, the answer comes from
-// what is committed, with a note, unless the command needs it whole.
+// Refresh updates the index before an answer. When the index cannot be written, or another process writes for long,
+// the answer comes from the last indexing run and has a note, unless the command needs a complete answer.
 func (x *Index) Refresh(ctx context.Context) error {
 	first := x.First()
 	fresh := first || x.remaking()
@@ -87,7 +86,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 		if err := x.reload(); err != nil {
 			return err
 		}
-		if x.remaking() { // by that process: what was indexed last is gone
+		if x.remaking() { // by that process, so the last indexing run is gone
 			return x.Refresh(ctx)
 		}
 		x.Warn("%v; results come from the last indexing run", err)
@@ -107,7 +106,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// reload takes the newest snapshot.
+// reload opens the newest snapshot.
 func (x *Index) reload() error {
 	if err := x.Catalog.Reload(); err != nil {
 		return fmt.Errorf("open index: %w", err)
@@ -117,8 +116,7 @@ func (x *Index) reload() error {
 	return nil
 }
 
-// Trees are the folders of the index; those that are gone keep what is indexed
-// of them and are left alone.
+// Trees returns the folders of the index. Missing folders keep their indexed documents.
 func (x *Index) Trees() []catalog.Tree {
 	if trees := x.placed(x.View.Settings().Trees); len(trees) > 0 {
 		return trees
@@ -126,7 +124,7 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed returns recorded trees. The folder of the first one, which the index is of, may have been moved.
+// placed returns recorded trees. It adjusts the first one, which is the folder of the index, after that folder moved.
 func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -135,7 +133,7 @@ func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	return trees
 }
 
-// WithFolders covers more folders from the next run on.
+// WithFolders returns the trees with more folders for the next run.
 func (x *Index) WithFolders(folders []string) ([]catalog.Tree, error) {
 	trees := x.Trees()
 	for _, folder := range folders {
@@ -158,7 +156,7 @@ func (x *Index) WithFolders(folders []string) ([]catalog.Tree, error) {
 	return trees, nil
 }
 
-// IngestOptions are those of a run over the folders of the index.
+// IngestOptions returns the options of a run over the folders of the index.
 func (x *Index) IngestOptions() ingest.Options {
 	return ingest.Options{
 		Catalog: x.Catalog, Backend: x.Backend, Trees: x.Trees(), Known: append([]catalog.Tree{}, x.View.Settings().Trees...),
@@ -177,8 +175,7 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs with a progress line. That no folder is there is an error here: an
-// unmounted disk must not empty the index.
+// ingest runs with a progress line. It fails when no folder exists, since an unmounted disk must not empty the index.
 func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err
@@ -190,7 +187,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 		defer done()
 	}
 	held := x.View.Docs()
-	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // later it is known
+	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // after the run this is recorded
 	o.Progress = func(p ingest.Progress) {
 		if outdated && p.Phase == ingest.PhaseIndex {
 			x.Notice("%s: they are read again", readOtherwise)
@@ -205,7 +202,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 		show(p)
 	}
 	o.Walked, x.walk = x.walk, nil
-	making := x.remaking() // read before the run: another process may set the mark during it
+	making := x.remaking() // another process may set the mark during the run
 	report, err := ingest.Run(ctx, o)
 	x.noteGone(report)
 	x.noteUnread(report, o.Trees)
@@ -215,8 +212,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits for another process that indexes, and then does what is left. The error is ingest.ErrRebuilt
-// when a process began to make the index again meanwhile, which may be empty by now.
+// ingestWhenFree waits for another process that indexes, and then indexes the rest. The error is ingest.ErrRebuilt
+// when a process began to make the index again meanwhile.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need Need, o ingest.Options,
 ) (report *ingest.Report, err error) {
@@ -236,7 +233,7 @@ func (x *Index) ingestWhenFree(
 	return report, err
 }
 
-// SomeFolder is an error when none of the folders is there, or one cannot be read.
+// SomeFolder returns an error when none of the folders exists, or when one cannot be read.
 func SomeFolder(trees []catalog.Tree) error {
 	var gone error
 	there := false
@@ -256,14 +253,13 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran tells how a run of a door that watches went, and whether the index is to be opened
-// again because of it.
+// Ran reports a run of a watching server, and whether the index must be opened again because of it.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
 		select {
 		case x.grows <- struct{}{}:
-		default: // that is known
+		default: // this is reported already
 		}
 	}
 	if err != nil && !errors.Is(err, ingest.ErrRebuilt) {
@@ -271,7 +267,7 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	}
 }
 
-// NoteFolders tells what a run of those who watch found to be the matter with the folders.
+// NoteFolders reports the problems with folders that a run of a watching program found.
 func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
@@ -279,7 +275,7 @@ func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteMoved()
 }
 
-// noteGone tells of folders that are not there, of each once until it is back.
+// noteGone reports each missing folder once until it is back.
 func (x *Index) noteGone(report *ingest.Report) {
 	if report == nil {
 		return
@@ -292,7 +288,7 @@ func (x *Index) noteGone(report *ingest.Report) {
 	x.said.gone = report.Gone
 }
 
-// noteUnread warns of folders that could not be read: what is indexed of them is old.
+// noteUnread warns of unreadable folders, whose indexed documents may be old.
 func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	for _, k := range report.Unread() {
 		x.Warn("cannot read folder %s (%s); keeping its indexed documents",
@@ -300,7 +296,7 @@ func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	}
 }
 
-// noteUnseen says, once until it is over, that the system does not report all changes to a watch.
+// noteUnseen reports once that the system does not send all changes to a watch.
 func (x *Index) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
@@ -312,9 +308,8 @@ func (x *Index) noteUnseen(report *ingest.Report) {
 	x.said.unseen = report.Unseen
 }
 
-// noteMoved tells, once, that the link by which the folder was named leads to another one now.
-// That one has an index of its own, with keys and given documents of its own, so nothing
-// else is done about it.
+// noteMoved reports once that the folder's link now leads to another folder. That folder has its own index, keys and
+// given documents, so nothing else changes.
 func (x *Index) noteMoved() {
 	if x.In == "" {
 		return
@@ -341,7 +336,7 @@ func foldersExist(trees []catalog.Tree) error {
 	return nil
 }
 
-// listable is nil when what a folder holds can be listed.
+// listable returns an error when a folder cannot be listed.
 func listable(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -354,8 +349,7 @@ func listable(dir string) error {
 	return err
 }
 
-// tell says, on the error stream, what a refresh did where that matters: the
-// first time, and when it took long.
+// tell reports a refresh on the error stream when it was the first or took long.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
@@ -378,7 +372,7 @@ func (x *Index) tell(report *ingest.Report, fresh bool) {
 	x.Notice("%s", text)
 }
 
-// Roughly writes a time with about two digits.
+// Roughly formats a time with about two digits.
 func Roughly(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -389,7 +383,8 @@ func Roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Pending returns what the next refresh would do, and why documents wait; the report also lists what rules leave out.
+// Pending returns the work of the next refresh, and why documents wait. The report also lists files that rules
+// exclude.
 func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Report, error) {
 	o := x.IngestOptions()
 	o.Walk.ListIgnored = true
@@ -400,14 +395,14 @@ func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Repor
 	x.noteGone(report)
 	waiting := map[sheaf.ID]string{}
 	for id, reason := range x.View.Pending() {
-		if reason != ingest.ReasonBegun && reason != ingest.ReasonReread { // those are new, changed or gone, and counted so
+		if reason != ingest.ReasonBegun && reason != ingest.ReasonReread { // new, changed and gone files are counted
 			waiting[id] = reason
 		}
 	}
 	return waiting, report, nil
 }
 
-// WouldHideComments reports whether comments are no text as the settings and the keys are now.
+// WouldHideComments reports whether the current settings and keys exclude comments from the text.
 func (x *Index) WouldHideComments() bool {
 	if x.HideComments != nil {
 		return x.HideComments()

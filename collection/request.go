@@ -15,69 +15,62 @@ import (
 
 // Limits of a request.
 const (
-	// MaxLimit is the most results of one page, MaxWindow of all pages.
+	// MaxLimit bounds the results of one page, MaxWindow those of all pages.
 	MaxLimit  = 100
 	MaxWindow = 1000
-	// MaxExplained is the most results of all pages together that have the arithmetic of
-	// their scores, which takes some kilobytes for each word of the query.
+	// MaxExplained bounds the results with an explanation on all pages. An explanation takes some kilobytes for each
+	// word of the query.
 	MaxExplained = 200
-	// DefaultLimit and DefaultWindow are those of a request that names none.
+	// DefaultLimit and DefaultWindow apply to a request that sets none.
 	DefaultLimit  = 10
 	DefaultWindow = 20
-	// MaxQueryBytes bounds the text of a query, MaxFacets how many facets it
-	// may ask for.
+	// MaxQueryBytes bounds the text of a query, MaxFacets the number of its facets.
 	MaxQueryBytes = 4096
 	MaxFacets     = 10
 )
 
-// SearchRequest is a query with what is wanted of its answer.
+// SearchRequest is a query and the wanted content of its answer.
 type SearchRequest struct {
 	// Text is the query, in the query language.
 	Text string
-	// Filter is more of the query language that holds filters only; "" for
-	// none.
+	// Filter has more filters in the query language, or "".
 	Filter string
-	// Created and Updated are windows of time, START..END, and Sets the sets of documents
-	// that the query is narrowed to: see query.CreatedIn, query.UpdatedIn and query.InSets.
+	// Created and Updated are windows of time, START..END. Sets are sets of documents. All three limit the query: see
+	// query.CreatedIn, query.UpdatedIn and query.InSets.
 	Created, Updated string
 	Sets             []string
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
-	// Limit is how many results a page has; 0 is what the profile says, or
-	// DefaultLimit where it says nothing. Window is how
-	// many all pages have together, 0 is DefaultWindow; it is never below
-	// Limit, and with Explain never above MaxExplained. The ranking is made for the window, so that pages do not move
-	// against each other.
+	// Limit is the number of results of a page; 0 is the profile's number, or DefaultLimit. Window is the number on
+	// all pages; 0 is DefaultWindow. Window is at least Limit, and at most MaxExplained with Explain. The whole
+	// window is ranked at once, so results do not move between pages.
 	Limit  int
 	Window int
-	// Explain gives every result the arithmetic of its score.
+	// Explain adds the arithmetic of its score to every result.
 	Explain bool
-	// Facets name columns by whose values everything that matches is counted:
-	// "tag", "folder", "tree", "ext", or "prop.NAME".
+	// Facets name columns whose values are counted over all matches: "tag", "folder", "tree", "ext", or "prop.NAME".
 	Facets []string
-	// Sort puts everything that matches in the order of a column instead of
-	// ranking it: "date", "path" or "prop.NAME", with a dash before it for the
-	// largest first.
+	// Sort orders all matches by a column instead of ranking them: "date", "path" or "prop.NAME", with a dash before
+	// it for the largest first.
 	Sort string
-	// Terms are more words that score like those of the query.
+	// Terms are additional words that score like those of the query.
 	Terms []string
 	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
 	Count bool
 	// Plain leaves snippets out.
 	Plain bool
-	// Brief has [Reader.Explain] say only what a drawing of the steps needs: no
-	// snippets and no arithmetic, and of every step only the hits that are results,
-	// or among the best five of a step.
+	// Brief limits [Reader.Explain] to the data for a drawing of the steps: no snippets, no arithmetic, and of every
+	// step only the final results and the best five hits.
 	Brief bool
 
 	// Label is what the answer shows as the query of Similar and Context; "" is the identifier or the name.
 	Label string
 
-	like *sheaf.Query // that Similar made
+	like *sheaf.Query // set by Similar
 }
 
-// normalize sets the numbers that the request leaves out. It checks the request, unless a person on this machine asks.
+// normalize sets default numbers. It checks the request, unless it comes from a person on this machine.
 func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if q.Limit == 0 {
 		q.Limit = min(usualLimit(p, q.Parameters), MaxLimit)
@@ -108,28 +101,26 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if err := validFacets(q.Facets); err != nil {
 		return err
 	}
-	most, err := p.MostWanted(q.Parameters) // a window is the most that all pages have
+	most, err := p.MostWanted(q.Parameters) // the most results on all pages
 	q.Window = min(q.Window, most)
 	return inParameters(err)
 }
 
-// maxNames is how many names of properties a query may ask for without "prop."
-// when documents are kept from the caller: each may cost a look into the store.
+// maxNames bounds the properties without "prop." in a restricted caller's query, because each may need a request to
+// the store.
 const maxNames = 4
 
-// nameTime is how long such a look may take.
+// nameTime bounds such a request.
 const nameTime = 3 * time.Second
 
-// read reads a query, in which names before a colon are those of properties that the caller
-// may use: those that only hidden documents have are no names to a caller from whom they
-// are kept.
+// read parses a query. A name before a colon is a property if the caller sees a document with this property.
 func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err error) {
 	o := query.Options{Now: r.c.now()}
 	if r.guard.filter == nil {
 		if !strings.Contains(text, ":") {
 			return query.Parse(text, o), nil
 		}
-		o.Spellings = r.view.Spellings // for others it would tell of folders that are kept from them
+		o.Spellings = r.view.Spellings // for others, spellings would reveal hidden folders
 		if local := r.c.o.Local; local != nil {
 			o.Spellings = local.Spellings
 		}
@@ -153,8 +144,8 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 	return parsed, err
 }
 
-// hasProperty reports whether a document that the caller sees has a property. A look into the store that fails is an
-// error: the name would become a word, and what it was to leave out would be shown.
+// hasProperty reports whether a visible document has a property. A failed request to the store is an error: otherwise
+// the name would become a word, and a filter would be lost.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
@@ -181,7 +172,7 @@ func unsure(name string, err error) error {
 		sheaf.ErrUnavailable, name, name, err)
 }
 
-// parse reads the query as this caller may mean it.
+// parse parses the query for this caller.
 func (r *Reader) parse(ctx context.Context, q *SearchRequest) (sheaf.Query, error) {
 	var parsed sheaf.Query
 	if q.like != nil {
@@ -228,7 +219,7 @@ func both(a, b sheaf.Filter) sheaf.Filter {
 	return sheaf.And{a, b}
 }
 
-// prepare reads a request: its query, its profile, its parameters.
+// prepare reads the query, the profile and the parameters of a request.
 func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, loadedProfile, error) {
 	p, err := r.c.load(q.Profile)
 	local := r.c.o.Local != nil

@@ -9,11 +9,10 @@ import (
 	"sheaf/internal/wording"
 )
 
-// readOtherwise is said of an index with documents that an older version of the program read
-// in another way: see ingest.ParserVersion.
+// readOtherwise begins notices about documents that an older version of the program parsed: see ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion ends what is said of an answer that such documents are in.
+// byAnotherVersion ends a warning about an answer with such documents.
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
@@ -21,8 +20,8 @@ func (x *Index) byAnotherVersion() string {
 	return ", and as an older version of sheaf read it"
 }
 
-// NoteReading says what becomes of such documents in a command that stays, or does not
-// update the index; reads says that it does.
+// NoteReading reports such documents in a command that keeps running or does not update the index. reads means that
+// the command updates the index.
 func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():
@@ -35,8 +34,8 @@ func (x *Index) NoteReading(reads bool) {
 	}
 }
 
-// OutdatedText says of how many documents that is so, and whether a newer version of the
-// program read the others; "" when neither is.
+// OutdatedText says how many documents an older version parsed, and whether a newer version parsed others. It returns
+// "" without either.
 func (x *Index) OutdatedText() string {
 	n := ingest.Outdated(x.View)
 	switch {
@@ -51,7 +50,7 @@ func (x *Index) OutdatedText() string {
 		wording.Plural(x.View.Docs(), "document", "documents"), wording.Plural(n, "is", "are"))
 }
 
-// Writable reports whether a file can be made in a folder.
+// Writable reports whether a folder accepts new files.
 func Writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {

@@ -21,21 +21,21 @@ import (
 	"sheaf/profile"
 )
 
-// ProfileInput is a profile as the lab saves it: another one with other numbers.
+// ProfileInput is a profile that the lab saves: another profile with changed numbers.
 type ProfileInput struct {
 	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The profile that it is like."`
 	About      string            `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What it is for."`
-	Parameters map[string]string `json:"-"` // doors read them in their own way
+	Parameters map[string]string `json:"-"` // each door decodes them itself
 	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
 }
 
-// JudgedInput is queries with what is right for them.
+// JudgedInput has queries and their right results.
 type JudgedInput struct {
 	Queries []JudgedQuery `json:"queries" required:"true" minItems:"1" maxItems:"1000" doc:"The queries."`
 	Replace bool          `json:"replace" doc:"Write it instead of a saved one of this name."`
 }
 
-// JudgedQuery is a query with what is right for it.
+// JudgedQuery is a query with its right results.
 type JudgedQuery struct {
 	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"What is looked for."`
 	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
@@ -47,7 +47,7 @@ type Saved struct {
 	File string `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
 }
 
-// mayAdminister refuses callers who may not.
+// mayAdminister refuses callers without the scope admin.
 func (c *Collection) mayAdminister(grant *access.Grant) error {
 	if err := c.good(grant); err != nil {
 		return err
@@ -58,10 +58,9 @@ func (c *Collection) mayAdminister(grant *access.Grant) error {
 	return nil
 }
 
-// SaveProfile writes a profile into the first folder of profiles, where every
-// command finds it, after reading it as they will. A name that is taken is
-// [ErrConflict], that of a built-in profile also when it is to be replaced. One
-// that extends itself, and is to be replaced, keeps what it has beside the numbers.
+// SaveProfile writes a profile into the first folder of profiles, where every command finds it, after a test that it
+// can be read. An existing name is [ErrConflict] without Replace, and the name of a built-in profile always. A
+// replaced profile that extends itself keeps its other settings.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 	return saved(&grant, c.o.ProfileDirs[0], name, content, in.Replace)
 }
 
-// madeProfile is what SaveProfile writes.
+// madeProfile is the content of a saved profile.
 type madeProfile struct {
 	Name       string         `yaml:"name"`
 	About      string         `yaml:"about,omitempty"`
@@ -116,8 +115,8 @@ type madeProfile struct {
 	Parameters map[string]any `yaml:"parameters,omitempty"`
 }
 
-// readMade reads a profile to change its numbers. One that holds more than
-// SaveProfile writes, such as a comment, is not changed: that would be lost.
+// readMade reads a saved profile to change its numbers. It refuses a file with other content, such as a comment,
+// which would be lost.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
@@ -134,7 +133,7 @@ func readMade(file, name string) (made madeProfile, err error) {
 	return made, nil
 }
 
-// scalar is a value as YAML would read it, so that numbers are written as such.
+// scalar returns a value as YAML reads it, so that numbers are written as numbers.
 func scalar(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -151,8 +150,7 @@ func scalar(text string) any {
 	return text
 }
 
-// SaveJudged writes judged queries into the folder of judgements, as sheaf eval
-// reads them.
+// SaveJudged writes judged queries into the folder of judgements for sheaf eval.
 func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -193,7 +191,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	return saved(&grant, c.o.Judged, name, content, in.Replace)
 }
 
-// seesChunk reports whether there is a chunk that a grant lets through.
+// seesChunk reports whether a chunk exists that a grant lets through.
 func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 	chunk, ok := view.Chunk(id)
 	if !ok {

@@ -9,9 +9,8 @@ import (
 	"sheaf/search"
 )
 
-// visibleFiles scans files as one caller may see them: those whose documents the
-// catalog has and the guard shows, and of these only what is still for the caller
-// as the file is now.
+// visibleFiles scans the files whose documents are in the catalog and visible to the caller. It checks the access
+// rules again in the current content of each file.
 type visibleFiles struct {
 	scanner search.Scanner
 	guard   *guard
@@ -27,23 +26,22 @@ func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search
 	return v.scanner.Scan(ctx, req)
 }
 
-// documents tells of the documents and chunks of results.
+// documents has the documents and chunks of results.
 type documents interface {
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// SharedDocument is the document called id, which must not be changed; nil when
-	// there is none.
+	// SharedDocument returns the document called id, or nil. The caller must not change it.
 	SharedDocument(id sheaf.ID) *sheaf.Document
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles are the documents of results that were found in files. What the
-// caller may not see was never scanned.
+// scannedFiles are the documents of results that a scan found. The scan skipped everything that the caller may not
+// see.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
 
-// documentsOf returns the documents of results that a scan of files found; nil when the catalog has them.
+// documentsOf returns the documents of results that a scan found, or nil when the catalog has them.
 func documentsOf(result *search.Result) (documents, error) {
 	if result.Scanned == nil || len(result.Hits) == 0 {
 		return nil, nil

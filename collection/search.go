@@ -28,12 +28,12 @@ func (r *Reader) Search(ctx context.Context, q SearchRequest) (*Answer, error) {
 	return r.page(ctx, a, 0, q.Limit, steps)
 }
 
-// question is all that a ranking depends on beside the state of the index.
+// question has everything that a ranking depends on except the state of the index.
 type question struct {
 	request    SearchRequest
 	query      sheaf.Query
 	profile    uint64 // its edition
-	minute     int64  // by which ages are measured, in Unix seconds; 0 when the profile looks at none
+	minute     int64  // the time of ages, in Unix seconds; 0 when the profile uses no ages
 	confidence *search.Calibration
 	// What the caller may see.
 	fingerprint string
@@ -41,8 +41,8 @@ type question struct {
 	viewer      store.Viewer
 }
 
-// answer returns the answer to a request: a remembered one, that of another request that asks the same now, or a new
-// one. The timings are those of this call.
+// answer returns the answer to a request: a cached one, that of another request with the same question, or a new one.
+// The timings are those of this call.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
@@ -79,7 +79,7 @@ func (r *Reader) answer(
 		request: *q, query: parsed, profile: p.edition,
 		fingerprint: r.grant.Fingerprint(), filter: r.guard.filter, viewer: r.guard.viewer,
 	}
-	what.request.Limit = 0 // pages of any length are cut from one answer
+	what.request.Limit = 0 // one answer serves pages of any length
 	if p.plan.Dated() {
 		what.minute = now.Unix()
 	}
@@ -93,7 +93,7 @@ func (r *Reader) answer(
 			return nil, false, err
 		}
 		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
-		// Another process may have written to a store that cannot be held still.
+		// Another process may have written to a store without snapshots.
 		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
 			cache.put(a, false)
 		} else {
@@ -110,8 +110,8 @@ func (r *Reader) answer(
 	return a, took, err
 }
 
-// newAnswer returns the answer that a search gave. It drops what only the request itself needs, and the text of a
-// query like a document, which may be long.
+// newAnswer returns the answer of a search. It drops data that only the request needs, such as the long text of a
+// query that was made from a document.
 func (r *Reader) newAnswer(
 	key answerKey, q *SearchRequest, parsed sheaf.Query, result *search.Result,
 ) (*answer, error) {
@@ -135,7 +135,7 @@ func (r *Reader) newAnswer(
 	return a, nil
 }
 
-// confidence reads the calibration of a profile once for a request; nil when the collection has none.
+// confidence loads the calibration of a profile once for a request; nil when the collection has none.
 func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *search.Calibration {
 	if r.c.o.Confidence == nil {
 		return nil
@@ -144,7 +144,8 @@ func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *search.C
 	return func(*profile.Profile) *search.Calibration { return read() }
 }
 
-// page returns results of an answer from one on. steps are the timings of the search, none for further pages.
+// page returns the results of an answer from a given place. steps are the timings of the search, or none for later
+// pages.
 func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []search.Timing) (*Answer, error) {
 	result, start := a.result, time.Now()
 	n := len(result.Hits)
@@ -172,7 +173,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)
 		if !ok {
-			continue // it was taken away since the first page
+			continue // it was removed since the first page
 		}
 		if shown.Stale && out.Details == nil {
 			stale++
@@ -186,7 +187,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		a.keepShown(s.made)
 		r.c.answers.grow(a)
 	}
-	if err := r.Err(); err != nil { // of what is shown of the results
+	if err := r.Err(); err != nil { // from showing results
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	if stale > 0 {
@@ -234,21 +235,19 @@ func everyField(words sheaf.TextQuery) *store.TextRequest {
 	for i, f := range sheaf.Fields {
 		fields[i] = store.FieldWeight{Name: f, Weight: 1}
 	}
-	// With BM25F, which has one frequency for all fields, stores can count a
-	// word without looking at what it matches.
+	// BM25F uses one frequency for all fields, so stores can count a word without its matches.
 	return &store.TextRequest{
 		Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB,
 	}
 }
 
-// frequency is the number of chunks with a word, among those that the caller
-// sees.
+// frequency returns how many visible chunks hold a word.
 func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 
-// rarity tells snippets how rare a word is, by its idf among what the caller
-// sees. guessed becomes true when that failed this time.
+// rarity returns a function that rates a word by its idf among visible chunks. guessed becomes true after a failed
+// count.
 func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) float64 {
 	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) }, guessed)
 }
@@ -266,9 +265,8 @@ func rarityOf(chunks int, count func(word string) (int, error), guessed *bool) f
 	}
 }
 
-// outdated says, when the last look for changed files failed, or looked at nothing of a folder,
-// that what is shown is older, and during the first one that there will be more; callers from whom something is
-// kept, or who lack the scope admin, are not told why.
+// outdated warns when the last look for changed files failed or skipped a folder, or when the first look still runs.
+// Restricted callers and callers without the scope admin do not see the reason.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
@@ -282,7 +280,7 @@ func (r *Reader) outdated() []string {
 	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
 }
 
-// Finite replaces numbers that JSON cannot write by 0.
+// Finite replaces numbers that JSON cannot write with 0.
 func Finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

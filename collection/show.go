@@ -15,20 +15,20 @@ import (
 	"sheaf/text/chunk"
 )
 
-// showing shows results of one page.
+// showing shows the results of one page.
 type showing struct {
 	*Reader
 	ctx    context.Context
 	answer *answer
 	// words marks the words of the query; nil until a snippet is cut.
 	words *snippet.Highlighter
-	// guessed says that the store did not count a word, so that snippets may be other ones next time.
+	// guessed means that the store did not count a word, so the next snippets may differ.
 	guessed bool
-	texts   map[sheaf.ID]textOf // read once a page, so that it says the same of all parts of a document
-	made    map[int]*Result     // may be shown again, by place
+	texts   map[sheaf.ID]textOf // read once a page, so that all parts of a document agree
+	made    map[int]*Result     // results that may be shown again, by place
 }
 
-// highlighter returns what marks the words of the query.
+// highlighter returns the highlighter of the query's words.
 func (s *showing) highlighter() *snippet.Highlighter {
 	if s.words == nil {
 		rarity := s.rarity(s.ctx, &s.guessed)
@@ -40,15 +40,15 @@ func (s *showing) highlighter() *snippet.Highlighter {
 	return s.words
 }
 
-// maxShownWords is how many words of a text Words tells, and wordsTime how long it may ask the
-// store how rare they are, and then look for them: a text is shown without them, too.
+// maxShownWords bounds the words that Words returns. wordsTime bounds the time to count them and to find them. A text
+// without them is still shown.
 const (
 	maxShownWords = 1000
 	wordsTime     = time.Second
 )
 
-// Words are the words of a text that answer a query, as snippets mark them, each in parts of
-// which every second one matches; see [snippet.Highlighter.Words]. There are none for a query that cannot be read.
+// Words returns the words of a text that match a query, each split into parts; every second part matches. See
+// [snippet.Highlighter.Words]. It returns none for a query that cannot be parsed.
 func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if len(query) > MaxQueryBytes {
 		return nil
@@ -66,8 +66,8 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns a result; false when the caller may not see it any more, or its document is gone. A result that was
-// shown of the same state of the index is shown again while its file is the same.
+// show returns a result, or false when the caller may no longer see it or its document is gone. It reuses a shown
+// result of the same state of the index while the file is unchanged.
 func (s *showing) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -99,7 +99,7 @@ func (s *showing) show(i int) (*Result, bool) {
 	return shown, true
 }
 
-// textOf is the text of a document, or why there is none.
+// textOf is the text of a document, or the reason why there is none.
 type textOf struct {
 	content []byte
 	err     error
@@ -147,8 +147,8 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	return out
 }
 
-// cutSnippet gives a result its snippet if the text is what was indexed. A later page may show a chunk that its
-// document has no longer, or whose document is gone: doc is nil then.
+// cutSnippet adds a snippet if the text is still the indexed one. On a later page, the document may have lost the
+// chunk, or be gone: then doc is nil.
 func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
@@ -177,8 +177,7 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 }
 
-// BlockOf is the address of the named block of a document of Markdown that byte at of its
-// text is in; "" where it is in none.
+// BlockOf returns the address of the named block at byte at of a Markdown document, or "" outside of such blocks.
 func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
@@ -190,7 +189,7 @@ func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	return doc + "#^" + sheaf.ID(name)
 }
 
-// file is the absolute path of a document's file, for callers from whom nothing is kept; "" for others and for
+// file returns the absolute path of a document's file for unrestricted callers. It returns "" for others and for
 // documents without a file.
 func (r *Reader) file(tree, docPath string) string {
 	root := r.view.Settings().Root(tree)
@@ -200,10 +199,9 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// SnippetSpans are the parts of the file that a snippet of hit may come from, the likeliest
-// first. The first own of them are its own text: the passage that meaning found, cut as cut
-// says, its body, the best chunk that it stands for. The last is all of it, with the text
-// under its sub-headings. Frontmatter is shown only where it is text.
+// SnippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own of them are the
+// hit's own text: the passage found by meaning (see cut), the body, the best joined chunk. The last is the whole hit
+// with its subsections. Frontmatter is shown only where it is text.
 func SnippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, own int) {
@@ -230,9 +228,9 @@ func SnippetSpans(
 	return spans, own
 }
 
-// chunkIn is the chunk of a document called id, nil when there is none.
+// chunkIn returns the chunk of a document called id, or nil.
 func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
-	for i := range doc.Chunks { // chunks are large
+	for i := range doc.Chunks { // by index, because chunks are large
 		if doc.Chunks[i].ID == id {
 			return &doc.Chunks[i]
 		}

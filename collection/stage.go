@@ -13,11 +13,10 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// StageFuse is the name under which [Reader.Stage] runs a fusion, which joins
-// several rankings; the other stages change one.
+// StageFuse is the name of fusion in [Reader.Stage]. It joins several rankings; other stages change one.
 const StageFuse = "fuse"
 
-// Stages are the names of what Stage can run: all that work outside a search.
+// Stages returns the names of the stages that Stage can run: those that work outside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
 // NoStage says that Stage cannot run a stage of this name, and what replaces one that is gone.
@@ -31,7 +30,7 @@ func NoStage(name string) error {
 // StageOption describes a setting of a stage.
 type StageOption = profile.Option
 
-// StageOptions are the settings that Stage takes for a stage.
+// StageOptions returns the settings that Stage takes for a stage.
 func StageOptions(name string) []StageOption {
 	if name == StageFuse {
 		return profile.FusionOptions()
@@ -42,21 +41,19 @@ func StageOptions(name string) []StageOption {
 // StageRun is one stage with the rankings that it runs on.
 type StageRun struct {
 	Name string
-	// Settings are written as in a profile; Limit is what expressions know by that
-	// name.
+	// Settings have the form of a profile's settings. Limit is the number "limit" in expressions.
 	Settings map[string]string
-	// Rankings are put into the order of their scores; equal ones stand as they were brought.
-	// What is twice in one counts once, with the better score.
+	// Rankings are sorted by score; hits of equal score keep their order. A hit that appears twice counts once, with
+	// the better score.
 	Rankings [][]Scored
-	// Weights are those of the rankings that a fusion joins, 1 each when there are none.
+	// Weights are the weights of the rankings in a fusion; none means 1 each.
 	Weights []float64
 	Query   string
 	Limit   int
 }
 
-// Stage runs one stage on rankings that the caller brings. What it may know of
-// documents is what the caller may see, and what the identifiers of all others say,
-// as in a run that another system made.
+// Stage runs one stage on the caller's rankings. The stage knows visible documents. From other identifiers, such as
+// those of another system, it knows only their text.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)
@@ -131,8 +128,8 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 	return out, inField("rankings", err)
 }
 
-// broughtFacts are the facts about passages that a caller brings. Of those that the caller
-// does not see, which may be another system's, it knows what their identifiers say.
+// broughtFacts knows the documents of a caller's ranking. For documents that the caller does not see, it uses only
+// the identifier.
 type broughtFacts struct{ rank.Facts }
 
 // Chunk implements rank.Facts.

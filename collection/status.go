@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// Summary is a collection in a few words.
+// Summary is a short description of a collection.
 type Summary struct {
 	Name       string `json:"name" doc:"What the collection is called."`
 	Documents  int    `json:"documents" doc:"How many documents the caller may see."`
@@ -21,7 +21,7 @@ type Summary struct {
 	Generation uint64 `json:"generation" doc:"The generation of the index; it grows with every change."`
 }
 
-// Status is what a collection holds and how it is.
+// Status describes the content and the state of a collection.
 type Status struct {
 	Summary
 	Trees       []Tree           `json:"trees" doc:"The folders that it covers."`
@@ -60,7 +60,7 @@ type Skip struct {
 	Detail string `json:"detail,omitempty" doc:"More about that."`
 }
 
-// Indexing is how far a run is that indexes files.
+// Indexing is the progress of a run.
 type Indexing struct {
 	Files    int     `json:"files" doc:"How many files were read and cut."`
 	AllFiles int     `json:"all_files" doc:"How many there are to index."`
@@ -69,7 +69,7 @@ type Indexing struct {
 	Left     float64 `json:"left_ms,omitempty" doc:"How long it takes yet, in milliseconds; absent where that is not known."`
 }
 
-// Watching is how the last look for changed files went.
+// Watching is the result of the last look for changed files.
 type Watching struct {
 	At      time.Time `json:"at" doc:"When it was."`
 	Changed time.Time `json:"changed,omitzero" doc:"When one last found a change."`
@@ -104,8 +104,7 @@ func (r *Reader) Summary(ctx context.Context) (*Summary, error) {
 	return s, r.Err()
 }
 
-// Status is what the collection holds and how it is. To a caller from whom
-// something is kept it tells only the summary.
+// Status returns the content and the state of the collection. Restricted callers get only the summary.
 func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	summary, err := r.Summary(ctx)
 	if err != nil {

@@ -16,29 +16,26 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Documents is what addresses are resolved in; a snapshot of the catalog meets
-// it.
+// Documents finds documents and chunks by ID. A snapshot of the catalog implements it.
 type Documents interface {
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 }
 
-// reading is one way to read an address: an identifier, path, path#heading,
-// path:line or path:line:count.
+// reading is one possible meaning of an address: an identifier, path, path#heading, path:line or path:line:count.
 type reading struct {
 	id sheaf.ID // as typed
-	// path and the rest are how the text reads as a path.
+	// path and the fields below are the meaning as a path.
 	path     string
 	fragment string
 	line     int // from 1, 0 for none
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments is how many ways are tried to end a path at a '#': headings may hold some too.
+// maxFragments bounds the attempts to end a path at a '#', because headings may hold some too.
 const maxFragments = 8
 
-// readings returns every way to read text, the likeliest first: names of
-// files may hold '#' and ':' themselves.
+// readings returns every possible meaning of text, the likeliest first. File names may hold '#' and ':'.
 func readings(text string) []reading {
 	all := []reading{{id: sheaf.ID(text), path: text}}
 	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
@@ -67,49 +64,45 @@ func cutNumber(text string) (before string, number int, ok bool) {
 	return text[:i], n, true
 }
 
-// Target is a part of a document that an address names.
+// Target is the part of a document that an address names.
 type Target struct {
 	Doc   sheaf.Document
 	Chunk sheaf.Chunk
-	// Line, from 1, and Count ask for lines of the document instead of the
-	// chunk, when Count is above 0.
+	// Line, from 1, and Count ask for lines of the document instead of the chunk, when Count is above 0.
 	Line, Count int
 }
 
-// Resolver finds what addresses name. Paths are relative to Folder first, when
-// there is one, then to the root of any tree; those with a root may also be
-// given in full.
+// Resolver resolves addresses. It tries a path relative to Folder first, then relative to the root of any tree, then
+// as an absolute path.
 type Resolver struct {
 	Documents Documents
 	Trees     []catalog.Tree
 	Folder    string
-	// Read gives the text of a document.
+	// Read returns the text of a document.
 	Read func(doc sheaf.ID) ([]byte, error)
-	// Paths are the documents' paths, for hints; nil gives none.
+	// Paths returns the documents' paths for hints; nil gives no hints.
 	Paths func() []string
-	// Follow leads where a wiki link in a document of a tree would; nil
-	// follows none. What it gives is looked up in Documents.
+	// Follow resolves a wiki link in a document of a tree; nil follows none. Documents has the result.
 	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
 }
 
-// NotFound is an address that names nothing. It wraps sheaf.ErrNotFound.
+// NotFound is the error of an address that names nothing. It wraps sheaf.ErrNotFound.
 type NotFound struct {
-	// Text is the address, Hint what may have been meant.
+	// Text is the address, Hint a guess at the meant one.
 	Text, Hint string
-	// Unlike says that nothing is called anything like it: what there is helps on.
+	// Unlike means that no name is similar, so a list of the existing ones helps more.
 	Unlike bool
 }
 
-// Error says what was not found.
+// Error names the address.
 func (e *NotFound) Error() string {
 	return fmt.Sprintf("%v: nothing is called %q", sheaf.ErrNotFound, e.Text)
 }
 
-// Unwrap is sheaf.ErrNotFound.
+// Unwrap returns sheaf.ErrNotFound.
 func (e *NotFound) Unwrap() error { return sheaf.ErrNotFound }
 
-// Resolve finds what text names. An address that names nothing is a [NotFound],
-// with the nearest path or heading as a hint.
+// Resolve resolves text. The error [NotFound] has the nearest path or heading as a hint.
 func (r *Resolver) Resolve(text string) (Target, error) {
 	var missed *sheaf.Document
 	for _, a := range readings(text) {
@@ -153,9 +146,8 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 	return Target{}, r.notFound(text, missed)
 }
 
-// link reads text as a wiki link, with or without its brackets: a note by its
-// name or alias, and a heading or block of it. missed is the note when it has no
-// such place; a reader of the link would be shown all of it.
+// link reads text as a wiki link, with or without brackets: the name or alias of a note, with an optional heading or
+// block. missed is the note when it lacks that heading or block; a click on the link would show the whole note.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -184,7 +176,7 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	return Target{}, nil
 }
 
-// place is what a fragment names in a chunk: the lines of a block, else the chunk.
+// place returns the target of a fragment in a chunk: the lines of a block, or the chunk.
 func (r *Resolver) place(doc sheaf.Document, c sheaf.Chunk, fragment string) Target {
 	t := Target{Doc: doc, Chunk: c}
 	name, block := strings.CutPrefix(fragment, "^")
@@ -220,9 +212,9 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// relative are the paths in a tree that path may mean, the likeliest first.
+// relative returns the possible paths in a tree for path, the likeliest first.
 func (r *Resolver) relative(root, path string) []string {
-	if root == "" { // documents that were given by themselves have no folder
+	if root == "" { // documents of programs have no folder
 		return []string{filepath.ToSlash(filepath.Clean(path))}
 	}
 	var out []string
@@ -246,7 +238,7 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 				slugs = append(slugs, doc.Chunks[i].Slug)
 			}
 		}
-		fragment, _, _ := strings.Cut(text[strings.LastIndexByte(text, '#')+1:], "|") // of a link, before its text
+		fragment, _, _ := strings.Cut(text[strings.LastIndexByte(text, '#')+1:], "|") // before the text of a link
 		if near := suggest.Nearest(chunk.Slug(fragment), slugs); near != "" {
 			e.Hint = fmt.Sprintf("did you mean %s#%s?", doc.Path, near)
 		} else if len(slugs) == 0 {
@@ -281,8 +273,7 @@ func (r *Resolver) nearestPath(path string) string {
 	return suggest.Nearest(path, paths)
 }
 
-// Heading finds the chunk of doc that fragment names: by the rest of its identifier, as
-// a link does, or by what makes its slug.
+// Heading finds the chunk of doc that fragment names: by the rest of its identifier, like a link, or by its slug.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
 	if !strings.HasPrefix(fragment, "^") { // a block
@@ -296,8 +287,7 @@ func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-// chunkAtLine is the deepest chunk on the line; false when the file has fewer
-// lines.
+// chunkAtLine returns the deepest chunk on the line, or false when the file has fewer lines.
 func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bool) {
 	if line > LineCount(content) {
 		return sheaf.Chunk{}, false
@@ -309,8 +299,7 @@ func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bo
 	return *c, true
 }
 
-// LineCount is the number of lines of a text. Lines end with LF, CRLF, or a CR
-// that no LF follows.
+// LineCount counts the lines of a text. A line ends with LF, CRLF, or a CR without LF.
 func LineCount(content []byte) int {
 	n := bytes.Count(content, []byte{'\n'}) + bytes.Count(content, []byte{'\r'}) - bytes.Count(content, []byte("\r\n"))
 	if len(content) > 0 && content[len(content)-1] != '\n' && content[len(content)-1] != '\r' {
@@ -319,7 +308,7 @@ func LineCount(content []byte) int {
 	return n
 }
 
-// Lines is count lines of content from line on, or as many as there are.
+// Lines returns the span of count lines of content from line on, or fewer at the end.
 func Lines(content []byte, line, count int) sheaf.Span {
 	count = min(count, len(content)+1) // never more than there are, so the sum cannot overflow
 	line = min(line, len(content)+1)

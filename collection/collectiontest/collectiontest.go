@@ -1,5 +1,5 @@
-// Package collectiontest makes collections of a few files for the tests of doors: a
-// real catalog, the embedded engine, and vectors that need no model.
+// Package collectiontest makes small collections for the tests of doors: a real catalog, the embedded engine, and
+// vectors without a model.
 package collectiontest
 
 import (
@@ -20,22 +20,20 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Tree is the name of the tree of every collection here: identifiers are
-// "notes:path#slug".
+// Tree is the tree of every collection here. Identifiers are "notes:path#slug".
 const Tree = "notes"
 
-// Fixture is a collection with the folder that it is made of.
+// Fixture is a collection with its folder.
 type Fixture struct {
 	*collection.Collection
-	// Root is the folder of the files, Options what the collection was opened
-	// with.
+	// Root is the folder of the files. Options opened the collection.
 	Root    string
 	Options collection.Options
 	index   string
 }
 
-// Open makes a collection of files, by path, and closes it when the test ends.
-// change, which may be nil, changes the options first.
+// Open makes a collection from files by path, and closes it at the end of the test. change, if not nil, edits the
+// options first.
 func Open(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := Unindexed(t, files, change)
@@ -43,7 +41,7 @@ func Open(t testing.TB, files map[string]string, change func(*collection.Options
 	return f
 }
 
-// Unindexed is Open before the first run: none of the files can be found.
+// Unindexed is Open without indexing: no file can be found.
 func Unindexed(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -133,7 +131,7 @@ func (f *Fixture) Write(t testing.TB, path, text string) {
 	}
 }
 
-// Index brings the collection up to date with the folder.
+// Index updates the collection from the folder.
 func (f *Fixture) Index(t testing.TB) {
 	t.Helper()
 	if _, err := f.Collection.Refresh(context.Background()); err != nil {
@@ -141,9 +139,8 @@ func (f *Fixture) Index(t testing.TB) {
 	}
 }
 
-// Documentation are the Markdown files of the folder that SHEAF_TEST_DIR names, or of
-// this repository's documentation, by path, for Open. The test runs two folders below
-// the root of the repository.
+// Documentation returns the Markdown files of the folder SHEAF_TEST_DIR, or of this repository's documentation, by
+// path. The test must run two folders below the root of the repository.
 func Documentation(t testing.TB) map[string]string {
 	t.Helper()
 	root := os.Getenv("SHEAF_TEST_DIR")

@@ -11,8 +11,7 @@ import (
 var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
 	"row level security", "what does a profile hold"}
 
-// Searches makes a collection of the documentation, as Open does, and returns what
-// answers one of Asked with a profile, as the doors do.
+// Searches makes a collection of the documentation and returns a function that answers one of Asked with a profile.
 func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
 	b.Helper()
 	f := Open(b, Documentation(b), change)

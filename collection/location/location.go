@@ -1,4 +1,4 @@
-// Package location answers the question "which index serves this folder, and where is it?".
+// Package location finds the index that serves a folder.
 //
 // An index is in the user's data folder, in a folder of its own whose name ends in a hash of the real path that it
 // covers; or inside the covered folder, under [HereName], when the user asked for that. A folder without an index of
@@ -25,30 +25,30 @@ import (
 // HereName is the name of an index inside the folder that it covers.
 const HereName = ".sheaf"
 
-// Location is an index and the folder that it covers.
+// Location is the place of an index and the folder that it covers.
 type Location struct {
 	// Root is the covered folder: absolute, links resolved.
 	Root string
 	// Dir is the index's folder.
 	Dir string
-	// Here says that Dir lies in Root.
+	// Here means that Dir is inside Root.
 	Here bool
-	// Exists says that there is an index in Dir.
+	// Exists means that there is an index in Dir.
 	Exists bool
 }
 
-// Finder says where indexes lie.
+// Finder finds indexes.
 type Finder struct {
 	// Data is the folder of all indexes; "" for the usual one.
 	Data string
-	// Index is the one index to use, whatever the folder; "" for none.
+	// Index is the one index to use for every folder, or "".
 	Index string
-	// Approved reports whether the user made or adopted the index inside a
-	// folder; one that came with a folder from elsewhere is not used.
+	// Approved reports whether the user made or adopted the index inside a folder. Others are not used, such as one
+	// in a copied folder.
 	Approved func(root string) bool
 }
 
-// data is the folder of all indexes.
+// data returns the folder of all indexes.
 func (f Finder) data() string {
 	if f.Data != "" {
 		return f.Data
@@ -56,8 +56,7 @@ func (f Finder) data() string {
 	return filepath.Join(xdg.DataHome, "sheaf")
 }
 
-// Own is the place of the index that covers exactly folder, in the data
-// folder, whether there is one or not.
+// Own returns the place in the data folder of the index for exactly this folder, which may not exist.
 func (f Finder) Own(folder string) Location {
 	if f.Index != "" {
 		return f.at(folder, f.Index, false)
@@ -67,7 +66,7 @@ func (f Finder) Own(folder string) Location {
 	return f.at(folder, filepath.Join(f.data(), name), false)
 }
 
-// Inside is the place of the index inside folder.
+// Inside returns the place of the index inside folder.
 func (f Finder) Inside(folder string) Location {
 	return f.at(folder, filepath.Join(folder, HereName), true)
 }
@@ -77,8 +76,7 @@ func (f Finder) at(root, dir string, here bool) Location {
 	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
 }
 
-// Store is the place, inside the index, of what a server that keeps the chunks was
-// given; address names the server.
+// Store returns the place, inside the index, for the chunks of one server. address names the server.
 func (l Location) Store(address string) Location {
 	sum := sha256.Sum256([]byte(address))
 	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
@@ -86,10 +84,8 @@ func (l Location) Store(address string) Location {
 	return Location{Root: l.Root, Dir: dir, Here: l.Here, Exists: err == nil}
 }
 
-// Find is the index that serves folder: the nearest one that covers it or a
-// folder above it, or the place for a new one. The notices tell the person
-// about an index that is not used. folder must be absolute with links
-// resolved.
+// Find returns the index that serves folder: the nearest one for the folder or a folder above it, or the place for a
+// new one. The notices report an index that is not used. folder must be absolute, without links.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
 		loc, err := f.named(folder)
@@ -113,8 +109,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// named is the index that was asked for by name, which must cover folder when
-// it exists.
+// named returns the index that the user named. An existing one must cover folder.
 func (f Finder) named(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {
@@ -139,8 +134,7 @@ func (f Finder) named(folder string) (Location, error) {
 	return loc, nil
 }
 
-// vacant reports an error when an index cannot be made in dir because other
-// files lie there.
+// vacant returns an error when dir holds other files, so that no index can be made there.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -158,8 +152,8 @@ func vacant(dir string) error {
 	return nil
 }
 
-// Under is the path, with slashes, of folder below root, "" for root itself;
-// false when it lies elsewhere.
+// Under returns the path of folder below root, with slashes; "" for root itself. It returns false for a folder
+// elsewhere.
 func Under(root, folder string) (string, bool) {
 	rel, err := filepath.Rel(root, folder)
 	if err != nil || rel != "." && !filepath.IsLocal(rel) {
@@ -189,5 +183,5 @@ func plainName(name string) string {
 	return name
 }
 
-// Bytes is the size of the index on disk.
+// Bytes returns the size of the index on disk.
 func (l Location) Bytes() int64 { return Bytes(l.Dir) }

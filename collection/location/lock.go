@@ -9,14 +9,14 @@ import (
 	"sheaf/index/vfs"
 )
 
-// CatalogDir is the folder of the catalog in the index at dir.
+// CatalogDir returns the folder of the catalog in the index at dir.
 func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 
-// EngineDir is the folder of the engine in the index at dir.
+// EngineDir returns the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock keeps other processes from emptying the index at dir until release is
-// called. It does not wait: sheaf.ErrUnavailable says who holds it.
+// Lock keeps other processes from emptying the index at dir until release is called. It does not wait: the error
+// sheaf.ErrUnavailable names the process that holds the lock.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

@@ -1,11 +1,9 @@
-// Package http answers the question "how does a program ask over HTTP?". An [API]
-// is a http.Handler: the routes under /v1, the OpenAPI document that is made from
-// them, health, metrics, and whatever other doors are mounted beside. It decodes
-// strictly, asks a collection.Reader, and encodes; no ranking happens here.
+// Package http serves collections to programs over HTTP. An [API] is an http.Handler: the routes under /v1, the
+// OpenAPI document, health, metrics, and other doors that the program mounts. It decodes a request, asks a
+// collection.Reader, and encodes the answer. It does no ranking.
 //
-// Every route is an operation: a Go struct says what goes in, with the rules of
-// every field in its tags, and another what comes out. The decoder (decode.go)
-// refuses by the same tags that the document (openapi.go) is written from.
+// Every route is an operation: one Go struct is its input, with the rules of every field in tags, and another its
+// output. The decoder (decode.go) and the OpenAPI document (openapi.go) use the same tags.
 package http
 
 import (
@@ -30,22 +28,20 @@ import (
 
 // Options say what is served, and to whom.
 type Options struct {
-	// Collections are served, the first one when a request names none.
+	// Collections are served. The first one is used when a request names none.
 	Collections []*collection.Collection
-	// Keys are the keys that callers need; nil, or no key in it, lets callers
-	// in without one, with Open.
+	// Keys are the keys of callers. When it is nil or empty, callers without a key get Open.
 	Keys *access.Keys
 	// Open is the grant of a caller without a key while there are no keys. The
 	// zero Grant allows nothing.
 	Open access.Grant
-	// SignOn is for a program that knows its callers itself: it gives the grant
-	// of a request's caller, whose Name tells callers apart. Its error, as it reads, and
-	// a grant that has ended are answered with 401. Keys and Open are not used then.
+	// SignOn is for a program that knows its callers: it returns the grant of a request's caller. Its Name identifies
+	// the caller. An error of SignOn and an expired grant are answered with 401. With SignOn, Keys and Open are not
+	// used.
 	SignOn func(*http.Request) (access.Grant, error)
-	// Hosts are names by which the server may be addressed, beside localhost
-	// and IP addresses. Other names are refused, so that a web page cannot
-	// reach it by a name of its own (DNS rebinding). Origins are web pages,
-	// as "https://example.org", that may ask beside the server's own.
+	// Hosts are names of the server beside localhost and IP addresses. Requests to other names are refused, so that a
+	// web page cannot reach the server under its own name (DNS rebinding). Origins are other web pages that may ask,
+	// such as "https://example.org".
 	Hosts   []string
 	Origins []string
 	// Version is that of the program.
@@ -60,25 +56,21 @@ type Options struct {
 // DefaultTime is how long a request may take.
 const DefaultTime = 10 * time.Second
 
-// Limits bound what callers can make the server do. A zero is the default, less than that
-// is refused by New.
+// Limits bound the work of the server. Zero is the default. New refuses a negative value.
 type Limits struct {
-	// Body and IngestBody are the largest bodies, in bytes: 1 MiB and 16 MiB.
-	// Bodies bounds those that are read at once, and the memory of what is parsed at
-	// once: 256 MiB.
+	// Body and IngestBody bound one body, in bytes: 1 MiB and 16 MiB. Bodies bounds the bodies that are read at once,
+	// and the memory for parsing them: 256 MiB.
 	Body, IngestBody, Bodies int64
-	// Time is how long a request may take: DefaultTime.
+	// Time bounds a request: DefaultTime.
 	Time time.Duration
-	// Running is how many requests that read work at once, and as many that write: twice the
-	// processors, or eight times when a store or a model is on another machine. Waiting is
-	// how many wait for that: 1024, each for at most Patience: 5 s. OfOne is how many of
-	// one caller work and wait: 256.
+	// Running bounds the reading requests that work at once, and the writing ones: twice the processors, or eight
+	// times when a store or a model is on another machine. Waiting bounds the waiting requests: 1024, each for at
+	// most Patience: 5 s. OfOne bounds the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }
 
-// validate returns an error that wraps sheaf.ErrInvalid and names a limit below 0, within
-// which no request would be answered.
+// validate returns an error that wraps sheaf.ErrInvalid and names a negative limit.
 func (l *Limits) validate() error {
 	for _, limit := range []struct {
 		name string
@@ -110,14 +102,13 @@ func (l *Limits) defaults(remote bool) {
 	l.Patience = cmp.Or(l.Patience, 5*time.Second)
 }
 
-// API serves collections over HTTP. It is safe for concurrent use; Mount must
-// not be called once it serves.
+// API serves collections over HTTP. It is safe for concurrent use. Call Mount only before it serves.
 type API struct {
 	o       Options
 	routes  []*route
 	mounts  []mount
 	metrics *metrics
-	// Writes have slots of their own: they wait for each other, and must not stop searches.
+	// Writes have slots of their own, because they wait for each other and must not stop searches.
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
 	values        *semaphore.Weighted // memory of what is parsed of them
@@ -127,7 +118,7 @@ type API struct {
 	page     func() []byte
 }
 
-// mount is another door, at an address of its own.
+// mount is another door with its own address.
 type mount struct {
 	path  string
 	scope access.Scope
@@ -183,9 +174,8 @@ func GrantOf(ctx context.Context) (access.Grant, bool) {
 	return a.grant, ok
 }
 
-// Admit waits until a mounted handler's request may work, and returns what ends that. It returns
-// an error when too many wait. A request that needs no scope, and one that no API passed on, may
-// work at once.
+// Admit waits until a mounted handler's request may work. Call leave when the work is done. It returns an error when
+// too many requests wait. A request without a scope, and one outside of an API, works at once.
 func Admit(ctx context.Context) (leave func(), err error) {
 	a, _ := ctx.Value(admittedKey{}).(admitted)
 	if a.slot == nil {
@@ -194,7 +184,7 @@ func Admit(ctx context.Context) (leave func(), err error) {
 	return a.slot(ctx)
 }
 
-// Collection is the served collection of a name, the first one for "".
+// Collection returns the collection of a name, or the first one for "".
 func (a *API) Collection(name string) (*collection.Collection, error) {
 	for _, c := range a.o.Collections {
 		if name == "" || c.Name() == name {
@@ -204,9 +194,8 @@ func (a *API) Collection(name string) (*collection.Collection, error) {
 	return nil, fmt.Errorf("%w: there is no collection %q", sheaf.ErrNotFound, name)
 }
 
-// find is the route of a method and an escaped path, with what stands at its
-// parameters. When only the method is wrong, methods are those that the path
-// has.
+// find returns the route of a method and an escaped path, with the values of its parameters. When only the method is
+// wrong, methods are the methods of the path.
 func (a *API) find(method, path string) (r *route, values map[string]string, methods []string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -224,7 +213,7 @@ func (a *API) find(method, path string) (r *route, values map[string]string, met
 	return nil, nil, methods
 }
 
-// mounted is the other door that serves a path; nil for none.
+// mounted returns the door that serves a path, or nil.
 func (a *API) mounted(path string) *mount {
 	for i := range a.mounts {
 		m := &a.mounts[i]

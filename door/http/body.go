@@ -17,10 +17,10 @@ type sharedBody struct {
 	read, held int64
 }
 
-// smallBody is what of every body takes no share: its connection takes as much.
+// smallBody is how much of every body is free of charge: its connection needs as much anyway.
 const smallBody = 8 << 10
 
-// errCrowded is that of a body for which there is no share left.
+// errCrowded means that the memory for bodies is used up.
 var errCrowded = fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 
 // Read implements io.Reader.

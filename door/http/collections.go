@@ -14,7 +14,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// Nothing is the input of operations that take nothing.
+// Nothing is the input of operations without input.
 type Nothing struct{}
 
 type documentGet struct {
@@ -33,17 +33,17 @@ type documentsGet struct {
 
 type here struct{ Where }
 
-// ProfileList is the ranking profiles.
+// ProfileList lists the ranking profiles.
 type ProfileList struct {
 	Profiles []collection.Profile `json:"profiles" doc:"The profiles, by name."`
 }
 
-// CollectionList is the collections.
+// CollectionList lists the collections.
 type CollectionList struct {
 	Collections []collection.Summary `json:"collections" doc:"The collections; the first is used when a request names none."`
 }
 
-// StageList is the stages, and the settings of each.
+// StageList lists the stages and their settings.
 type StageList struct {
 	Stages   []string                  `json:"stages" doc:"The names of the stages."`
 	Settings map[string][]StageSetting `json:"settings" doc:"The settings of each stage, by its name."`
@@ -68,7 +68,7 @@ func stageList() *StageList {
 	return out
 }
 
-// StageBody is rankings with the settings of the stage that they go through.
+// StageBody has rankings and the settings of the stage that changes them.
 type StageBody struct {
 	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given, and what is twice in one counts once, with the better score."`
 	Weights  []float64             `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
@@ -83,7 +83,7 @@ type stagePost struct {
 	Body StageBody
 }
 
-// Ranking is hits, best first.
+// Ranking has hits, best first.
 type Ranking struct {
 	Ranking []collection.Scored `json:"ranking" doc:"The hits, best first."`
 }
@@ -190,7 +190,7 @@ func collectionRoutes() []*route {
 	}
 }
 
-// serverRoutes are those about the server itself.
+// serverRoutes returns the routes about the server itself.
 func serverRoutes() []*route {
 	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
 		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: media},

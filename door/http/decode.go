@@ -67,8 +67,7 @@ type parser struct {
 	out  *faults
 }
 
-// token reads a token. Half of a character of two, which JSON can write and no
-// text can hold, is a fault.
+// token reads a token. Half of a surrogate pair is a fault: JSON can write it, but no text can hold it.
 func (p *parser) token(at string) (json.Token, bool) {
 	from := p.d.InputOffset()
 	token, err := p.d.Token()

@@ -38,13 +38,13 @@ type documentDelete struct {
 	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
 }
 
-// BatchBody is changes that are made together.
+// BatchBody has changes that are made together.
 type BatchBody struct {
 	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all are made, or none."`
 	Async     bool          `json:"async" doc:"Accept the work and do it later. More than 100 documents are always done later."`
 }
 
-// BatchChange puts a document, or deletes it.
+// BatchChange puts or deletes a document.
 type BatchChange struct {
 	collection.DocumentInput
 	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
@@ -59,7 +59,7 @@ type batchPost struct {
 	Body BatchBody
 }
 
-// BatchAnswer is what became of the documents, or the task that will do it.
+// BatchAnswer has the results of a batch, or the task that will make it.
 type BatchAnswer struct {
 	Results []collection.Stored `json:"results" doc:"The documents, in the order of the request; empty while a task waits."`
 	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does it later; ask for it at /v1/tasks."`
@@ -76,7 +76,7 @@ type tasksGet struct {
 	Limit int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many tasks at most."`
 }
 
-// TaskList is the tasks of a caller.
+// TaskList has the tasks of a caller.
 type TaskList struct {
 	Tasks []collection.Task `json:"tasks" doc:"The tasks, newest first, without their results."`
 }
@@ -214,10 +214,10 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
 	return &BatchAnswer{Results: []collection.Stored{}, Task: task}, nil
 }
 
-// conditions are the headers of fields of a change.
+// conditions maps fields of a change to headers.
 var conditions = map[string]string{"if_match": "If-Match", "if_none_match": "If-None-Match"}
 
-// inHeader says in which header of a request for one document a fault lies.
+// inHeader names the header of a wrong field in a request for one document.
 func inHeader(err error) error {
 	var at *collection.FieldError
 	if errors.As(err, &at) && conditions[at.Field] != "" {
@@ -226,7 +226,7 @@ func inHeader(err error) error {
 	return err
 }
 
-// inBatch says where in the body of a batch the fault of a change lies.
+// inBatch adds the place in a batch's body to the fault of a change.
 func inBatch(err error) error {
 	var at *collection.FieldError
 	if !errors.As(err, &at) {

@@ -7,30 +7,29 @@ import (
 	"sync"
 )
 
-// numberText is a number as JSON writes it.
+// numberText matches a number as JSON writes it.
 var numberText = regexp.MustCompile(`^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,4})?$`)
 
-// field is a member of a struct as JSON or a request shows it.
+// field is a member of a struct in JSON or in a request.
 type field struct {
 	index []int
 	typ   reflect.Type
 	rules *rules
-	// omitted says that JSON leaves it out when it is empty.
+	// omitted means that JSON leaves out the empty value.
 	omitted bool
-	// in is where a request has it: "path", "query", "header"; "" for a member
-	// of a body.
+	// in is the part of a request that has the field: "path", "query", "header"; "" is the body.
 	in string
-	// deflt is the default of a parameter, as the field holds it; invalid for none.
+	// deflt is the default of a parameter; invalid for none.
 	deflt reflect.Value
 }
 
-// lists reports whether a field is a list as headers have it, which several lines of one
-// name are together (RFC 9110, section 5.3).
+// lists reports whether a field is a list in a header. Such a list may be split over several lines of one name (RFC
+// 9110, section 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }
 
-// fieldSet is the fields of a struct, in order.
+// fieldSet has the fields of a struct, in order.
 type fieldSet struct {
 	names  []string
 	byName map[string]*field
@@ -38,8 +37,7 @@ type fieldSet struct {
 
 var fieldCache sync.Map // reflect.Type to *fieldSet
 
-// jsonFields are the fields of a struct that JSON shows, those of embedded
-// structs among them.
+// jsonFields returns the fields of a struct in JSON, those of embedded structs included.
 func jsonFields(t reflect.Type) *fieldSet {
 	if set, ok := fieldCache.Load(t); ok {
 		return set.(*fieldSet)
@@ -71,8 +69,8 @@ func jsonFields(t reflect.Type) *fieldSet {
 	return set
 }
 
-// parameters are the fields of an input that come from the path, the query and
-// the headers, and body the index of the field that is the body; nil for none.
+// parameters returns the fields that come from the path, the query and the headers. body is the index of the body
+// field, or nil.
 func parameters(t reflect.Type) (set *fieldSet, body []int) {
 	set = &fieldSet{byName: map[string]*field{}}
 	for i := range t.NumField() {

@@ -25,7 +25,7 @@ import (
 	"sheaf/search"
 )
 
-// statusHungUp is what a request counts as whose caller hung up before it was answered.
+// statusHungUp counts requests whose caller hung up before the answer.
 const statusHungUp = 499
 
 // ServeHTTP implements http.Handler.
@@ -55,7 +55,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	fail := func(err error, r *route) {
 		p := problemOf(collection.Told(err, &c.grant), r)
 		if own := (*Problem)(nil); !errors.As(err, &own) {
-			p.cause = err // whole
+			p.cause = err // with all details
 		}
 		status = p.Status
 		switch {
@@ -63,7 +63,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			status = statusHungUp
 		case status >= 500 && p.cause != nil:
 			level := slog.LevelError
-			if status == http.StatusServiceUnavailable && !errors.Is(err, vfs.ErrCorrupt) { // another time it succeeds
+			if status == http.StatusServiceUnavailable && !errors.Is(err, vfs.ErrCorrupt) { // a later try may succeed
 				level = slog.LevelWarn
 			}
 			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error",
@@ -142,7 +142,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if r.body != nil {
 		free, err := a.readBody(c, r)
 		if err != nil && len(wrong) > 0 {
-			return nil, invalid(wrong) // with a body that can be read it would be no better
+			return nil, invalid(wrong) // reading the body would not help
 		}
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	return r.run(ctx, c, input)
 }
 
-// pass gives a request to another door, with its caller's grant.
+// pass sends a request to another door, with the caller's grant.
 func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	grant, caller, err := a.admit(req, m.scope)
 	if err != nil {
@@ -196,8 +196,8 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	return nil
 }
 
-// admit is the grant of a request's caller, who needs a scope, and the name by
-// which their requests are counted.
+// admit returns the grant of a request's caller, who needs scope, and the name under which the caller's requests are
+// counted.
 func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string, error) {
 	if scope == "" {
 		return access.Grant{}, "", nil
@@ -212,7 +212,7 @@ func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string
 	return grant, caller, nil
 }
 
-// signedOn is the grant of a request's caller, and their name.
+// signedOn returns the grant and the name of a request's caller.
 func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
 	if a.o.SignOn != nil {
 		grant, err := a.o.SignOn(req)
@@ -269,8 +269,7 @@ func bearer(req *http.Request) (string, bool) {
 	return strings.TrimSpace(secret), true
 }
 
-// readBody reads the body within the limits of one and of all bodies. free gives
-// back its share.
+// readBody reads the body within the limits of one body and of all bodies. free gives its share back.
 func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	kind, _, _ := strings.Cut(c.request.Header.Get("Content-Type"), ";")
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "application/json" {
@@ -310,10 +309,8 @@ const (
 	smallValues = 64 << 10
 )
 
-// parse reads the body of a request, which was read, into its input v. wrong is what is
-// wrong with its other parameters. It bounds the memory of bodies
-// that are parsed at once, as readBody does that of their bytes: a body of nothing but
-// commas and brackets takes sixty times its length.
+// parse parses the body into the input v. wrong has the faults of the other parameters. It bounds the memory of all
+// bodies being parsed: a body of commas and brackets takes sixty times its length.
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
@@ -330,8 +327,7 @@ func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, erro
 	return r.bindBody(a, v, c.body, wrong)
 }
 
-// writePlain writes an error as spec/reciprocal-rank-fusion words it: nothing
-// but the member error.
+// writePlain writes an error in the form of spec/reciprocal-rank-fusion: only the member error.
 func writePlain(w http.ResponseWriter, p *Problem) {
 	body, err := json.Marshal(map[string]string{"error": p.Detail})
 	if err != nil {
@@ -347,7 +343,7 @@ func writePlain(w http.ResponseWriter, p *Problem) {
 	_, _ = w.Write(body)
 }
 
-// zippedBytes is the least size of an answer that is compressed.
+// zippedBytes is the smallest answer that is compressed.
 const zippedBytes = 1400
 
 // zippers keeps compressors for reuse: each needs 0.8 MB of memory.
@@ -394,7 +390,7 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 	return nil
 }
 
-// serverTiming is the header of that name: every step, then the whole.
+// serverTiming returns the header Server-Timing: every step, then the total.
 func serverTiming(steps []search.Timing, total time.Duration) string {
 	b := make([]byte, 0, 1<<10)
 	for _, s := range steps {

@@ -18,12 +18,12 @@ import (
 // buckets are the upper bounds, in seconds, of the histograms.
 var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 
-// maxSeries bounds the label sets of one metric; what comes later counts as
-// "other", so that no request can make the set explode.
+// maxSeries bounds the label sets of one metric. Later ones count as "other", so that requests cannot make the metric
+// grow without bound.
 const maxSeries = 256
 
 type series struct {
-	counts []uint64 // by bucket, the last one is above all
+	counts []uint64 // by bucket; the last one has no upper bound
 	sum    float64
 }
 
@@ -42,19 +42,19 @@ func newMetrics() *metrics {
 		steps: map[string]*series{}}
 }
 
-// answered is how requests of an operation were answered.
+// answered is the outcome of requests of an operation.
 type answered struct {
 	operation string
 	status    int
 }
 
-// labels are those of a metric.
+// labels returns the labels of a metric.
 func (a answered) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
-// request notes a request: the operation's name, which is one of few, its
-// status, and how long it and its steps took.
+// request counts a request: its operation, which is one of few, its status, and the times of the request and of its
+// steps.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,7 +70,7 @@ func (m *metrics) request(operation string, status int, took time.Duration, step
 	}
 }
 
-// observe adds a time to the histogram of a label; m.mu must be held.
+// observe adds a time to the histogram of a label. The caller holds m.mu.
 func observe(all map[string]*series, label []byte, took time.Duration) {
 	s := all[string(label)]
 	if s == nil {
@@ -89,7 +89,7 @@ func observe(all map[string]*series, label []byte, took time.Duration) {
 	s.sum += seconds
 }
 
-// gaugeHelp says what the gauges are.
+// gaugeHelp describes the gauges.
 var gaugeHelp = map[string]string{
 	"sheaf_cache_bytes":      "Memory of the rankings that are remembered.",
 	"sheaf_cache_entries":    "Rankings that are remembered.",
@@ -104,7 +104,7 @@ var gaugeHelp = map[string]string{
 // metricsMedia is the text format of Prometheus.
 const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
 
-// statusWriter notes the status that another door answers with.
+// statusWriter records the status of another door's answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -113,7 +113,7 @@ type statusWriter struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *statusWriter) WriteHeader(status int) {
-	if !w.wrote && status >= http.StatusOK { // else it only says that more comes
+	if !w.wrote && status >= http.StatusOK { // else the status is informational and another follows
 		w.status, w.wrote = status, true
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -128,10 +128,10 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 // Flush implements http.Flusher.
 func (w *statusWriter) Flush() {
 	w.wrote = true
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // who cannot flush sends all at the end
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // a writer without Flush sends everything at the end
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // write writes all metrics in the text format of Prometheus.
@@ -159,8 +159,7 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	}
 }
 
-// writeAnswers writes how searches of all collections were answered, and adds to
-// the gauges what is remembered of them.
+// writeAnswers writes where answers of all collections came from, and adds the size of the caches to the gauges.
 func (a *API) writeAnswers(w io.Writer, gauges map[string]float64) {
 	var all collection.CacheCounts
 	for _, c := range a.o.Collections {

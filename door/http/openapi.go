@@ -17,7 +17,7 @@ import (
 // codePoint is a character by its code in a Go expression.
 var codePoint = regexp.MustCompile(`\\x\{[0-9a-f]{1,4}\}`)
 
-// documentOf returns the OpenAPI document, which it writes again when the server begins to want keys.
+// documentOf returns the OpenAPI document. It makes a new one when the first key exists.
 func (a *API) documentOf() func() ([]byte, error) {
 	open := sync.OnceValues(func() ([]byte, error) { return a.openAPI(false) })
 	keyed := sync.OnceValues(func() ([]byte, error) { return a.openAPI(true) })
@@ -32,7 +32,7 @@ func (a *API) documentOf() func() ([]byte, error) {
 	}
 }
 
-// openAPI writes the OpenAPI 3.1 document of the routes; keyed says that callers need keys.
+// openAPI writes the OpenAPI 3.1 document of the routes. keyed means that callers need keys.
 func (a *API) openAPI(keyed bool) ([]byte, error) {
 	s := newSchemas()
 	s.dims = a.dims()
@@ -67,8 +67,8 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// dims is how many dimensions the vectors of every collection have; 0 when they
-// have none, unknownDims when they have different ones.
+// dims returns the dimensions of the vectors of all collections: 0 without vectors, unknownDims when collections
+// differ.
 func (a *API) dims() int {
 	dims := a.o.Collections[0].Dims()
 	for _, c := range a.o.Collections[1:] {
@@ -86,7 +86,7 @@ func versionText(v string) string {
 	return v
 }
 
-// describe is the operation object of a route.
+// describe returns the operation object of a route.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
 	about := []string{}
@@ -156,7 +156,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	return out
 }
 
-// answerHeaders are the headers of answers that a client may act on.
+// answerHeaders are response headers that a client may use.
 var answerHeaders = schema{
 	"X-Request-Id": schema{"description": "The request's own, as it was sent when it is sensible: the log names it.",
 		"schema": schema{"type": "string"}},
@@ -169,7 +169,7 @@ var answerHeaders = schema{
 		"schema": schema{"type": "integer", "minimum": 1}},
 }
 
-// headers are the headers of an answer: X-Request-Id, which all have, and others.
+// headers returns X-Request-Id, which every answer has, and others.
 func headers(others ...string) schema {
 	out := schema{}
 	for _, name := range append(others, "X-Request-Id") {
@@ -195,7 +195,7 @@ func (a *API) success(r *route, s *schemas) schema {
 	return out
 }
 
-// failures are the statuses with which a route may fail.
+// failures returns the statuses with which a route may fail.
 func (r *route) failures() []int {
 	list := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError,
 		http.StatusServiceUnavailable}
@@ -206,7 +206,7 @@ func (r *route) failures() []int {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if slices.Contains(r.fails, http.StatusUnprocessableEntity) && !slices.Contains(r.fails, http.StatusConflict) {
-		list = append(list, http.StatusConflict) // what is right by itself may contradict another part
+		list = append(list, http.StatusConflict) // a valid part may contradict another
 	}
 	return append(list, r.fails...)
 }
@@ -230,8 +230,7 @@ type documentRoute struct {
 	Parameters, Body, Output            []documentField
 }
 
-// documentPage writes the routes for people: a page without scripts, which needs
-// nothing but itself.
+// documentPage writes the routes for people: one page without scripts or other files.
 func (a *API) documentPage() []byte {
 	var list []documentRoute
 	for _, r := range a.routes {
@@ -280,7 +279,7 @@ func documentFieldOf(name string, f *field) documentField {
 		Required: f.rules.required}
 }
 
-// kindText names the kind of value that a schema lets through.
+// kindText names the kind of value that a schema accepts.
 func kindText(p schema) string {
 	if ref, ok := p["$ref"].(string); ok {
 		return strings.TrimSuffix(ref[strings.LastIndexByte(ref, '/')+1:], "Input")

@@ -17,7 +17,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Problem is an error as RFC 9457 writes it, with the member error beside.
+// Problem is an error in the form of RFC 9457, with the additional member error.
 type Problem struct {
 	Type     string  `json:"type" doc:"What kind of problem it is; it never changes."`
 	Title    string  `json:"title" doc:"The kind in a few words."`
@@ -27,9 +27,9 @@ type Problem struct {
 	Message  string  `json:"error" doc:"The same as detail."`
 	Errors   []fault `json:"errors,omitempty" doc:"Every fault of the request, where it is."`
 
-	// retry is after how long the same request may succeed; 0 for never.
+	// retry is when the same request may succeed; 0 for never.
 	retry time.Duration
-	// allow is the methods that the address has, for a wrong method.
+	// allow has the methods of the address, after a wrong method.
 	allow string
 	cause error
 }
@@ -68,7 +68,7 @@ func problem(kind, format string, args ...any) *Problem {
 	return p
 }
 
-// invalid is the problem of a request with faults.
+// invalid returns the problem of a request with faults.
 func invalid(list faults) *Problem {
 	first := list[0]
 	where := first.Parameter
@@ -78,14 +78,13 @@ func invalid(list faults) *Problem {
 	return told(problem("invalid-input", "%s: %s", where, first.Detail), list)
 }
 
-// told lists the faults in a problem.
+// told adds the faults to a problem.
 func told(p *Problem, list faults) *Problem {
 	p.Errors = list
 	return p
 }
 
-// problemOf is the problem that tells of an error of a route's operation; r is nil
-// where there is no route.
+// problemOf returns the problem of an error of a route's operation. r is nil without a route.
 func problemOf(err error, r *route) *Problem {
 	var p *Problem
 	var at *collection.FieldError
@@ -108,8 +107,8 @@ func problemOf(err error, r *route) *Problem {
 		p = told(problem("not-found", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
 	case errors.As(err, &at):
 		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
-		// It passed the rules that the OpenAPI document writes: what is wrong
-		// depends on the profile, the stage or the collection.
+		// The request passed the rules of the OpenAPI document. The fault depends on the profile, the stage or the
+		// collection.
 		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
 	case errors.Is(err, collection.ErrConflict):
 		p = problem("conflict", "%v", err)
@@ -124,12 +123,12 @@ func problemOf(err error, r *route) *Problem {
 		}
 	case errors.Is(err, sheaf.ErrUnsupported):
 		p = problem("unsupported", "%v", err)
-	case vfs.NoSpace(err): // in what place is for the log
+	case vfs.NoSpace(err): // the log names the place
 		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
-	case vfs.Forbidden(err): // which file that is, is for the log
+	case vfs.Forbidden(err): // the log names the file
 		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat "+
 			"this when it may")
-	case errors.Is(err, vfs.ErrCorrupt): // which is mended, unless that cannot be: see collection.Collection.Damaged
+	case errors.Is(err, vfs.ErrCorrupt): // it is repaired if possible: see collection.Collection.Damaged
 		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the "+
 			"server says what")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -137,25 +136,24 @@ func problemOf(err error, r *route) *Problem {
 	case errors.Is(err, collection.ErrTaken):
 		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this "+
 			"when it has ended")
-	case errors.Is(err, vfs.ErrLocked): // which file that is, is for the log
+	case errors.Is(err, vfs.ErrLocked): // the log names the file
 		p = problem("unavailable", "another program writes to the index: repeat this in a moment")
 	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):
 		p = problem("unavailable", "%v", err)
 	default:
-		// What went wrong inside is for the log, not for strangers.
+		// Only the log has details of internal faults.
 		p = problem("internal", "the server failed; its log says why")
 	}
 	p.cause = err
 	return p
 }
 
-// inHeader reports whether a field of a request of the route is a header.
+// inHeader reports whether a field of the route's request is a header.
 func (r *route) inHeader(field string) bool {
 	return r != nil && r.set.byName[field] != nil && r.set.byName[field].in == "header"
 }
 
-// asksForID reports whether a request of the route names one thing: that is what is not found
-// where nothing else is said.
+// asksForID reports whether the route's request names one thing by ID. An error "not found" then means this thing.
 func (r *route) asksForID() bool {
 	if r == nil {
 		return false
@@ -164,8 +162,7 @@ func (r *route) asksForID() bool {
 	return inBody || r.set.byName["id"] != nil
 }
 
-// fault is what is wrong with a field of a request of the route; r is nil where
-// there is none.
+// fault returns the fault of a field of the route's request. r is nil without a route.
 func (r *route) fault(field, detail string) fault {
 	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
@@ -173,8 +170,7 @@ func (r *route) fault(field, detail string) fault {
 	return fault{Parameter: field, Detail: detail}
 }
 
-// rejected are the changes of a batch that the store did not take; none of a request for
-// one document.
+// rejected returns the changes of a batch that the store refused. It returns none for a request for one document.
 func (r *route) rejected(e *collection.RejectedError) (list faults) {
 	if r == nil || r.set.byName["id"] != nil {
 		return nil
@@ -211,5 +207,5 @@ func (p *Problem) write(w http.ResponseWriter, id string) {
 	_, _ = w.Write(body)
 }
 
-// Error is the detail.
+// Error returns the detail.
 func (p *Problem) Error() string { return p.Detail }

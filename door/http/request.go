@@ -16,10 +16,10 @@ import (
 	"sheaf"
 )
 
-// sensibleID is a request's identifier that is passed on as it came.
+// sensibleID matches a request's identifier that the server keeps.
 var sensibleID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// requestID is the one that a request brings, or a new one.
+// requestID returns the identifier of a request, or a new one.
 func requestID(req *http.Request) string {
 	if id := req.Header.Get("X-Request-Id"); id != "" && sensibleID.MatchString(id) {
 		return id
@@ -33,15 +33,13 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// traceparent is the header of W3C Trace Context: a later version begins like version 00
-// and may go on.
+// traceparent matches the header of W3C Trace Context: a later version begins like version 00 and may be longer.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$`)
 
-// traceFlags are those of version 00 that mean something: sampled, and random.
+// traceFlags are the flags of version 00: sampled, and random.
 const traceFlags = 0b11
 
-// traceOf is the trace that a request belongs to, with a new span for this
-// server; "" when it brings none.
+// traceOf returns the trace of a request with a new span for this server, or "" without a trace.
 func traceOf(req *http.Request) string {
 	given := req.Header.Values("Traceparent")
 	if len(given) != 1 {
@@ -52,11 +50,11 @@ func traceOf(req *http.Request) string {
 		strings.Trim(m[3], "0") == "" {
 		return ""
 	}
-	flags, _ := strconv.ParseUint(m[4], 16, 8) // they are two digits
+	flags, _ := strconv.ParseUint(m[4], 16, 8) // two digits
 	return fmt.Sprintf("00-%s-%s-%02x", m[2], randomHex(8), flags&traceFlags)
 }
 
-// nameOf is the name in a Host, without a port and as names are compared.
+// nameOf returns the name in a Host without its port, in lower case.
 func nameOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -105,12 +103,11 @@ func (o *Options) checkNames() error {
 	return nil
 }
 
-// checkOrigin refuses what a web page of somebody else's makes a browser send:
-// requests for a name that is none of this server's (DNS rebinding), and
-// requests from another site.
+// checkOrigin refuses requests that a foreign web page makes a browser send: requests to a foreign name (DNS
+// rebinding) and requests from another site.
 func (a *API) checkOrigin(req *http.Request) error {
 	host := nameOf(req.Host)
-	none := host == "" && !req.ProtoAtLeast(1, 1) // as no browser asks
+	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this
 	if !none && net.ParseIP(host) == nil && host != "localhost" &&
 		!slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
@@ -133,8 +130,7 @@ func (a *API) checkOrigin(req *http.Request) error {
 	return nil
 }
 
-// knownOrigin reports whether an origin is the server itself, or one that is
-// allowed.
+// knownOrigin reports whether an origin is the server itself or an allowed one.
 func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	if slices.Contains(a.o.Origins, origin) {
 		return true
@@ -143,8 +139,8 @@ func (a *API) knownOrigin(req *http.Request, origin string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, req.Host)
 }
 
-// allowOrigin tells a browser that a page of an allowed origin may read the
-// answer. Without --origin no header of CORS is ever sent.
+// allowOrigin tells a browser that a page of an allowed origin may read the answer. Without --origin the server sends
+// no CORS header.
 func (a *API) allowOrigin(w http.ResponseWriter, req *http.Request) {
 	origin := req.Header.Get("Origin")
 	if !slices.Contains(a.o.Origins, origin) {

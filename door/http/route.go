@@ -21,10 +21,10 @@ type call struct {
 	grant access.Grant
 	// caller is the ID of the caller's key, or "local".
 	caller string
-	// header is that of the answer; status overrides the operation's own.
+	// header is the answer's header. status overrides the operation's status.
 	header http.Header
 	status int
-	// request is the request itself, its body read already.
+	// request is the HTTP request. Its body has been read.
 	request *http.Request
 	body    []byte
 	timings []search.Timing
@@ -53,7 +53,7 @@ type Where struct {
 	Collection string `query:"collection" maxLength:"256" doc:"The collection; the first one when it is left out."`
 }
 
-// raw is an answer that is sent as it is.
+// raw is an answer that is sent unchanged.
 type raw struct {
 	kind string
 	body []byte
@@ -62,11 +62,11 @@ type raw struct {
 // route is an operation of the API.
 type route struct {
 	method, path string
-	id           string // the operation's name, in the document and in metrics
+	id           string // the operation's name in the document and in metrics
 	summary      string
 	about        string
-	scope        access.Scope // "" lets everybody in
-	example      string       // a body that is accepted, as JSON
+	scope        access.Scope // "" admits every caller
+	example      string       // an accepted body in JSON
 	input        reflect.Type
 	output       reflect.Type // nil for raw answers
 	media        string       // of the answer; "" is JSON
@@ -77,23 +77,23 @@ type route struct {
 	also []int
 	// free routes need no slot: they answer also when the server is busy.
 	free bool
-	// large says that the body may be as large as ingestion needs.
+	// large allows bodies of the size that ingestion needs.
 	large bool
-	// plainErrors says that errors have the body of spec/reciprocal-rank-fusion.
+	// plainErrors means that errors have the body of spec/reciprocal-rank-fusion.
 	plainErrors bool
-	// own reads the body instead of the rules of its fields; nil for most.
+	// own reads the body instead of the rules of the fields; nil for most routes.
 	own func(a *API, body []byte) (any, error)
 	run func(ctx context.Context, c *call, input any) (any, error)
 
 	segments []string
-	// names are the parameters' names by segment, "" for literal ones; the last
-	// parameter takes the rest of the path.
+	// names are the parameters' names by segment, "" for literal segments. The last parameter takes the rest of the
+	// path.
 	names []string
 	set   *fieldSet
 	body  []int
 }
 
-// operation makes a route of a function.
+// operation makes a route from a function.
 func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, error)) *route {
 	r.input, r.output = reflect.TypeFor[I](), reflect.TypeFor[O]()
 	if r.output == reflect.TypeFor[raw]() {
@@ -133,8 +133,8 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 // writes reports whether the route changes something.
 func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
 
-// match reports whether an escaped path is that of the route, and what stands at
-// its parameters; nil without any.
+// match reports whether an escaped path fits the route, and returns the values of its parameters, or nil without
+// parameters.
 func (r *route) match(path string) (values map[string]string, ok bool) {
 	rest, more := strings.TrimPrefix(path, "/"), true
 	for i, segment := range r.segments {
@@ -162,7 +162,7 @@ func (r *route) match(path string) (values map[string]string, ok bool) {
 	return values, !more
 }
 
-// bindParameters reads what a request's address and header give of its input v.
+// bindParameters reads the path, the query and the headers of a request into its input v.
 func (r *route) bindParameters(req *http.Request, path map[string]string) (v reflect.Value, list faults, err error) {
 	v = reflect.New(r.input).Elem()
 	query, err := url.ParseQuery(req.URL.RawQuery)
@@ -204,7 +204,7 @@ func (r *route) bindParameters(req *http.Request, path map[string]string) (v ref
 	return v, list, nil
 }
 
-// bindBody reads the body of a request into its input v. list is what is wrong elsewhere.
+// bindBody reads the body of a request into its input v. list has the faults found elsewhere.
 func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any, error) {
 	switch {
 	case r.own != nil && len(list) == 0:
@@ -225,7 +225,7 @@ func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any
 	return v.Addr().Interface(), nil
 }
 
-// bindText refuses parameters that are no text, then reads them.
+// bindText refuses parameters that are not valid UTF-8, and reads the others.
 func (r *route) bindText(text string, v reflect.Value, rules *rules, at fault, list *faults) {
 	if !utf8.ValidString(text) {
 		list.add(at, "it is not valid UTF-8")

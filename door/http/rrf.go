@@ -14,8 +14,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// RRF is what /v1/rrf/search does when a request does not say. The zero RRF is
-// the method rrf with the constant 60.
+// RRF has the defaults of /v1/rrf/search. The zero RRF is the method rrf with the constant 60.
 type RRF struct {
 	// Method is "rrf" or "weighted_sum".
 	Method string
@@ -23,8 +22,7 @@ type RRF struct {
 	K int
 }
 
-// The errors of spec/reciprocal-rank-fusion, word for word, and those that it
-// leaves open in the same manner.
+// The errors of spec/reciprocal-rank-fusion, word for word, and our errors in the same style.
 const (
 	errMethod   = "fusion_method must be 'weighted_sum' or 'rrf'"
 	errKSmall   = "rrf_k must be at least 1"
@@ -67,8 +65,7 @@ func checkMethod(m string) *Problem {
 	return nil
 }
 
-// checkK refuses constants out of range first, then those that are no whole
-// number.
+// checkK refuses constants out of range first, then fractions.
 func checkK(k float64) *Problem {
 	switch {
 	case k < 1:
@@ -100,7 +97,7 @@ type RRFAnswer struct {
 	Data    RRFData `json:"data" doc:"The results."`
 }
 
-// RRFData is the results with how they were joined.
+// RRFData has the results and the method of fusion.
 type RRFData struct {
 	Results  []RRFResult `json:"results" doc:"The results, best first; empty when nothing was found."`
 	Method   string      `json:"fusion_method" doc:"How the two rankings were joined."`
@@ -119,7 +116,7 @@ type RRFResult struct {
 	Metadata   RRFMetadata `json:"metadata" doc:"What is known of the chunk."`
 }
 
-// RRFMetadata is what is known of a chunk.
+// RRFMetadata describes a chunk.
 type RRFMetadata struct {
 	Doc        sheaf.ID `json:"doc,omitempty" doc:"The document's identifier."`
 	Path       string   `json:"path,omitempty" doc:"The document's path."`
@@ -177,8 +174,8 @@ func orNull(rank int) *int {
 	return &rank
 }
 
-// bindRRF reads the body of /v1/rrf/search, whose faults are told one at a time,
-// in the order fusion_method, rrf_k, top_k, unknown fields, query, in the words of the contract.
+// bindRRF reads the body of /v1/rrf/search. It reports one fault at a time, in the order fusion_method, rrf_k, top_k,
+// unknown fields, query, with the texts of the contract.
 func (a *API) bindRRF(body []byte) (RRFBody, error) {
 	out := RRFBody{Method: a.o.RRF.Method, K: a.o.RRF.K, TopK: 10}
 	var list faults
@@ -258,7 +255,7 @@ func number(v any) (float64, bool) {
 	}
 	x, err := n.Float64()
 	if err != nil && math.IsInf(x, 0) {
-		return x, true // it is out of range, whatever its size
+		return x, true // out of range, whatever its size
 	}
 	return x, err == nil
 }

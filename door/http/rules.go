@@ -15,8 +15,7 @@ import (
 	"sheaf/collection"
 )
 
-// rules are what the tags of a field say of its values. The decoder refuses by
-// them and the OpenAPI document is written from them, so the two agree.
+// rules are the limits of a field's values, from its tags. The decoder and the OpenAPI document use the same rules.
 type rules struct {
 	name      string
 	doc       string
@@ -26,19 +25,19 @@ type rules struct {
 	hasDeflt  bool
 	enum      []string
 	pattern   *regexp.Regexp
-	asks      string // what the pattern asks for, in words
+	asks      string // the rule of the pattern in words
 	min, max  *float64
 	minLength int
 	maxLength int // 0 for none
 	minItems  int
 	maxItems  int // 0 for none
 	unique    bool
-	// unlisted says that the OpenAPI document tells of the field in words and does
-	// not list it: no schema says which values are right.
+	// unlisted means that the OpenAPI document describes the field in words only, because no schema can say which
+	// values are right.
 	unlisted bool
 }
 
-// patterns are those of fields, by the name that their tags give after an @, with what they ask for in words.
+// patterns are the patterns of fields by the name after @ in their tags, each with its rule in words.
 var patterns = map[string]struct{ expression, asks string }{
 	"name": {`^` + written + `+$`, "must have no white space and no control characters"},
 	"line": {`^[^\x{0000}-\x{001f}\x{007f}]*$`, "must be one line without control characters"},
@@ -71,9 +70,9 @@ var documented = map[string]string{
 	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+))?$`,
 }
 
-// filterPattern is the part of the query language that filters are mostly written in:
-// clauses, alternatives with OR, and brackets that do not nest. Brackets that do are
-// understood too, and are no regular language. All that it matches is a filter.
+// filterPattern matches the usual filters of the query language: clauses, alternatives with OR, and brackets without
+// nesting. The server also accepts nested brackets, which no regular expression can match. Every text that it matches
+// is a filter.
 func filterPattern() string {
 	const (
 		blanks = `[\x{0009}\x{000a}\x{000d} ` +
@@ -104,18 +103,16 @@ func filterPattern() string {
 	return `^(?:` + blanks + `*|` + blanks + `*` + list(item) + blanks + `*)$`
 }
 
-// letter is a character of a tag behind # that makes it one: no digit, and no mark of
-// any script.
+// letter is a character that makes a text behind # a tag: neither a digit nor a mark of any script.
 const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
 
-// Parts of patterns. Classes are written without their brackets where another is
-// made of them.
+// Parts of patterns. A class is written without brackets where it is part of another class.
 const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	written = `[^` + blank + `]`
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
-	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // no character of an identifier
-	outside = blank + `\x{fffd}\\#`                           // neither its first nor its last one
+	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // in no identifier
+	outside = blank + `\x{fffd}\\#`                           // neither first nor last in an identifier
 	// part of a path: one or two characters that are not dots alone, or more
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
 		outside + `/])`
@@ -124,15 +121,15 @@ const (
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 
-// memberName is what names of members of an object with any names are like.
+// memberName matches the names of members of an object with free names.
 var memberName = regexp.MustCompile(patterns["name"].expression)
 
-// maxMemberName is how many characters such a name has at most.
+// maxMemberName bounds such a name, in characters.
 const maxMemberName = 64
 
 var ruleCache sync.Map // reflect.StructField to *rules
 
-// rulesOf reads the tags of a field; name is what the field is called outside.
+// rulesOf reads the tags of a field. name is the field's name in requests.
 func rulesOf(f *reflect.StructField, name string) *rules {
 	type key struct {
 		tag  reflect.StructTag
@@ -180,16 +177,15 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	return r
 }
 
-// fault is one thing that is wrong with a request.
+// fault is one fault of a request.
 type fault struct {
-	// Pointer is the JSON pointer, as a fragment, into the body; Parameter
-	// names the parameter or header instead.
+	// Pointer is a JSON pointer into the body, as a fragment. Parameter names the parameter or header instead.
 	Pointer   string `json:"pointer,omitempty" doc:"Where in the body, as a JSON pointer."`
 	Parameter string `json:"parameter,omitempty" doc:"Which parameter or header."`
 	Detail    string `json:"detail" doc:"What is wrong, and what is allowed."`
 }
 
-// maxFaults is how many faults of one request are told.
+// maxFaults bounds the reported faults of one request.
 const maxFaults = 20
 
 type faults []fault
@@ -201,7 +197,7 @@ func (f *faults) add(at fault, format string, args ...any) {
 	}
 }
 
-// checkText tells what is wrong with a text; it reports whether it is right.
+// checkText reports the faults of a text, and whether it has none.
 func (r *rules) checkText(s string, at fault, out *faults) bool {
 	n := utf8.RuneCountInString(s)
 	switch {

@@ -14,7 +14,7 @@ type profilePut struct {
 	Body ProfileBody
 }
 
-// ProfileBody is a profile that is saved.
+// ProfileBody is a profile to save.
 type ProfileBody struct {
 	collection.ProfileInput
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
@@ -31,7 +31,7 @@ type Measurement struct {
 	Measuring bool `json:"measuring" doc:"True: the status says what came of it."`
 }
 
-// saveRoutes are those by which the lab and the status page change something.
+// saveRoutes returns the routes with which the lab and the status page change something.
 func saveRoutes() []*route {
 	fails := []int{http.StatusConflict, http.StatusUnprocessableEntity}
 	return []*route{

@@ -17,8 +17,8 @@ type schema = map[string]any
 type schemas struct {
 	named map[string]schema
 	types map[string]reflect.Type // whose schema a name is
-	// dims is how many dimensions a vector has that requests give; 0 when
-	// collections have none, unknownDims when they have different ones.
+	// dims is the number of dimensions of vectors in requests: 0 without vectors, unknownDims when collections
+	// differ.
 	dims int
 }
 
@@ -26,8 +26,8 @@ func newSchemas() *schemas {
 	return &schemas{named: map[string]schema{}, types: map[string]reflect.Type{}}
 }
 
-// of is the schema of a type under the rules of a field; input says that it is
-// for requests, where unknown members are refused.
+// of returns the schema of a type under the rules of a field. input means that the schema is for requests, which may
+// have no unknown members.
 func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
 	if r == nil {
@@ -120,7 +120,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// inner is the rules of the items of a list or an object.
+// inner returns the rules of the items of a list or an object.
 func inner(r *rules) *rules {
 	if r == nil {
 		return nil
@@ -150,11 +150,10 @@ func textSchema(r *rules) schema {
 	return out
 }
 
-// portable writes a pattern of ours in the syntax of ECMA 262, which OpenAPI
-// uses: characters by code are \x{7f} here and \u007f there.
+// portable translates a pattern to the syntax of ECMA 262, which OpenAPI uses: \x{7f} becomes \u007f.
 func portable(pattern string) string {
 	return codePoint.ReplaceAllStringFunc(pattern, func(c string) string {
-		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression lets nothing else through
+		n, _ := strconv.ParseInt(strings.Trim(c, `\x{}`), 16, 32) // the expression matches nothing else
 		return `\u` + strings.Repeat("0", 4-len(strconv.FormatInt(n, 16))) + strconv.FormatInt(n, 16)
 	})
 }
@@ -170,7 +169,7 @@ func numberSchema(kind string, r *rules) schema {
 	return out
 }
 
-// reference is a link to the schema of a struct, which it makes the first time.
+// reference returns a link to the schema of a struct, which it makes at the first call.
 func (s *schemas) reference(t reflect.Type, input bool) schema {
 	name := t.Name()
 	if input {
@@ -227,10 +226,10 @@ var formsOf = map[reflect.Type][]any{
 		schema{"required": []string{"delete"}, "properties": schema{"delete": schema{"const": true}}}),
 }
 
-// unknownDims is what dims is of collections whose vectors differ.
+// unknownDims means that the vectors of the collections have different dimensions.
 const unknownDims = -1
 
-// documentForms: a document has a text or chunks, to which [together] holds it.
+// documentForms says that a document has a text or chunks; [together] checks it.
 var documentForms = []any{
 	schema{"required": []string{"text"}, "properties": schema{"text": schema{"minLength": 1},
 		"chunks": schema{"maxItems": 0}}},
@@ -238,14 +237,14 @@ var documentForms = []any{
 		"text": schema{"maxLength": 0}}},
 }
 
-// together says how the members of a struct that has formsOf do not go together.
+// together reports the wrong combinations of members of a struct in formsOf.
 func together(in any, at fault, out *faults) {
 	var d *collection.DocumentInput
 	switch in := in.(type) {
 	case *collection.DocumentInput:
 		d = in
 	case *BatchChange:
-		if d = &in.DocumentInput; in.Delete { // what has more is a contradiction, and told as one
+		if d = &in.DocumentInput; in.Delete { // [together] reports other members as a contradiction
 			return
 		}
 	default:
@@ -259,7 +258,7 @@ func together(in any, at fault, out *faults) {
 	}
 }
 
-// nullable lets a schema be null too.
+// nullable allows null in a schema.
 func nullable(p schema) schema {
 	if kind, ok := p["type"].(string); ok {
 		p["type"] = []any{kind, "null"}
@@ -272,7 +271,7 @@ func nullable(p schema) schema {
 	return out
 }
 
-// exampleOf is a text of a tag as a value of its type.
+// exampleOf returns the text of a tag as a value of its type.
 func exampleOf(text string, t reflect.Type) any {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -289,5 +288,5 @@ func exampleOf(text string, t reflect.Type) any {
 	return text
 }
 
-// sortedKeys are the keys of a map, in order.
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -9,13 +9,13 @@ import (
 	"sheaf/collection/access"
 )
 
-// SearchFields are what a search may be asked for, as parameters or as a body.
+// SearchFields are the fields of a search, in parameters or in a body.
 type SearchFields struct {
 	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	AnswerFields
 }
 
-// RankedFields are what decides a ranking, whatever is looked for.
+// RankedFields choose the ranking of any search.
 type RankedFields struct {
 	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
 	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in this window, START..END; both days are included, and either may be missing. Documents without the property created pass."`
@@ -26,7 +26,7 @@ type RankedFields struct {
 	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
 }
 
-// AnswerFields are what the answer of a search may be asked for, whatever is looked for.
+// AnswerFields choose the content of an answer.
 type AnswerFields struct {
 	RankedFields
 	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
@@ -52,7 +52,7 @@ func (f *RankedFields) request(parameters map[string]Setting) collection.SearchR
 		Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
 }
 
-// AskedBody is what a body may ask of a search.
+// AskedBody has the fields of a search in a body.
 type AskedBody struct {
 	SearchFields
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
@@ -95,21 +95,21 @@ func (c *call) search(ctx context.Context, w Where, cursor string, q collection.
 	return a, nil
 }
 
-// finds notes what an answer says beside what is sent of it.
+// finds records what the log and the headers say of an answer.
 func (c *call) finds(a *collection.Answer) {
 	c.timings = a.Timings
 	c.degraded(a.Failures)
 }
 
-// degraded logs what failed of a search that was answered.
+// degraded logs the failed parts of a search that was answered.
 func (c *call) degraded(failures []string) {
 	if len(failures) > 0 {
 		c.api.o.Log.Warn("search degraded", "warnings", strings.Join(failures, "; "))
 	}
 }
 
-// appendHeaderName appends a name with a dash in place of every run of what a name in a
-// header cannot have, and none at its ends.
+// appendHeaderName appends a name. It replaces every run of characters that a header name cannot have by a dash, and
+// drops dashes at the ends.
 func appendHeaderName(b []byte, step string) []byte {
 	from := len(b)
 	for i := range len(step) {
@@ -164,7 +164,7 @@ type explainPost struct {
 	Body ExplainBody
 }
 
-// RankedBody is what a body may ask of the ranking of a search.
+// RankedBody has the fields of a ranking in a body.
 type RankedBody struct {
 	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	RankedFields

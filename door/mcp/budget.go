@@ -54,7 +54,7 @@ func shorten(out *searchOut, words bool) (text string) {
 	return shortText(&full, out, words)
 }
 
-// snippetWidth returns the length of the longest snippet such that all of them fit into so many bytes.
+// snippetWidth returns the largest snippet length with which all snippets fit into this many bytes.
 func snippetWidth(results []result, bytes int) int {
 	width := minSnippet
 	for i := range results {
@@ -72,7 +72,7 @@ func snippetWidth(results []result, bytes int) int {
 	return width
 }
 
-// shortText returns the text of an answer without details; full has what the first line names.
+// shortText returns the text of an answer without details. full has the values of its first line.
 func shortText(full, out *searchOut, words bool) string {
 	var w textWriter
 	w.header(full, words)
@@ -127,8 +127,8 @@ func cutAround(text string, match, width int) string {
 	return part
 }
 
-// pack makes results of an answer, with as many texts as fit the budget. A
-// passage inside one whose text was given is not given its text again.
+// pack turns results into an answer with as many texts as fit the budget. A passage inside another one with a text
+// gets no text of its own.
 func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a *collection.Answer) (*searchOut,
 	error) {
 	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
@@ -191,7 +191,7 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a 
 	return out, nil
 }
 
-// budgetOf is a budget as it is asked for, the usual one for 0.
+// budgetOf checks a requested budget; 0 is the usual one.
 func budgetOf(tokens int) (float64, error) {
 	switch {
 	case tokens < 0 || tokens > maxBudget:
@@ -205,27 +205,27 @@ func budgetOf(tokens int) (float64, error) {
 // Budgets, in tokens.
 const (
 	maxBudget = 1_000_000
-	// defaultBudget is the budget of answers that have whole texts: assistants warn of answers of
-	// 10,000 tokens, and refuse longer ones.
+	// defaultBudget is the budget of answers with whole texts. Assistants warn of answers above 10,000 tokens and
+	// refuse longer ones.
 	defaultBudget = 8000
 )
 
-// size is about how many tokens a part of an answer takes in it, with the comma behind it.
+// size estimates the tokens of a part of an answer, with the comma behind it.
 func size(part any) float64 {
 	var text strings.Builder
 	to := json.NewEncoder(&text)
-	to.SetEscapeHTML(false) // who decodes an answer shows a model no escapes of <, > and &
+	to.SetEscapeHTML(false) // clients show a model the decoded answer, without escapes of <, > and &
 	if err := to.Encode(part); err != nil {
 		return math.Inf(1)
 	}
 	return Tokens(text.String() + ",")
 }
 
-// tooLong reports whether a text takes more tokens than are left, by its length alone: no
-// token has more bytes than four letters, or one character of those that have most.
+// tooLong reports from the length of a text alone whether it has more tokens than are left. A token has at most the
+// bytes of four letters or of one long character.
 func tooLong(text string, left float64) bool { return float64(len(text)) > utf8.UTFMax*left }
 
-// Tokens estimates how many tokens a text takes in a language model.
+// Tokens estimates the tokens of a text in a language model.
 func Tokens(text string) float64 {
 	used := 0.0
 	for _, r := range text {
@@ -234,9 +234,8 @@ func Tokens(text string) float64 {
 	return math.Ceil(used)
 }
 
-// tokensOf is about what share of a token a character is, as tokenizers of language models have
-// it in English: digits and signs make tables and code longer than prose. In other scripts
-// words have more tokens, so that characters count fully.
+// tokensOf estimates the tokens of one character for English tokenizers. Digits and signs make tables and code longer
+// than prose. Words of other scripts have more tokens, so each character counts as one.
 func tokensOf(r rune) float64 {
 	switch {
 	case r >= utf8.RuneSelf:

@@ -10,15 +10,14 @@ import (
 	"sheaf/collection"
 )
 
-// template is that of the resources of passages.
+// template is the URI template of passages.
 const template = scheme + "://{collection}/{id}"
 
-// maxCompletions is how many values the protocol lets a completion have.
+// maxCompletions is the protocol's limit on the values of a completion.
 const maxCompletions = 100
 
-// complete says what a part of the template of resources may be that begins with some
-// letters: a collection, or a document of one by its identifier or, in the collection's own
-// folder, its path.
+// complete completes the resource template: a collection, or a document by its identifier or by its path in the
+// collection's own folder.
 func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	p := req.Params
 	if p.Ref == nil || p.Ref.URI != template {

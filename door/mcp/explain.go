@@ -27,7 +27,7 @@ type explainOut struct {
 	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
 	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
 	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
-	// Truncated and Tokens are of results: what is said of a passage is short.
+	// Truncated and Tokens count results only; the text about a passage is short.
 	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
 	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
 }
@@ -48,7 +48,7 @@ type explainedNo struct {
 	Reasons []string `json:"reasons" jsonschema:"what every branch knows of it, then the step that lost it"`
 }
 
-// maxExplained bounds how many results are explained: each takes many lines.
+// maxExplained bounds the explained results: each takes many lines.
 const maxExplained = 20
 
 func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult, *explainOut, error) {
@@ -79,13 +79,13 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 			p, err := r.Collection().Load(in.Profile)
 			scans := err == nil && p.Scans()
 			if scans {
-				asked = t.Doc.ID // any section of the file may stand for it
+				asked = t.Doc.ID // any section of the file may represent it
 			}
 			a, err := r.WhyNot(ctx, q, asked)
 			if err != nil {
 				return nil, err
 			}
-			if scans { // sections of a scan have numbers, which no tool takes
+			if scans { // sections of a scan have numbers, which no tool accepts
 				a.ID, a.Inside = asked, ""
 			}
 			return &explainOut{Query: in.Query, Collection: r.Collection().Name(),
@@ -132,8 +132,8 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
 }
 
-// explain takes the results with as much arithmetic as the budget holds: the parts that lie
-// deepest are left out of all first, and last results.
+// explain adds the results with as much arithmetic as the budget holds. It drops the deepest parts of all results
+// first, and whole results last.
 func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	deepest := 0
 	for i := range hits {
@@ -163,7 +163,7 @@ func (o *explainOut) explain(hits []collection.Result, budget float64) {
 	}
 }
 
-// depthOf is how many levels of parts an explanation has, 0 for none.
+// depthOf returns how many levels of parts an explanation has, 0 for none.
 func depthOf(e *sheaf.Explanation) int {
 	deepest := 0
 	if e != nil {
@@ -174,8 +174,7 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part a line, parts indented under what they
-// make up, down to a depth of most.
+// tree writes an explanation, one part a line, each indented under its whole, to a depth of most.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
 	if e == nil {
 		return

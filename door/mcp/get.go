@@ -69,7 +69,7 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		}
 		out := &getOut{Collection: r.Collection().Name(), Missing: []missing{}, LeftOut: len(p.Before) + len(p.After),
 			Tokens: int(budget), Notice: dataNotice}
-		left := budget - size(out) // with numbers that have as many digits as they may
+		left := budget - size(out) // counting numbers with the most digits
 		out.LeftOut = 0
 		out.takeBetween(p, &left)
 		out.Tokens = int(budget - left)
@@ -88,7 +88,7 @@ type multiGetIn struct {
 	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, the first texts first; 8000 when left out"`
 }
 
-// maxIDs bounds how many passages multi_get reads.
+// maxIDs bounds the passages of one multi_get.
 const maxIDs = 50
 
 func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResult, *getOut, error) {
@@ -104,7 +104,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			Notice: dataNotice}
 		left := budget - size(out)
 		targets, unread := make([]address.Target, len(in.IDs)), make([]missing, len(in.IDs))
-		for i, id := range in.IDs { // each is named, if not given, and texts take what that leaves
+		for i, id := range in.IDs { // each gets at least its name; texts share the rest
 			var err error
 			unread[i] = missing{short(id), budgetUsed}
 			if targets[i], err = find(r, id); err != nil {
@@ -112,7 +112,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 			}
 			left -= size(unread[i])
 		}
-		for i := 0; i < len(unread) && left < 0; i++ { // reasons alone are too long: the first ones are not given
+		for i := 0; i < len(unread) && left < 0; i++ { // the reasons alone are too long: drop the first ones
 			if m := &unread[i]; m.Reason != budgetUsed {
 				left += size(*m)
 				m.Reason = notThere
@@ -153,13 +153,13 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 	return &sdk.CallToolResult{Content: getContent(out)}, out, nil
 }
 
-// Why what was asked for is not given.
+// Reasons why a requested passage is missing.
 const (
 	budgetUsed = "the budget is used up"
 	notThere   = "not found"
 )
 
-// find is what an address names, which may be the URI of a resource: results have both.
+// find resolves an address or the URI of a resource, since results have both.
 func find(r *collection.Reader, text string) (address.Target, error) {
 	if coll, id, ok := parseURI(text); ok && strings.EqualFold(coll, r.Collection().Name()) {
 		text = string(id)
@@ -172,14 +172,14 @@ func find(r *collection.Reader, text string) (address.Target, error) {
 	return t, err
 }
 
-// read is what an address led to, with its neighbors.
+// read returns the passage of an address with its neighbors.
 func read(ctx context.Context, r *collection.Reader, t address.Target, o collection.GetOptions) (*collection.Part,
 	error) {
 	o.Line, o.Lines = t.Line, t.Count
 	return collection.Readable(r.Get(ctx, t.Chunk.ID, o))
 }
 
-// named is what the name of a result leads to.
+// named returns the passage that a result's name leads to.
 func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collection.Part, error) {
 	p, err := r.Get(ctx, name, collection.GetOptions{})
 	if !errors.Is(err, sheaf.ErrNotFound) {
@@ -192,8 +192,7 @@ func named(ctx context.Context, r *collection.Reader, name sheaf.ID) (*collectio
 	return read(ctx, r, t, collection.GetOptions{})
 }
 
-// takeBetween adds a passage between its neighbors. The budget goes to the passage
-// itself, then to the nearest ones.
+// takeBetween adds a passage between its neighbors. The passage gets the budget first, then the nearest neighbors.
 func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	at := o.take(p, left)
 	var before, after []part
@@ -215,26 +214,25 @@ func (o *getOut) takeBetween(p *collection.Part, left *float64) {
 	o.Parts = slices.Concat(before, []part{at}, after)
 }
 
-// head is a passage without what may be long.
+// head returns a passage without its text and lists.
 func (o *getOut) head(p *collection.Part) part {
 	return part{ID: p.ID, URI: uri(o.Collection, p.ID), Breadcrumb: p.Breadcrumb, Path: sheaf.PathText(p.Path),
 		Line: p.Line, Lines: p.Lines,
 		Tags: []string{}, Children: []sheaf.ID{}, Links: []sheaf.ID{}}
 }
 
-// least is about how many tokens a passage takes without its lists and its text, where both
-// are cut off.
+// least estimates the tokens of a passage with empty lists and an empty text.
 func (o *getOut) least(p *collection.Part) float64 {
 	one := o.head(p)
 	one.LeftOut = len(p.Tags) + len(p.Children) + len(p.Links) // at most
 	return size(&one) + longer(o.Collection, p.ID) + o.nextSize(p)
 }
 
-// listShare is how much of the budget the lists of a passage may take: of a document
-// with thousands of headings the text is read too.
+// listShare is the share of the budget that the lists of a passage may use, so that a document with thousands of
+// headings still shows text.
 const listShare = 0.25
 
-// take is a passage with as much of it as is left in the budget.
+// take returns a passage with as much text as the budget holds.
 func (o *getOut) take(p *collection.Part, left *float64) part {
 	one := o.head(p)
 	*left -= o.least(p)
@@ -248,7 +246,7 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 		id := p.Children[i].ID
 		one.LeftOut += listed(&one.Children, id, named(id), &lists)
 	}
-	seen := map[sheaf.ID]bool{"": true} // of links that lead nowhere
+	seen := map[sheaf.ID]bool{"": true} // for links without a target
 	for i := range p.Links {
 		if to := p.Links[i].To; !seen[to] {
 			seen[to] = true
@@ -262,7 +260,7 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 		return one
 	}
 	one.Text, one.Truncated = within(p.Text, *left), true
-	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") { // else the same would come again
+	if strings.HasSuffix(one.Text, "\n") || strings.HasSuffix(one.Text, "\r") { // else the same text would come again
 		read := address.LineCount([]byte(one.Text))
 		one.Next = o.next(p, p.Line+read, max(1, p.Lines-read))
 	}
@@ -270,7 +268,7 @@ func (o *getOut) take(p *collection.Part, left *float64) part {
 	return one
 }
 
-// listed appends one to a list where what is left holds its price, and returns how many it left out.
+// listed appends an item to a list if the budget holds its price, and returns how many items it left out.
 func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	if price > *left {
 		return 1
@@ -280,17 +278,17 @@ func listed[T ~string](list *[]T, one T, price float64, left *float64) int {
 	return 0
 }
 
-// next is what to ask for to read lines of the document that a passage is of.
+// next returns the ID with which to read more lines of a passage's document.
 func (o *getOut) next(p *collection.Part, line, count int) string {
 	return fmt.Sprintf("%s:%d:%d", shown(o.Collection, p.Doc), line, count)
 }
 
-// nextSize is about how many tokens it takes to say how to read on in a passage, at most.
+// nextSize estimates the most tokens that next takes.
 func (o *getOut) nextSize(p *collection.Part) float64 {
 	return size(map[string]string{"next": o.next(p, p.Line+p.Lines, p.Lines)})
 }
 
-// within is the beginning of a text that takes at most so many tokens in an answer.
+// within returns the beginning of a text that takes at most this many tokens in an answer.
 func within(text string, tokens float64) string {
 	for room := tokens; ; {
 		cut := firstTokens(text, room)
@@ -298,12 +296,12 @@ func within(text string, tokens float64) string {
 		if taken <= tokens || cut == "" {
 			return cut
 		}
-		room = min(room-1, room*tokens/taken) // what takes more in an answer than by itself does so all along
+		room = min(room-1, room*tokens/taken) // escapes are spread over the text
 	}
 }
 
-// firstTokens is the beginning of a text that takes at most so many tokens, cut
-// behind a line where one fits. Lines end as those of addresses do.
+// firstTokens returns the beginning of a text with at most this many tokens. It cuts behind a line if one fits. Lines
+// end like those of addresses.
 func firstTokens(text string, tokens float64) string {
 	used, end, line := 0.0, len(text), 0
 	for i, r := range text {

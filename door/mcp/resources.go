@@ -12,14 +12,14 @@ import (
 	"sheaf/collection"
 )
 
-// scheme is that of resources: sheaf://COLLECTION/ID, both percent-encoded.
+// scheme is the URI scheme of resources: sheaf://COLLECTION/ID, both percent-encoded.
 const scheme = "sheaf"
 
 func uri(collection string, id sheaf.ID) string {
 	return scheme + "://" + encoded(collection) + "/" + encoded(string(id))
 }
 
-// encoded leaves nothing unencoded but what templates of URIs leave, RFC 6570.
+// encoded escapes everything that URI templates escape (RFC 6570).
 func encoded(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // parseURI is the inverse of uri.
@@ -40,9 +40,8 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// meant is the address of a resource as it was given out, of one that came back otherwise:
-// with less encoded than it was, or with the collection in small letters, as some clients write
-// what they take for a host.
+// meant restores the address of a resource that a client changed: some clients decode a part of it, or write the
+// collection in lower case like a host name.
 func (s *server) meant(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {
@@ -59,8 +58,7 @@ func (s *server) meant(text string) string {
 	return uri(collection, id)
 }
 
-// addResources makes every passage a resource, and every document one that is
-// listed.
+// addResources makes every passage a resource, and lists every document.
 func (s *server) addResources(m *sdk.Server) {
 	m.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: template, Name: "passage", Title: "A passage or document",
@@ -114,8 +112,7 @@ func (s *server) resource(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 // resourcesPage is how many documents a page of the list has.
 const resourcesPage = 100
 
-// resources lists the documents of all collections. A cursor is the URI of the
-// last one given.
+// resources lists the documents of all collections. A cursor is the URI of the last document of the page before.
 func (s *server) resources(ctx context.Context, cursor string) (*sdk.ListResourcesResult, error) {
 	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: cacheable}
 	from, after := "", sheaf.ID("")

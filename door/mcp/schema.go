@@ -10,17 +10,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// schemas are those of the tools as the SDK works with them, byType as they are shown. They
-// are the same for every caller, and writing them takes longer than most requests: over HTTP
-// every request has a server of its own.
+// schemas are the tools' schemas for the SDK, byType the schemas for clients. Both are cached for all callers, since
+// every HTTP request has its own server and writing them takes longer than most requests.
 var (
 	schemas = sdk.NewSchemaCache()
 	byType  sync.Map // reflect.Type to *jsonschema.Schema
 )
 
-// schemaOf is the schema of T, in which every value has one type. The SDK's own says of lists
-// and pointers that they may be null too, which nothing here is: Gemini takes no tool of a
-// server that has such a parameter, and other clients send it as a text.
+// schemaOf returns the schema of T, in which every value has one type. The SDK's schemas allow null for lists and
+// pointers, and no parameter here accepts null. Gemini refuses such tools, and other clients send a text.
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if known, ok := byType.Load(t); ok {

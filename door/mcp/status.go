@@ -71,11 +71,10 @@ type leftOut struct {
 	Reason string `json:"reason" jsonschema:"why it is not indexed"`
 }
 
-// maxLeftOut is how many files the status names of those that were left out.
+// maxLeftOut bounds the skipped files in the status.
 const maxLeftOut = 50
 
-// leftOutOf names files that were left out. That a type is not supported is no news, so
-// these are the last.
+// leftOutOf lists skipped files. Files of an unsupported type come last.
 func leftOutOf(skipped []collection.Skip) []leftOut {
 	const common = "unsupported type"
 	all := slices.Clone(skipped)

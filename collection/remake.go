@@ -19,16 +19,16 @@ import (
 	"sheaf/internal/wording"
 )
 
-// An index is made again in three steps. The power may fail after each.
+// An index is made again in three steps. A power failure may follow each step.
 //
-//  1. One write replaces the catalog by one with the texts that exist nowhere else, and a mark.
-//  2. The engine is emptied and the mark changed. Before, no process writes to the engine.
+//  1. One write replaces the catalog by a new one with a mark and the texts that exist nowhere else.
+//  2. The engine is emptied and the mark changed. Until then no process writes to the engine.
 //  3. The files and those texts are indexed, and the mark is removed.
 //
-// Any command that finds a mark goes on from there. A server is emptied only when a person asked for it, because
-// others may search there; else its documents are replaced in place.
+// Any command that finds a mark continues from there. A server is emptied only when a person asked for it, because
+// others may search there; otherwise its documents are replaced one by one.
 
-// remakingKey is where the settings keep the mark.
+// remakingKey is the setting with the mark.
 const (
 	remakingKey     = ingest.RemakingKey
 	remakingEngine  = "engine"                 // the engine is still to be emptied
@@ -36,22 +36,21 @@ const (
 	remakingContent = ingest.RemakingDocuments // documents are still to be indexed
 )
 
-// ErrRemaking says that an index is not whole because making it again is not over.
+// ErrRemaking means that an index is incomplete because making it again is not finished.
 var ErrRemaking = fmt.Errorf("%w: the index is being made again, or that was interrupted", sheaf.ErrCorrupt)
 
-// openToWrite opens the stores again, of an index that was only looked at.
+// openToWrite opens the stores of a read-only index again for writing.
 func (x *Index) openToWrite(ctx context.Context) error {
 	x.Close()
 	x.want.AsIs = false
 	return x.OpenStores(ctx)
 }
 
-// remaking reports whether making the index again is not over.
+// remaking reports whether the index is still being made again.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs what can be without making everything again: lists that are
-// damaged, and an index that was not brought up to date to its end. It returns
-// the faults that are left.
+// mend repairs faults that need no new index: damaged lists, and an update that stopped early. It returns the
+// remaining faults.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
@@ -72,9 +71,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
-// Remake drops a damaged index and makes it again from the files, with keep as it
-// was made before, without it as the settings say now. Several processes may find
-// the same damage: one makes the index again, the others wait for it.
+// Remake drops a damaged index and makes it again from the files. With keep it uses the settings of the old index,
+// otherwise the current ones. When several processes find the same damage, one makes the index again and the others
+// wait.
 func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	x.Notice("%v: it is made again from the files", because)
 	x.Close()
@@ -94,15 +93,15 @@ func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
 }
 
-// Mending makes the index again when work on it meets damage.
+// Mending returns a Life that makes the index again when work on it finds damage.
 func (x *Index) Mending() *Life {
 	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
 }
 
-// remakeDamaged looks for damage in all that is open, and makes the index again when there is
-// some: another process may have done so since it was met.
+// remakeDamaged checks the open stores again and makes the index again if one is damaged: another process may already
+// have done so.
 func (x *Index) remakeDamaged(ctx context.Context) error {
-	faults, _ := x.Faults(ctx) // of a server that does not answer, nothing is mended here
+	faults, _ := x.Faults(ctx) // a server that does not answer is not repaired here
 	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
 		ctx.Err() == nil {
 		return x.Remake(ctx, faults[i], true)
@@ -130,9 +129,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index, under its lock and while no process writes to it. It keeps texts without a source file, and
-// with keep also the settings; without keep only the folders stay. Drop changes nothing when a folder is missing whose
-// files are needed; without keep that is so when all folders are missing.
+// Drop empties the index under its lock, while no process writes to it. It keeps texts without a source file and the
+// folders, and with keep also the settings. Drop changes nothing when a folder with needed files is missing; without
+// keep, when all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -183,8 +182,8 @@ func (x *Index) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), x.writeRecord())
 }
 
-// examine reads what is left of the catalog. Where a part of it cannot be read, which may say what was
-// deleted, texts that came over HTTP count only as far as they are kept.
+// examine reads the undamaged parts of the catalog. Damage may hide what was deleted, so texts of programs then count
+// only if their own file still has them.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, x.given)
@@ -203,8 +202,8 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	})
 }
 
-// ownNames are the trees, with another name for a folder's that is called as that of
-// documents without one, as an earlier version called it.
+// ownNames returns the trees. It renames a folder that an earlier version named like the tree of documents without a
+// folder.
 func ownNames(trees []catalog.Tree) []catalog.Tree {
 	trees = slices.Clone(trees)
 	var names []string
@@ -225,8 +224,8 @@ func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy keeps a copy of a catalog that lost documents for good, or may have. What came over HTTP is also kept as it
-// was given, and indexed again from there.
+// keepCopy keeps a copy of a catalog that lost documents for good, or may have. Documents of programs are indexed
+// again from their own file.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	kept, err := KeptIn(x.Where.Dir)
 	if err != nil {
@@ -267,8 +266,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty is the second step of making an index again, unless another process did it: remove empties what the mark
-// names. Only the process that holds the catalog writes there.
+// empty is the second step of making an index again, unless another process did it: remove empties the engine or
+// server that the mark names. Only the process that holds the catalog writes there.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	if err := x.reload(); err != nil || x.View.Settings().Extra[remakingKey] != mark {
 		return err
@@ -292,7 +291,7 @@ func (x *Index) empty(ctx context.Context, mark string, remove func() error) err
 	return errors.Join(err, release())
 }
 
-// mark changes how far making the index again is; "" says that it is over.
+// mark records the next step of making the index again; "" means that it is finished.
 func (x *Index) mark(ctx context.Context, mark string) error {
 	settings := x.View.Settings()
 	settings.Extra = maps.Clone(settings.Extra)
@@ -306,8 +305,8 @@ func (x *Index) mark(ctx context.Context, mark string) error {
 	return x.reload()
 }
 
-// finish is the end of making an index again: files and texts without files are indexed. Of what
-// was given the catalog may have lost some, which is kept as it was given.
+// finish is the last step of making an index again: it indexes files and texts without files. Documents of programs
+// that the catalog lost come from their own file.
 func (x *Index) finish(ctx context.Context) error {
 	if err := x.reload(); err != nil {
 		return err
@@ -324,11 +323,11 @@ func (x *Index) finish(ctx context.Context) error {
 	return x.noteStrays(ctx)
 }
 
-// First reports whether documents are to be written for the first time.
+// First reports whether nothing has been indexed yet.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
-// repairGiven repairs the file of given documents if it is among faults, and returns the others.
-// The index has the texts of documents that are lost there, until it is made again.
+// repairGiven repairs the file of given documents if it is among faults, and returns the other faults. Until the
+// index is made again, it still has the texts that this file lost.
 func (x *Index) repairGiven(faults []error) (others []error, err error) {
 	others = slices.DeleteFunc(slices.Clone(faults), func(err error) bool { return errors.Is(err, intake.ErrDamaged) })
 	if len(others) == len(faults) {

@@ -46,8 +46,9 @@ const (
 )
 
 var ours = map[string]bool{recordName: true, catalogName: true, engineName: true, lockName: true, EmbeddingsName: true,
-	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true, JudgedName: true,
-	tunedName: true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
+	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true,
+	JudgedName: true,
+	tunedName:  true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
 	// Older versions kept given documents and tasks here.
 	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 

@@ -18,7 +18,7 @@ import (
 	"sheaf/collection"
 )
 
-// maxDepth bounds how deep a body nests.
+// maxDepth bounds the nesting of a body.
 const maxDepth = 32
 
 // object is a JSON object with its members in order.
@@ -27,9 +27,8 @@ type object struct {
 	values []any
 }
 
-// parseJSON reads a body whole: valid UTF-8, one value, nothing behind it, no
-// name twice in one object, nesting at most maxDepth. Values are nil, bool,
-// string, json.Number, []any and *object.
+// parseJSON reads a body: valid UTF-8, one value with nothing behind it, no duplicate name in an object, at most
+// maxDepth levels. Values are nil, bool, string, json.Number, []any and *object.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -84,8 +83,7 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
-// loneSurrogate is the first escape in a JSON text that is half of a surrogate
-// pair; "" for none.
+// loneSurrogate returns the first escape of half a surrogate pair in a JSON text, or "".
 func loneSurrogate(text []byte) string {
 	unit := func(at int) rune { // the code unit of an escape at text[at], -1 for anything else
 		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
@@ -186,7 +184,7 @@ func (p *parser) broken(at string, err error) {
 	p.out.add(fault{Pointer: at}, "not valid JSON at byte %d: %v", p.d.InputOffset(), err)
 }
 
-// pointer is the JSON pointer of a member.
+// pointer returns the JSON pointer of a member.
 func pointer(at, name string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
@@ -199,7 +197,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // bind puts a parsed value into v by the rules of its field.
 func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	if v.Kind() == reflect.Pointer {
-		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // what may be null: it is there, and points to nothing
+		if in == nil && v.Type().Elem().Kind() == reflect.Pointer { // null is allowed: v points to nothing
 			v.Set(reflect.New(v.Type().Elem()))
 			return
 		}
@@ -254,7 +252,7 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 	}
 }
 
-// scalarOf is the Go value of a scalar.
+// scalarOf returns the Go value of a scalar.
 func scalarOf(in any) (any, bool) {
 	switch in := in.(type) {
 	case string, bool:
@@ -266,7 +264,7 @@ func scalarOf(in any) (any, bool) {
 	return nil, false
 }
 
-// noScalar says what is the matter with a value that scalarOf does not take.
+// noScalar describes a value that scalarOf refuses.
 func noScalar(in any, wanted string) string {
 	if n, ok := in.(json.Number); ok {
 		return quote(n.String()) + ": it is too large"
@@ -455,7 +453,7 @@ func bindStruct(in any, v reflect.Value, at fault, out *faults) {
 	}
 }
 
-// setText puts the text of a parameter or of a default into v.
+// setText sets v to the value of a parameter's or a default's text.
 func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	var in any = text
 	kind := v.Type()
@@ -489,7 +487,7 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	bind(in, v, r, at, out)
 }
 
-// kindOf names what a JSON value is.
+// kindOf names the kind of a JSON value.
 func kindOf(in any) string {
 	switch in := in.(type) {
 	case nil:

@@ -104,7 +104,9 @@ func filterPattern() string {
 }
 
 // letter is a character that makes a text behind # a tag: neither a digit nor a mark of any script.
-const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
+const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}` +
+	`\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}` +
+	`\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
 
 // Parts of patterns. A class is written without brackets where it is part of another class.
 const (

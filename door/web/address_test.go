@@ -62,7 +62,8 @@ func TestPageMore(t *testing.T) {
 		until(`[...document.querySelectorAll("#results bdi[dir=ltr]")].every((e) => e.textContent.startsWith("n/0"))`))
 }
 
-// TestPageMoreThanKept: where a profile keeps fewer results than are shown, a button asks once whether there are any more.
+// TestPageMoreThanKept: where a profile keeps fewer results than are shown, a button asks once whether there are any
+// more.
 func TestPageMoreThanKept(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("## Commit\n\nA commit.\n\n", 200),

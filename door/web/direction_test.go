@@ -14,8 +14,8 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// turned lists the text that a name with U+202E, which ends in moc, has turned around: what
-// is behind it in the same piece of text, but for the sentences of an explanation, and what is behind it in the line but not to its right.
+// turned lists the text that a name with U+202E, which ends in moc, has turned around: what is behind it in the same
+// piece of text, but for the sentences of an explanation, and what is behind it in the line but not to its right.
 const turned = `(() => {
 	const found = [];
 	let seen = 0;

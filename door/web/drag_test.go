@@ -102,7 +102,8 @@ func TestDocumentMarks(t *testing.T) {
 		until(`location.search.includes("last") && `+shown), marked)
 }
 
-// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does, and is told what it is.
+// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does, and is told
+// what it is.
 func TestLabTouch(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

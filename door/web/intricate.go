@@ -10,19 +10,19 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// What rendering may take is bounded, since a small text can make the library take minutes
-// and gigabytes. People's documents have thousandths of it.
+// Rendering has bounds, since a small text can make the library use minutes and gigabytes. Usual documents need a
+// thousandth of that.
 const (
-	// maxIntricacy is about half a second: time grows with the square of the marks in a
-	// paragraph, of the quotes and lists in a line, of the link definitions of a paragraph,
-	// with how far what is nested is indented, with rows times columns of a table, with the
-	// square of the pipes in its code, and with how far behind a mark its end is looked for in vain.
+	// maxIntricacy is about half a second. Time grows with the square of the marks in a paragraph, of the quotes and
+	// lists in a line and of a paragraph's link definitions, with the indentation of nested blocks, with rows times
+	// columns of a table, with the square of the pipes in its code, and with the distance that a search for the end
+	// of a mark covers in vain.
 	maxIntricacy = 150_000_000
-	// maxOpen is about 200 MB: so many lines times lists and quotes that are open there.
+	// maxOpen is about 200 MB: lines times the open lists and quotes of each line.
 	maxOpen = 2_000_000
 )
 
-// blocks finds a document's blocks, the same as rendering does, and looks into none of them.
+// blocks finds a document's blocks like rendering does, without parsing their content.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), writtenBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
@@ -34,35 +34,35 @@ func intricate(source []byte) bool {
 	total, lines, definitions, open, columns, pipes, blank := 0, 0, 0, 0, 0, 0, true
 	for line := range bytes.Lines(source) {
 		if _, text, ok := footnoteLabel(bytes.TrimLeft(line, " ")); ok && bytes.HasPrefix(text, []byte(":")) {
-			line = text[1:] // in which quotes and lists may begin
+			line = text[1:] // quotes and lists may begin behind it
 		}
 		quotes, items, indent, rest := nesting(line)
 		depth := quotes + items
-		if len(rest) == 0 || items > 0 { // no paragraph goes on
+		if len(rest) == 0 || items > 0 { // no paragraph continues
 			definitions = 0
 		}
 		if len(rest) == 0 {
 			columns = 0
 		} else if columns = max(columns, columnsOf(rest)); columns > 0 {
-			total += cellCost * columns // every row has all of them, also a shorter one
+			total += cellCost * columns // every row has all columns, also a shorter one
 			pipes += bytes.Count(rest, []byte(`\|`))
 		}
 		switch {
-		case len(rest) == 0: // what is open stays so
+		case len(rest) == 0: // open blocks stay open
 		case depth > 0:
 			open = max(open, depth+indent/2)
 		case blank && indent == 0:
 			open = 0
 		}
 		if blank = len(rest) == 0; !blank && definitions > 0 || bytes.HasPrefix(rest, []byte("[")) {
-			definitions++ // one may go on over lines
+			definitions++ // a definition may continue over lines
 		}
 		lines += open
 		if total += depth*depth + 2*open*indent + 2*definitions; total > maxIntricacy || lines > maxOpen {
 			return true
 		}
 	}
-	if total += pipes * pipes * 2 / 3; total > maxIntricacy { // each is looked for among all
+	if total += pipes * pipes * 2 / 3; total > maxIntricacy { // each pipe is compared with all
 		return true
 	}
 	_ = ast.Walk(blocks.Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -94,10 +94,10 @@ func intricate(source []byte) bool {
 	return total > maxIntricacy
 }
 
-// cellCost is what a cell of a table takes, among other things.
+// cellCost is the cost of one cell of a table.
 const cellCost = 650
 
-// columnsOf is how many columns a line says that a table has, 0 for one that does not.
+// columnsOf returns how many columns of a table a line defines, or 0.
 func columnsOf(line []byte) int {
 	if !bytes.ContainsRune(line, '|') || len(bytes.Trim(line, "|-: \t")) > 0 {
 		return 0
@@ -105,11 +105,10 @@ func columnsOf(line []byte) int {
 	return bytes.Count(line, []byte("|")) + 1
 }
 
-// linkLength is how long the address and title of a link are, at most, that is seen to end.
+// linkLength bounds the address and title of a link.
 const linkLength = 300
 
-// linksIn is how many addresses of links begin in a line, and how many of them do not soon
-// end there.
+// linksIn counts the link addresses that begin in a line, and how many of them do not end within linkLength.
 func linksIn(line []byte) (all, open int) {
 	for {
 		_, rest, found := bytes.Cut(line, []byte("]("))
@@ -126,14 +125,14 @@ func linksIn(line []byte) (all, open int) {
 
 // runs are the runs of backticks of a paragraph.
 type runs struct {
-	length, at []int // how long each is, and what looking for an end takes up to it
+	length, at []int // length of each run, and cost of the search for an end up to it
 	end        int
 }
 
-// lineCost is what looking for the end of code takes for a line, beside its bytes.
+// lineCost is the cost of a line in a search for the end of code, beside its bytes.
 const lineCost = 70
 
-// add takes the next line.
+// add adds the next line.
 func (r *runs) add(line []byte) {
 	for i := 0; i < len(line); i++ {
 		if line[i] != '`' {
@@ -148,8 +147,8 @@ func (r *runs) add(line []byte) {
 	r.end += lineCost + len(line)/2
 }
 
-// cost is what looking for the end of code takes: up to the next run of the same length, and
-// to the end of the paragraph where there is none.
+// cost returns the cost of searching for the ends of code: up to the next run of the same length, or to the end of
+// the paragraph.
 func (r *runs) cost() (total int) {
 	next, last := make([]int, len(r.length)), map[int]int{}
 	for i := len(next) - 1; i >= 0; i-- {
@@ -171,8 +170,8 @@ func (r *runs) cost() (total int) {
 	return total
 }
 
-// nesting is how many marks of quotes and of list items a line begins with, how far they and
-// what is behind them are indented, and what that is.
+// nesting counts the marks of quotes and list items at the beginning of a line. It also returns their indentation and
+// the rest of the line.
 func nesting(line []byte) (quotes, items, indent int, rest []byte) {
 	for line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0; {
 		switch b := line[0]; {

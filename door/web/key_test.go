@@ -362,8 +362,8 @@ func TestPageKeyUnasked(t *testing.T) {
 		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
 
-// TestPageKeySeesNothing: who has a key that sees no document is not told that none is indexed, and how long the key took to
-// be typed is not how long the search took.
+// TestPageKeySeesNothing: who has a key that sees no document is not told that none is indexed, and how long the key
+// took to be typed is not how long the search took.
 func TestPageKeySeesNothing(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)

@@ -174,7 +174,8 @@ func TestLabAsksFirst(t *testing.T) {
 		until(`order[0] === "ask" && order.includes("write")`))
 }
 
-// TestLabNumberTyped: a field that is emptied shows the number of the profile again, as its slider does, and numbers may have a comma.
+// TestLabNumberTyped: a field that is emptied shows the number of the profile again, as its slider does, and numbers
+// may have a comma.
 func TestLabNumberTyped(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})

@@ -47,8 +47,9 @@ func TestDocumentLongParagraph(t *testing.T) {
 		until(shown), until(`getComputedStyle(document.querySelector("article pre")).unicodeBidi === "plaintext"`))
 }
 
-// TestDocumentMarksWords: what searches find is marked, and neither other words that begin so nor those that tell nothing. Where no spaces stand between words, only what was asked for is marked; accents, how letters
-// are composed, their width and what else is one to searches do not count.
+// TestDocumentMarksWords: what searches find is marked, and neither other words that begin so nor those that tell
+// nothing. Where no spaces stand between words, only what was asked for is marked; accents, how letters are composed,
+// their width and what else is one to searches do not count.
 func TestDocumentMarksWords(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n\n使用docker容器\n", "ko.md": "# 여행\n\n검색을 하다\n",

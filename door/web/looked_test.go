@@ -12,8 +12,8 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// TestLabLooked: what was pointed at last stays to be read, also when numbers change, until another result is or another query
-// comes; and results are called as their passages are.
+// TestLabLooked: what was pointed at last stays to be read, also when numbers change, until another result is or
+// another query comes; and results are called as their passages are.
 func TestLabLooked(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A long title ", 9) + "\n\nText.\n\n## One " +

@@ -95,8 +95,8 @@ func TestPageOutline(t *testing.T) {
 		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
-// TestPageOutlineElsewhere: what stands beside a document leads to the beginning of another one, and its tags to what else has them,
-// however far down one has read.
+// TestPageOutlineElsewhere: what stands beside a document leads to the beginning of another one, and its tags to what
+// else has them, however far down one has read.
 func TestPageOutlineElsewhere(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Words.\n\n", 100)

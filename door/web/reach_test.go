@@ -269,7 +269,8 @@ func TestPagePrintSheets(t *testing.T) {
 		until(`!document.querySelector(".lab-bar input").checkVisibility()`))
 }
 
-// TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little room.
+// TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little
+// room.
 func TestPageDeepTitle(t *testing.T) {
 	ctx := browser(t)
 	head := func(level int, name string) string { return strings.Repeat("#", level) + " " + name + "\n\n" }

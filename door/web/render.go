@@ -23,9 +23,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// render makes HTML of a document's text; one that is intricate stays as it is written. HTML in the text is shown as text,
-// links lead to documents of the collection or out, images are links, and
-// every heading that is a chunk carries its identifier.
+// render makes HTML of a document's text. It shows an intricate document as plain text. HTML in the text is shown as
+// text, links lead to documents of the collection or to other sites, images become links, and every heading with a
+// chunk has the chunk's identifier.
 func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		p.Text = part.Text
@@ -48,7 +48,7 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 		t.links[linkKey(l.Target, l.Fragment)] = l.To
 	}
 	md := goldmark.New(
-		// Styles of cells the policy forbids.
+		// The policy forbids styles of cells.
 		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)),
@@ -63,11 +63,11 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	return nil
 }
 
-// behindHeading is what may stand behind a heading's text: closing hashes, or the line under it.
+// behindHeading matches the end of a heading: closing hashes, or the underline.
 var behindHeading = regexp.MustCompile(`[ \t]*(?:#+[ \t]*|\r?\n[ \t>]*(?:=+|-+)[ \t]*)?\s*$`)
 
-// withoutAttributes puts spaces where source, which is a document from front on, has the list
-// of attributes of a chunk's heading, unless that is part of its title.
+// withoutAttributes overwrites the attribute list of a chunk's heading in source with spaces, unless the list is part
+// of the title. source is the document from front on.
 func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	from, to := c.Heading.Start-front, min(c.Heading.End-front, len(source))
 	if !c.HasHeading || from < 0 || from >= to || c.Title == "" || strings.HasSuffix(c.Title, "}") {
@@ -81,11 +81,10 @@ func withoutAttributes(source []byte, c *sheaf.Chunk, front int) {
 	}
 }
 
-// linkKey is what a link is looked up by: what is written.
+// linkKey is the key of a link: its text as written.
 func linkKey(target, fragment string) string { return target + "\x00" + fragment }
 
-// transformer gives headings the identifiers of their chunks and links their
-// targets.
+// transformer gives headings the identifiers of their chunks, and links their targets.
 type transformer struct {
 	doc   *sheaf.Document
 	front int
@@ -95,7 +94,7 @@ type transformer struct {
 // Transform implements parser.ASTTransformer.
 func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser.Context) {
 	chunks := t.doc.Chunks
-	var late []ast.Node // may leave the tree, behind which a walk would not go on
+	var late []ast.Node // these nodes may leave the tree, which would stop the walk
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -114,7 +113,7 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 				n.SetAttributeString("tabindex", []byte("-1"))
 			}
 		case *ast.List, *ast.Blockquote:
-			n.SetAttributeString("dir", []byte("auto")) // marks and bars stand where the text begins
+			n.SetAttributeString("dir", []byte("auto")) // marks and bars are where the text begins
 		case *ast.Link:
 			t.lead(n, string(n.Destination))
 		case *ast.AutoLink, *ast.Image:
@@ -132,14 +131,14 @@ func (t *transformer) Transform(node *ast.Document, reader text.Reader, _ parser
 	}
 }
 
-// lead has a link lead where it says.
+// lead sets the target of a link.
 func (t *transformer) lead(n *ast.Link, written string) {
 	n.Destination = t.destination(written)
 	apart(n, n.Destination)
 }
 
-// apart has a link to another site open in a window of its own, which one that opens
-// another program would leave empty.
+// apart opens a link to another site in a new window. A link that opens another program would leave that window
+// empty.
 func apart(n ast.Node, address []byte) {
 	if bytes.HasPrefix(bytes.ToLower(address), []byte("http")) {
 		n.SetAttributeString("rel", []byte("noreferrer noopener"))
@@ -147,9 +146,8 @@ func apart(n ast.Node, address []byte) {
 	}
 }
 
-// destination is where a link leads from the page: to a document when the
-// catalog knew one, else where it says, when that is another site, somebody's mail
-// or Obsidian, whose notes have such addresses; nowhere otherwise.
+// destination returns the target of a link on the page: a document if the catalog knew one, else the address itself
+// if it is another site, a mail address or Obsidian, and else nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {
@@ -166,13 +164,13 @@ func (t *transformer) destination(written string) []byte {
 	return nowhere
 }
 
-// leads reports whether the page lets an address lead where it says.
+// leads reports whether the page allows an address as a target.
 func leads(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == "obsidian")
 }
 
-// nowhere is where a link leads that leads to nothing here: the page takes the address away.
+// nowhere is the target of a link without a target. The page removes the address.
 var nowhere = []byte("#")
 
 func unescaped(s string) string {
@@ -186,7 +184,7 @@ func documentAddress(id sheaf.ID) []byte {
 	return []byte("?" + url.Values{"view": {"document"}, "id": {string(id)}}.Encode())
 }
 
-// autoLink lets addresses that links may have lead there and makes all others text.
+// autoLink links the allowed addresses and turns all others into text.
 func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	address := n.URL(source)
 	if n.AutoLinkType == ast.AutoLinkEmail {
@@ -201,8 +199,8 @@ func (t *transformer) autoLink(n *ast.AutoLink, source []byte) {
 	}
 }
 
-// unpicture turns an image into a link to it, or what it is called where it is in a link
-// already: the page loads nothing from elsewhere, and files of the folder are not served.
+// unpicture turns an image into a link, or into its name inside another link. The page loads nothing from other
+// sites, and the server serves no files of the folder.
 func (t *transformer) unpicture(n *ast.Image) {
 	var link ast.Node = &inlineNode{open: `<span class="image">`, close: `</span>`}
 	if !inLink(n) {
@@ -224,7 +222,7 @@ func (t *transformer) unpicture(n *ast.Image) {
 	}
 }
 
-// inLink reports whether an element stands in a link.
+// inLink reports whether an element is inside a link.
 func inLink(n ast.Node) bool {
 	for p := n.Parent(); p != nil && p.Type() == ast.TypeInline; p = p.Parent() {
 		if p.Kind() == ast.KindLink {
@@ -234,7 +232,7 @@ func inLink(n ast.Node) bool {
 	return false
 }
 
-// plainHTML shows HTML as the text that it is.
+// plainHTML shows HTML as text.
 type plainHTML struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -269,14 +267,13 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 
 var _ renderer.NodeRenderer = plainHTML{}
 
-// wikiParser reads [[target#fragment|text]] as a link, and what a note embeds, with
-// "!" before it, as a link to it.
+// wikiParser reads [[target#fragment|text]] as a link, and an embedded note, with "!" before it, as a link too.
 type wikiParser struct{}
 
 // Trigger implements parser.InlineParser.
 func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
 
-// maxWiki bounds how far the end of a wiki link is looked for.
+// maxWiki bounds the search for the end of a wiki link.
 const maxWiki = 1000
 
 // Parse implements parser.InlineParser.
@@ -295,7 +292,7 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	}
 	target, shown, named := strings.Cut(string(line[2:end]), "|")
 	target = strings.TrimSuffix(target, `\`) // in tables
-	if !named || embeds {                    // behind a picture stands its width
+	if !named || embeds {                    // an embedded picture has its width there
 		shown = target
 	}
 	if embeds {
@@ -311,6 +308,6 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 	return link
 }
 
-// picture are the extensions of files that notes embed as pictures.
+// picture has the extensions of files that notes embed as pictures.
 var picture = map[string]bool{".avif": true, ".bmp": true, ".gif": true, ".jpeg": true, ".jpg": true, ".png": true,
 	".svg": true, ".webp": true}

@@ -50,8 +50,8 @@ func TestPageReturn(t *testing.T) {
 		until(`document.querySelector("article .hit") && document.getElementById("notes").textContent === "" && `+shown))
 }
 
-// TestLabReturn: who comes back to the lab sees the numbers of a profile that was saved elsewhere meanwhile, by which it
-// ranks from then on.
+// TestLabReturn: who comes back to the lab sees the numbers of a profile that was saved elsewhere meanwhile, by which
+// it ranks from then on.
 func TestLabReturn(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

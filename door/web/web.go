@@ -1,9 +1,7 @@
-// Package web answers the question "what does a person see in a browser?". It
-// is a page that needs nothing but the server: it searches while one types,
-// shows documents with their heading tree, lays every stage of a ranking open
-// (the lab), and says how the index is. The files of the page are in static;
-// the page asks the HTTP interface for everything but the text of a document
-// as HTML, which Handler makes.
+// Package web serves the page for people. The page needs nothing but the server: it searches while a person types,
+// shows documents with their heading tree, shows every stage of a ranking (the lab), and shows the state of the
+// index. Its files are in static. It gets its data from the HTTP interface, except the HTML of documents, which
+// Handler makes.
 package web
 
 import (
@@ -33,12 +31,11 @@ var static embed.FS
 
 // Options say what the page shows.
 type Options struct {
-	// Collection is the served collection of a name, the first one for "".
+	// Collection returns the collection of a name, or the first one for "".
 	Collection func(name string) (*collection.Collection, error)
-	// Grant is what the caller of a request may see; false when the caller
-	// is unknown.
+	// Grant returns what the caller of a request may see, and false for an unknown caller.
 	Grant func(ctx context.Context) (access.Grant, bool)
-	// Admit waits until a request may work, and returns what ends that; nil for at once.
+	// Admit waits until a request may work. Call leave when the work is done. Nil admits at once.
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
@@ -46,28 +43,28 @@ type Options struct {
 type asset struct {
 	content []byte
 	kind    string
-	// tag is weak: the same one stands for the bytes as they are and compressed.
+	// tag is a weak ETag: it is the same with and without compression.
 	tag string
-	// packed is the content compressed, which is done when it is first asked for.
+	// packed returns the compressed content, which the first call makes.
 	packed func() []byte
 }
 
-// policy lets the page do nothing but show itself and ask its own server.
+// policy allows the page to show itself and to ask its own server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // DocumentPath is where Handler serves documents as HTML.
 const DocumentPath = "/ui/document"
 
-// Handler serves the files of the page, which anybody may have, at / and
-// /ui/..., and documents at DocumentPath, which need a grant:
+// Handler serves the files of the page at / and /ui/... to everyone, and documents at DocumentPath to callers with a
+// grant:
 //
 //	a.Mount("/", "", h)
 //	a.Mount("/ui/", "", h)
 //	a.Mount(web.DocumentPath, access.ScopeSearch, h)
 //
-// for an api.API a. The page asks for everything beside its own address, so a program
-// may have all of a below another one: http.StripPrefix("/notes", a) at "/notes/".
+// for an api.API a. All addresses of the page are relative, so a program can mount a below a path:
+// http.StripPrefix("/notes", a) at "/notes/".
 func Handler(o Options) (http.Handler, error) {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
@@ -85,7 +82,7 @@ func Handler(o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
 	assets["/"] = assets["/ui/index.html"]
-	delete(assets, "/ui/index.html") // whose addresses are those beside /
+	delete(assets, "/ui/index.html") // its addresses are relative to /
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -113,7 +110,7 @@ func Handler(o Options) (http.Handler, error) {
 func newAsset(name string, content []byte) *asset {
 	sum := sha256.Sum256(content)
 	a := &asset{content: content, kind: "application/octet-stream", tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
-	switch path.Ext(name) { // not asked of the system, which differs from others and takes its time
+	switch path.Ext(name) { // fixed here, because systems differ and are slow to answer
 	case ".js":
 		a.kind = "text/javascript; charset=utf-8"
 	case ".css":
@@ -145,7 +142,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)
 	h.Set("ETag", a.tag)
-	h.Set("Cache-Control", "no-cache") // asked for again with the tag: a new program has new files
+	h.Set("Cache-Control", "no-cache") // asked again with the tag, since a new program has new files
 	h.Set("Vary", "Accept-Encoding")
 	if collection.Unchanged(strings.Join(r.Header.Values("If-None-Match"), ","), a.tag) {
 		w.WriteHeader(http.StatusNotModified)
@@ -166,7 +163,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 type page struct {
 	*collection.Document
 	HTML string `json:"html"`
-	// Text is that of documents that are no Markdown, or too intricate to be shown as such.
+	// Text is the text of a document that is not Markdown or too intricate to render.
 	Text      string `json:"text,omitempty"`
 	Intricate bool   `json:"intricate,omitempty"`
 	// Chunk is the document or passage that was asked for, and Line the line of the file where it begins.
@@ -176,7 +173,7 @@ type page struct {
 	Words [][]string `json:"words,omitempty"`
 }
 
-// document answers with the document that the parameter id names, and what of it answers the parameter query.
+// document answers with the document of the parameter id, and with the words that match the parameter query.
 func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p, err := o.page(r)
@@ -210,7 +207,7 @@ func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
-// refuse answers with a problem, as the API does.
+// refuse answers with a problem, like the API.
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -16,9 +16,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// written is what Obsidian and others add to Markdown: ==marks==, %%comments%%, names of
-// blocks as ^this behind them, footnotes, formulas, and the boxes of tasks. What does not
-// clearly mean it is text; a formula or comment is kept as it is written.
+// written parses what Obsidian and others add to Markdown: ==marks==, %%comments%%, block names such as ^this,
+// footnotes, formulas, and boxes of tasks. Everything doubtful stays text. Formulas and comments are shown as
+// written.
 type written struct{}
 
 // Extend implements goldmark.Extender.
@@ -34,7 +34,7 @@ func (written) Extend(m goldmark.Markdown) {
 		util.Prioritized(writtenHTML{}, 500)))
 }
 
-// writtenBlocks are the parsers of what of it are blocks.
+// writtenBlocks returns the parsers of those additions that are blocks.
 func writtenBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
@@ -47,20 +47,20 @@ var (
 // inlineNode is an element within a line.
 type inlineNode struct {
 	ast.BaseInline
-	open, close string // HTML around what is in it
-	footnote    bool   // leads to one
+	open, close string // HTML around the content
+	footnote    bool   // a link to a footnote
 }
 
 func (*inlineNode) Kind() ast.NodeKind           { return kindInline }
 func (n *inlineNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 
-// blockNode is an element of lines, which are text, or of blocks.
+// blockNode is an element that holds lines of text or blocks.
 type blockNode struct {
 	ast.BaseBlock
-	open, close string // HTML around what is in it
-	sign        string // that ends its lines
+	open, close string // HTML around the content
+	sign        string // the sign that ends its lines
 	ended       bool
-	footnote    string // its label
+	footnote    string // the label of a footnote
 }
 
 func (*blockNode) Kind() ast.NodeKind           { return kindBlock }
@@ -94,8 +94,7 @@ func (writtenHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// wordByte reports whether a character is a letter or digit of ASCII, beside which signs are
-// mostly those of programs.
+// wordByte reports whether a character is an ASCII letter or digit. Signs next to these most often belong to code.
 func wordByte[T byte | rune](c T) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
@@ -137,8 +136,8 @@ func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
 
-// enclosedParser reads %%comments%% and $formulas$ within a paragraph. Each sign is looked
-// for up to the next one only, so that a text of many takes no longer than others.
+// enclosedParser reads %%comments%% and $formulas$ within a paragraph. It looks for the next sign only, so many signs
+// take no longer.
 type enclosedParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -184,8 +183,7 @@ func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 	return nil
 }
 
-// fencedParser reads comments and formulas of several lines, which begin with their sign
-// and end with the next one.
+// fencedParser reads comments and formulas of several lines, from one sign to the next.
 type fencedParser struct{}
 
 // Trigger implements parser.BlockParser.
@@ -240,8 +238,8 @@ func (fencedParser) CanInterruptParagraph() bool { return true }
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (fencedParser) CanAcceptIndentedLine() bool { return false }
 
-// blockNameParser takes the name of a block away, ^this at its end. A number alone may be
-// a power, and what stands at the end of a line within a paragraph a key, as ^C.
+// blockNameParser removes the name of a block, such as ^this, at its end. A number alone may be a power, and ^C
+// within a paragraph a key.
 type blockNameParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -270,11 +268,10 @@ func (blockNameParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) as
 	return &inlineNode{}
 }
 
-// maxLabel is how long the label of a footnote is at most.
+// maxLabel bounds the label of a footnote.
 const maxLabel = 100
 
-// footnoteLabel is the label of a footnote in line, which begins with "[^", and what is
-// behind its bracket.
+// footnoteLabel returns the label of a footnote in line, which begins with "[^", and the rest of the line.
 func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	line, ok = bytes.CutPrefix(line, []byte("[^"))
 	end := bytes.IndexByte(line[:min(len(line), maxLabel+1)], ']')
@@ -284,7 +281,7 @@ func footnoteLabel(line []byte) (label, rest []byte, ok bool) {
 	return line[:end], line[end+1:], true
 }
 
-// footnotes are the labels that were defined and, in the value, whether something leads there.
+// footnotes are the defined labels. The value says whether a link leads there.
 type footnotes map[string]bool
 
 var footnotesKey = parser.NewContextKey()
@@ -293,7 +290,7 @@ func footnotesOf(pc parser.Context) footnotes {
 	return pc.ComputeIfAbsent(footnotesKey, func() any { return footnotes{} }).(footnotes)
 }
 
-// footnoteParser reads what a footnote says, where it is written: that is where it is found.
+// footnoteParser reads the text of a footnote and shows it where it was written.
 type footnoteParser struct{}
 
 // Trigger implements parser.BlockParser.
@@ -351,7 +348,7 @@ func (footnoteParser) CanInterruptParagraph() bool { return true }
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (footnoteParser) CanAcceptIndentedLine() bool { return false }
 
-// footnoteLinkParser reads [^1] as a link to a footnote that there is.
+// footnoteLinkParser reads [^1] as a link to an existing footnote.
 type footnoteLinkParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -367,7 +364,7 @@ func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context
 	}
 	id := ""
 	address, name := url.PathEscape(string(label)), util.EscapeHTML(label)
-	if !notes[string(label)] { // where one comes back to
+	if !notes[string(label)] { // the target of the way back
 		notes[string(label)] = true
 		id = fmt.Sprintf(` id="ref:%s"`, address)
 	}
@@ -376,8 +373,8 @@ func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context
 		`role="doc-noteref" aria-label="footnote %s">%s</a></sup>`, id, address, name, name)}
 }
 
-// footnotePlaces has a footnote to which nothing leads lead nowhere back, and what leads to one
-// stand behind the link that it is in, since no link holds another one.
+// footnotePlaces removes the way back from footnotes without a link. It moves a footnote link inside another link
+// behind that link, since links cannot nest.
 type footnotePlaces struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -412,7 +409,7 @@ func (footnotePlaces) Transform(doc *ast.Document, _ text.Reader, pc parser.Cont
 	}
 }
 
-// taskParser reads the boxes of tasks, behind which a space stands: [X](https://x.org) is a link.
+// taskParser reads the boxes of tasks. A space must follow: [X](https://x.org) is a link.
 type taskParser struct{ parser.InlineParser }
 
 // Parse implements parser.InlineParser.

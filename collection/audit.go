@@ -227,8 +227,8 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// A round with leaks runs up to timesAgain times while others write. Another process may leave writing between the
-// parts of one write, this process ownWriting.
+// timesAgain bounds the repeats of a round with leaks while others write. writing is the longest pause between the
+// parts of one write in another process, and ownWriting in this process.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond

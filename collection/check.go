@@ -231,7 +231,7 @@ func OnlyStrays(faults []error) bool {
 	return len(faults) > 0 && !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, errStrays) })
 }
 
-// Strayed returns the error of a check that found such documents and nothing else.
+// Strayed returns the error of a check that found only chunks of unknown documents.
 func (x *Index) Strayed() error {
 	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
 		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check "+

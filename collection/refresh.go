@@ -437,8 +437,7 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 	return report, x.noteStrays(ctx)
 }
 
-// recoverGiven indexes documents that were given, and that a server which was killed has left
-// half made.
+// recoverGiven indexes given documents that a killed server left unfinished.
 func (x *Index) recoverGiven(ctx context.Context) error {
 	if kept, err := KeptIn(x.Where.Dir); kept == nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // readOtherwise begins notices about documents that an older version of the program parsed: see ingest.ParserVersion.
 const readOtherwise = "an older version of sheaf read the documents of this index"
 
-// byAnotherVersion ends a warning about an answer with such documents.
+// byAnotherVersion ends a warning about an answer with documents that an older version parsed.
 func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
@@ -20,8 +20,8 @@ func (x *Index) byAnotherVersion() string {
 	return ", and as an older version of sheaf read it"
 }
 
-// NoteReading reports such documents in a command that keeps running or does not update the index. reads means that
-// the command updates the index.
+// NoteReading reports documents that an older version parsed, in a command that keeps running or does not update the
+// index. reads means that the command updates the index.
 func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():

@@ -56,7 +56,7 @@ func Unindexed(t testing.TB, files map[string]string, change func(*collection.Op
 	return f
 }
 
-// At opens the index in a folder, which another process may have made, of the files in root.
+// At opens the index in a folder for the files in root. Another process may have made the index.
 func At(t testing.TB, root, index string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	f := &Fixture{Root: root, index: index}

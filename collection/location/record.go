@@ -112,9 +112,8 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// ErrFormat says that an index was made by a version of this program that
-// lays it out otherwise. It can be made again from the files. It wraps
-// sheaf.ErrUnsupported.
+// ErrFormat means that a version with another layout made the index. The index can be made again from the files.
+// ErrFormat wraps sheaf.ErrUnsupported.
 var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
 // Write puts the record into dir, which must exist.
@@ -149,8 +148,7 @@ func (f Finder) All() ([]Location, error) {
 	return locations, nil
 }
 
-// Bytes is the size on disk of an index: the sum of its files. Files that
-// disappear meanwhile count nothing.
+// Bytes returns the size on disk of an index: the sum of its files. It skips files that disappear meanwhile.
 func Bytes(dir string) int64 {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

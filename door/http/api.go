@@ -150,11 +150,9 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Mount gives the address path, which is no route of the API, to h. One that
-// ends in a slash stands for all below it too, but for the root, which stands
-// for itself. Callers need scope, "" for none; h finds their grant with
-// [GrantOf], and calls [Admit] before it works. The checks of Host, Origin and keys
-// have been made. Limits of body and time are h's own.
+// Mount gives requests at path to h. A path with a trailing slash includes everything below it, except "/". Callers
+// need scope, unless it is "". The API checks Host, Origin and keys first. h finds the grant with [GrantOf] and calls
+// [Admit] before it works. h has its own limits of body and time.
 func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
 	a.mounts = append(a.mounts, mount{path, scope, h})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })

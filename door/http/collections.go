@@ -245,8 +245,8 @@ type conditional struct {
 	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of what the caller has: 304 when it is still that."`
 }
 
-// tagged is an answer that callers keep, and ask for again by its tag. The tag is weak:
-// the same one stands for the bytes as they are and compressed.
+// tagged returns an answer with an ETag for the cache of the caller. The tag is weak: it is the same with and without
+// compression.
 func (c *call) tagged(none, kind string, body []byte) *raw {
 	sum := sha256.Sum256(body)
 	tag := fmt.Sprintf(`W/"%x"`, sum[:8])

@@ -174,7 +174,8 @@ func depthOf(e *sheaf.Explanation) int {
 	return deepest
 }
 
-// tree writes an explanation, one part a line, each indented under its whole, to a depth of most.
+// tree writes an explanation with one part in each line. Each part is indented below the part that it belongs to.
+// most bounds the depth.
 func (w *textWriter) tree(e *sheaf.Explanation, depth, most int) {
 	if e == nil {
 		return

@@ -558,8 +558,8 @@ func (l *Load) Close() error {
 	return errors.Join(errs...)
 }
 
-// drop removes an unpublished segment file. After a failed publication it may be published: then
-// the file stays until a sweep after the manifest was read again.
+// drop removes a segment file that is not published. After a failed publication this is unknown:
+// then the file stays until the manifest was read again and a sweep removes it.
 func (ix *Index) drop(name string) error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()

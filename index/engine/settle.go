@@ -16,7 +16,7 @@ const (
 	settleShare = 30
 	// settleMost limits this time, because callers may wait for Close.
 	settleMost = 2 * time.Second
-	// settled is the number of segments from which nothing is joined.
+	// settled is the number of segments that settle accepts: with so few it joins none.
 	settled = 4
 	// mergeRate is the smallest rate, in bytes of segments in a second, that a merge reads: a merge
 	// that would exceed the time is not begun.

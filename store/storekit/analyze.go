@@ -59,7 +59,7 @@ func (w *Writer) analyze(text string, sorted bool) Field {
 }
 
 const (
-	// maxNames is the number of remembered terms from which a field begins with a new memory.
+	// maxNames limits the remembered terms: with more, the next field begins with a new memory.
 	maxNames = 1 << 16
 	// maxWord is the length in bytes up to which words are remembered.
 	maxWord = 64

@@ -515,7 +515,8 @@ func composedOf(raw string) composed {
 	return append(c, struct{ text, raw int }{at, from})
 }
 
-// start returns the original start of the piece with byte i of the composed text.
+// start returns the position in the original text of the piece that contains byte i of the composed
+// text.
 func (c composed) start(i int) int {
 	return c[sort.Search(len(c), func(k int) bool { return c[k].text > i })-1].raw
 }

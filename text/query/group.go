@@ -28,8 +28,8 @@ const (
 	// refused is a bracket amid the query after a dash: each of its alternatives is refused
 	// separately, words as words and filters as filters.
 	refused
-	// bound is within a refused bracket, or one of several alternatives: a filter moved out of it
-	// would apply in the wrong place.
+	// bound is inside a refused bracket, or inside one of several alternatives. A filter from there
+	// must stay there: elsewhere it would apply to the whole query.
 	bound
 )
 

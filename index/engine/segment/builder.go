@@ -270,9 +270,9 @@ func (b *Builder) held() int64 {
 	return n
 }
 
-// Memory of Flush. For a term, beside four bytes for each field with text: its dictionary entry
-// with about half its name. For a chunk, beside four bytes for each field when builders are joined:
-// its identifiers with their order and ranks.
+// The memory of Flush, in bytes. A term takes its dictionary entry with about half its name, and
+// four bytes for each field with text. A chunk takes its identifiers with their order and ranks,
+// and four bytes for each field when builders are joined.
 const (
 	flushTerm  = 24
 	flushChunk = 48

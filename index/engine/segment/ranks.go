@@ -8,10 +8,9 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Ranks are the places of the identifiers of chunks among those of the segment, by
-// ordinal. Chunks that come one after another have identifiers that are near each
-// other, mostly, so blocks of rankBlock ranks are written as what they exceed the least
-// by, in as many bits as the largest of these needs:
+// Ranks are the places of the chunks' identifiers among those of the segment, by ordinal. Adjacent
+// chunks mostly have similar identifiers. So a block of rankBlock ranks is written as differences to
+// its least rank, in as many bits as the largest difference needs:
 //
 //	headers  for each block: the least rank (3 bytes), bits a rank (1 byte), and where
 //	         the block begins after the headers (4 bytes), little endian

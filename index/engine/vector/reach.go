@@ -33,7 +33,7 @@ type reach struct {
 	// sqrt(1 - similarity^2) and of rounding.
 	offset, slope       float64
 	deviation, rounding float64
-	// deviations is how many of these errors an estimate may be too low.
+	// deviations is how many standard deviations too low an estimate may be.
 	deviations float64
 }
 

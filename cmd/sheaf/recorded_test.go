@@ -187,6 +187,7 @@ var masks = []struct {
 	{regexp.MustCompile(`"generation": ?\d+`), `"generation": NUMBER`},
 	{regexp.MustCompile(`"next": ?"[\w-]{22}"`), `"next": "CURSOR"`},
 	{regexp.MustCompile(`("(created|ended|revoked|watched)": ?)"20[\dT:.-]+(Z?)`), `${1}"MOMENT$3`},
+	{regexp.MustCompile(`(last looked for at )20[\dT:-]+`), "${1}MOMENT"},
 	// Dates of notes are whole minutes.
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:(\d\d\.\d+|0[1-9]|[1-5]\d)(Z?)`), "MOMENT$2"},
 	{regexp.MustCompile(`on disk .*`), "on disk SIZES"},

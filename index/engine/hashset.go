@@ -9,8 +9,8 @@ import (
 // hashSet is a set of hashes: tables with open addressing, which beat a map because nothing must be
 // hashed. The zero value is empty; free ends it.
 //
-// A growing table exists twice for a moment. So a large set is split into hashTables, of which only
-// one grows at a time.
+// A growing table exists twice for a moment. So a large set is split into hashTables, and only one
+// of them grows at a time.
 type hashSet struct {
 	tables []hashTable
 	bytes  int64 // memory of the tables

@@ -99,7 +99,7 @@ func (l *Load) Delete(ctx context.Context, docs []string) error {
 	return l.Add(ctx, docs, nil)
 }
 
-// Add removes every chunk of the documents named in replace and adds chunks, each of which replaces
+// Add removes every chunk of the documents named in replace and adds chunks; each replaces
 // a chunk with the same ID. After an error the load must be closed, not committed.
 func (l *Load) Add(ctx context.Context, replace []string, chunks []Chunk) error {
 	if err := l.index.validate(chunks); err != nil {

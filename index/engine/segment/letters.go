@@ -6,8 +6,8 @@ import (
 )
 
 // letters encode the bytes of a dictionary's keys in units of four bits. The most frequent bytes
-// have one unit, the next ones two, of which the first is one of a few that begin a pair. All
-// others have three, beginning with literal.
+// have one unit. The next ones have two; the first is one of a few that begin a pair. All others
+// have three, beginning with literal.
 type letters struct {
 	pairs int    // number of units that begin a pair: those below literal
 	order []byte // the bytes of one unit, then those of two

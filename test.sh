@@ -67,7 +67,7 @@ go vet ./...
 say "staticcheck"
 go tool staticcheck ./...
 
-say "other platforms build" # nobody runs what is built, so it need not be fast
+say "other platforms build" # these binaries are only built, so speed does not matter
 for target in linux/arm64 darwin/arm64 windows/amd64; do
 	echo "$target"
 	GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -gcflags='all=-N -l' -o /dev/null ./cmd/sheaf
@@ -133,7 +133,7 @@ say "tests, with the race detector"
 # Those that take longest, or wait for others, begin, or one would be left alone at the end.
 CGO_ENABLED=1 go test -vet=off -race -short -timeout 20m ./door/web ./cmd/sheaf ./store/opensearch ./...
 
-say "those that are shorter with it, whole without it" # but for scripts, of which little is
+say "those that are shorter with it, whole without it" # except scripts
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./index/engine/segment
 

@@ -7,7 +7,7 @@ import (
 	"sheaf/rank"
 )
 
-// nothing has no documents.
+// nothing implements rank.Facts without any document.
 type nothing struct{}
 
 func (nothing) Chunk(sheaf.ID) (sheaf.Chunk, bool)       { return sheaf.Chunk{}, false }

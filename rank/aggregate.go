@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// Level is what an aggregation replaces hits by.
+// Level says whether an aggregation replaces a hit by its document or by its parent.
 type Level uint8
 
 // The levels of aggregation.

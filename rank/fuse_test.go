@@ -194,8 +194,8 @@ func TestLinearOfMissingHits(t *testing.T) {
 	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
 }
 
-// TestScoresOfUnequalLegs: equal scores without missing hits are in the middle. The means of OpenSearch have
-// different weights, a negative score, which two of them ignore, and special cases of z-scores.
+// TestScoresOfUnequalLegs: the cases have different weights, a negative score, which two of the means of
+// OpenSearch ignore, and special cases of z-scores. Equal scores without missing hits are in the middle.
 func TestScoresOfUnequalLegs(t *testing.T) {
 	text := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
 	vector := leg("vector", 3, hit("B", 4), hit("D", -1))

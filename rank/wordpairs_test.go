@@ -85,7 +85,7 @@ func TestWordPairsLooksAtTheFirst(t *testing.T) {
 	equal(t, "the first", lines(out), "t:c.md 8\nt:b.md 7\nt:a.md 1")
 }
 
-// TestWordPairsAreBounded: for any pairs, a hit gets 0..Strength, and Strength with all of them. The explanation
+// TestWordPairsAreBounded: a hit gets from 0 to Strength, and exactly Strength with all pairs. The explanation
 // recombines to the score, and a second run gives the same.
 func TestWordPairsAreBounded(t *testing.T) {
 	for seed := range uint64(500) {

@@ -28,8 +28,8 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestRequiredIsFoundByMeaning: the ranks by meaning are among the chunks that match what the words require, even
-// when many other chunks are nearer.
+// TestRequiredIsFoundByMeaning: a search by meaning ranks only chunks that match the required words, even when
+// many other chunks are nearer.
 func TestRequiredIsFoundByMeaning(t *testing.T) {
 	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
 		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}

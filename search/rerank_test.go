@@ -93,14 +93,14 @@ func TestRerankFailsSoftly(t *testing.T) {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			case <-time.After(time.Minute):
-				return nil, errors.New("nobody stopped the model")
+				return nil, errors.New("the model was not stopped")
 			}
 		},
 	} {
 		s.Rerank = model
 		r := mustSearch(t, s, query("cat", 4), p, search.Options{})
 		if !r.Degraded || !strings.HasPrefix(r.Warnings[0], "rerank: ") || fmt.Sprint(found(r)) != fmt.Sprint(plain) ||
-			strings.Contains(r.Warnings[0], "nobody") {
+			strings.Contains(r.Warnings[0], "not stopped") {
 			t.Errorf("%s: degraded %v, %v, %v", what, r.Degraded, r.Warnings, found(r))
 		}
 	}

@@ -558,7 +558,7 @@ func TestWhyNot(t *testing.T) {
 				"it, from rank"},
 		{"beyond what the first phase lets through", query("cat dog", 1), "onyx-vespa",
 			map[string]string{"rerank_count": "1"}, "t:cats.md#Sleep", "and only the first goes on"},
-		{"a document of which it lets nothing through", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"},
+		{"a document that it drops", query("cat", 1), "onyx-vespa", map[string]string{"rerank_count": "1"},
 			"t:garden.md", "first phase: its best section, t:garden.md#Visitors, ranks "},
 		{"what the first phase does not find", query("cat", 1), "onyx-vespa",
 			map[string]string{"rerank_count": "1", "target_hits": "1"}, "t:garden.md", "first phase, branch content-words: " +

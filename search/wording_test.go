@@ -37,7 +37,7 @@ func TestWording(t *testing.T) {
 			}
 		}
 		if got != tt.want {
-			t.Errorf("%q, of which %q is asked: %q is said to be called so, want %q", tt.text, tt.meaning, got, tt.want)
+			t.Errorf("%q, with the meaning %q: %q counts as its name, want %q", tt.text, tt.meaning, got, tt.want)
 		}
 	}
 }

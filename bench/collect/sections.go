@@ -146,7 +146,7 @@ func makeQuestions(o *options) (*collection, error) {
 	})
 }
 
-// severalWords reports whether a text is more than one name made of several words.
+// severalWords reports whether a text has several words, and is not a single name.
 func severalWords(s string) bool { return longUnspaced(s) || len(strings.Fields(s)) > 1 }
 
 const aboutSections = `

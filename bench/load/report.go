@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// answer is the time of an answer, its duration, and how many other clients got answers meanwhile. With a fair
-// order of clients without pauses that is the number of other clients, on any machine. work is the processor time
-// of clients and server meanwhile.
+// answer is when an answer came, how long it took, and how many answers other clients got in that time. When
+// clients take fair turns without pauses, that number equals the number of other clients. work is the processor
+// time of clients and server in that time.
 type answer struct {
 	at, took, work time.Duration
 	others         int64

@@ -130,11 +130,11 @@ func TestChatInTime(t *testing.T) {
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	nobody, err := NewChat(ChatOptions{URL: gone.URL, Model: "m"})
+	unreachable, err := NewChat(ChatOptions{URL: gone.URL, Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nobody.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) ||
+	if _, err := unreachable.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) ||
 		!strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("%v", err)
 	}

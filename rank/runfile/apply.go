@@ -44,9 +44,9 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames replaces names that TREC files write as one word (see [Word]) by the names that another run has. So a
-// run that went through a TREC file joins the run that it came from. It does not replace a name when one ranking
-// has both forms, or when two names have the same form.
+// sameNames undoes what TREC files do to names: they write each name as one word (see [Word]). When another run
+// has the original name, sameNames uses it. So a run joins its copy that went through a TREC file. An ambiguous
+// word stays.
 func sameNames(runs []*Run) []*Run {
 	names := map[string]string{} // by word; "" when several names have the same word
 	note := func(name string) {

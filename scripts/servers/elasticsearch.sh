@@ -10,7 +10,7 @@
 # beside it, from Lucene's classes; lang-painless and rank-rrf stay missing. Its
 # license, the Elastic License 2.0, lets it be run, not passed on. DIR keeps the
 # unpacked server for the next start; what it stores is thrown away when it stops. The
-# memory that it takes is HEAP, 512m. With KEY set it asks who asks: the user admin with
+# memory that it takes is HEAP, 512m. With KEY set it requires a user: the user admin with
 # that password may do all, and makes other users, API keys and tokens.
 set -eu
 version=9.5.3

@@ -1,11 +1,11 @@
 # What the scripts beside this one share; they read it with ".".
 
-# free_port prints a port of loopback that nobody listens at, below 65,000.
+# free_port prints an unused port of loopback, below 65,000.
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(min(s.getsockname()[1], 65000))'
 }
 
-# free_ports N prints the first of N ports in a row, below 65,000, at which nobody listens: neither for
+# free_ports N prints the first of N ports in a row, below 65,000, all unused: neither for
 # TCP nor for UDP, on no address of this machine.
 free_ports() {
 	python3 - "$1" <<'PYTHON'

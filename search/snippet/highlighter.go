@@ -321,8 +321,8 @@ func (h *Highlighter) word(raw string) []wordMatch {
 	return found
 }
 
-// firstCharacter returns the length of the first character of a run in a script without spaces, with its Unicode
-// marks and the vowel am of Thai and Lao, which contains one.
+// firstCharacter returns the length of the first character of a run in a script without spaces. It includes
+// Unicode marks, and the vowel am of Thai and Lao.
 func firstCharacter(run string) int {
 	n := norm.NFKC.NextBoundaryInString(run, true)
 	for n < len(run) {

@@ -16,15 +16,15 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      129130,
-	"lines of tests in Go":                                           81680,
-	"lines over 120 columns":                                         161,
-	"lines of tests over 120 columns":                                149,
-	"structs with more than 12 fields (not JSON, Options or engine)": 22,
-	"fields of the largest of these structs":                         25,
+	"lines of Go without tests":                                      128215,
+	"lines of tests in Go":                                           81663,
+	"lines over 120 columns":                                         130,
+	"lines of tests over 120 columns":                                85,
+	"structs with more than 12 fields (not JSON, Options or engine)": 13,
+	"fields of the largest of these structs":                         22,
 	"sync.Pool outside index/engine and text/analysis":               6,
 	"context.WithValue":                                              6,
-	"words that the style guide forbids":                             288,
+	"words that the style guide forbids":                             25,
 	"top-level folders of code":                                      15,
 	"longest chain of imports of our packages":                       7,
 }

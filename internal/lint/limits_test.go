@@ -16,7 +16,7 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      128215,
+	"lines of Go without tests":                                      128217,
 	"lines of tests in Go":                                           81663,
 	"lines over 120 columns":                                         130,
 	"lines of tests over 120 columns":                                85,

@@ -99,8 +99,8 @@ func normalize(v []float32) bool {
 
 // Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
 // English table also reads texts in unknown languages, so more of the pieces must be Latin words or parts of at least
-// two letters than not. Marks, numbers and single letters, as in "chapter 5", do not count. A name with digits, such
-// as ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
+// two letters than not. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
+// underscores, such as ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
 func (e *Encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {
@@ -112,19 +112,21 @@ func (e *Encoder) Knows(text string) bool {
 	}
 	known, unknown := 0, 0
 	for word := range strings.FieldsFuncSeq(text, betweenWords) {
-		switch {
-		case utf8.RuneCountInString(word) < 2 || noLetter(word):
-			continue
-		case strings.ContainsFunc(word, unicode.IsDigit):
+		if strings.Contains(word, "_") && strings.ContainsFunc(word, unicode.IsDigit) {
 			unknown++
 			continue
 		}
-		e.one.reset(word)
-		for _, id := range e.part(&e.one, englishTable).pieces {
-			if piece := e.model.vocab.letters(id); isWord(piece) {
-				known++
-			} else if string(piece) != "_" {
-				unknown++
+		for letters := range strings.FieldsFuncSeq(word, unicode.IsDigit) {
+			if utf8.RuneCountInString(letters) < 2 {
+				continue
+			}
+			e.one.reset(letters)
+			for _, id := range e.part(&e.one, englishTable).pieces {
+				if piece := e.model.vocab.letters(id); isWord(piece) {
+					known++
+				} else if string(piece) != "_" {
+					unknown++
+				}
 			}
 		}
 	}

@@ -264,8 +264,8 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 			"use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
 	}
 	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && !s.o.ListOnly {
-		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, and this program "+
-			"asks for %q: fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, not with %q: "+
+			"fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
 	}
 	var wall bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {

@@ -274,7 +274,7 @@ func TestKnownQueries(t *testing.T) {
 	for text, want := range map[string]bool{
 		`"Writing a Loader"`: true, "writer's guide": true, "Upgrade to v1": true, "chapter 5": true, "cargo-tree(1)": true,
 		"html-webpack-plugin": true, "Node.js API": true, "getUrl() hook": true, `--mode="production"`: true,
-		"ERR_X9_TIMEOUT": false, "ERR_CERT_4096": false, "X9": false, "COVID-19 vaccine": true,
+		"ERR_X9_TIMEOUT": false, "ERR_CERT_4096": false, "X9": false, "COVID-19 vaccine": true, "python3 install": true,
 		"4711": false, "x": false, "?!": false, "": false,
 	} {
 		if got := e.EmbedWeighted(text, same) != nil; got != want {

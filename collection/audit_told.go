@@ -273,7 +273,7 @@ func (t *trial) status() error {
 		if !reflect.DeepEqual(*s, bare) {
 			t.leak("status", "", "it has more than the summary, for a caller who does not see everything: %+v", *s)
 		}
-		const stranger = "audit: nobody's"
+		const stranger = "audit: another caller"
 		for _, task := range t.c.Tasks(access.Unrestricted(), stranger, "", keptTasks) {
 			if _, err := t.c.Task(t.grant, stranger, task.ID); err == nil || len(t.c.Tasks(t.grant, stranger, "", 1)) > 0 {
 				t.leak("status", "", "it tells of a task of somebody else")

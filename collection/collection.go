@@ -173,7 +173,7 @@ func New(o Options) (*Collection, error) {
 const closeWait = 10 * time.Second
 
 // Close releases what the collection holds itself. Its catalog and store stay open; close them
-// afterwards. Close gives no more Readers, and waits for the open ones, 10 s at most.
+// afterwards. From now on, For fails. Close waits for the open Readers, 10 s at most.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
 	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {

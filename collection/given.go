@@ -477,7 +477,7 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 		case outside && ch.Put == nil: // as if there were none
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
-			return nil, inChange(i, forbidden("id", "there is a document %s that is none of this key's", ch.ID))
+			return nil, inChange(i, forbidden("id", "the document %s is outside the sets of this key", ch.ID))
 		case ch.Put == nil && !there && !left: // whatever the conditions: RFC 9110, section 13.2.1
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):

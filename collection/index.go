@@ -67,7 +67,7 @@ type IndexOptions struct {
 	Updates, Asked bool
 	// Whole refuses an answer from the last indexing run.
 	Whole bool
-	// Make lets the program make an index when there is none. Without Make, a missing index is an error.
+	// Make creates a missing index. Without Make, a missing index is an error.
 	Make bool
 	// AsIs reports damage without repairing it. Damaged means that work met damage: Open looks for it and repairs it.
 	AsIs, Damaged bool

@@ -38,7 +38,7 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the index of the command's folder and its keys. It makes the index when there is none. The caller closes
+// keys opens the index of the command's folder and its keys. It creates a missing index. The caller closes
 // the session.
 func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	s, err := a.open(cmd, openOptions{Make: true})

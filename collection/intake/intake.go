@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,16 +71,16 @@ func (in *Intake) Update(change func(*Tx) error) error {
 	return in.update(change)
 }
 
-// Later has the next transaction of this process begin with change. A crash may lose it: whoever
-// opens the file next must find the same out from the index.
+// Later adds change to the beginning of this process's next transaction. A crash may lose the change:
+// the next process that opens the file must find it from the index.
 func (in *Intake) Later(change func(*Tx) error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.later = append(in.later, change)
 }
 
-// Flush writes what Later waits to write. What cannot be written is left to whoever opens the
-// file next, since another process may change it from now on.
+// Flush writes the changes of Later. When it fails, it drops them, because another process may change
+// the file from now on. The next process that opens the file finds them from the index.
 func (in *Intake) Flush() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -114,7 +115,7 @@ func (in *Intake) update(change func(*Tx) error) error {
 	return err
 }
 
-// make makes the file if there is none, whole or not at all.
+// make creates the file, completely or not at all, unless it exists.
 func (in *Intake) make() error {
 	if _, err := os.Stat(in.Path()); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -125,7 +126,7 @@ func (in *Intake) make() error {
 	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
 }
 
-// replace has fill make a new file, which then takes the place of the one before.
+// replace calls fill with a new file, and then puts that file in the place of the old one.
 func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	next := in.Path() + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
@@ -184,15 +185,12 @@ func (in *Intake) Check() error {
 	})
 }
 
-// Repair makes the file anew of what can be read, and moves the damaged one to aside. Only the
-// process that takes documents may call it. It returns the documents that are lost.
+// Repair copies the damaged file to aside, and replaces it by a file with all that can be read. Only
+// the process that takes documents may call Repair. It returns the documents that are lost.
 func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if err := (vfs.Disk{}).MkdirAll(filepath.Dir(aside)); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(in.Path(), aside); err != nil {
+	if err := copyFile(in.Path(), aside); err != nil {
 		return nil, err
 	}
 	damaged := &Intake{dir: filepath.Dir(aside), name: filepath.Base(aside)}
@@ -224,14 +222,32 @@ func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	return lost, err
 }
 
+// copyFile copies a file durably. It makes the folder.
+func copyFile(from, to string) error {
+	if err := (vfs.Disk{}).MkdirAll(filepath.Dir(to)); err != nil {
+		return err
+	}
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = src.Close() }() // it was only read
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
+}
+
 // Bounds of a file that is compacted: its size, and how much of one transaction.
 const (
 	compactBytes = 64 << 20
 	compactTx    = 16 << 20
 )
 
-// Compact makes a large file small of which more than half is free. Only the process that takes
-// documents may call it.
+// Compact shrinks a large file when more than half of it is free. Only the process that takes
+// documents may call Compact.
 func (in *Intake) Compact() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

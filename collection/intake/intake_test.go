@@ -170,6 +170,25 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// TestRepairThatFails: when Repair fails, or its process is killed, the damaged file stays in its place. Otherwise the
+// next change would begin an empty file, and the documents would be lost.
+func TestRepairThatFails(t *testing.T) {
+	dir := t.TempDir()
+	in := intake.Open(dir)
+	if err := os.WriteFile(in.Path(), []byte("no pages"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(in.Path()+".new", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Repair(filepath.Join(dir, "aside", "damaged")); err == nil {
+		t.Fatal("Repair wrote over a folder")
+	}
+	if text, err := os.ReadFile(in.Path()); err != nil || string(text) != "no pages" {
+		t.Errorf("the damaged file is %q, %v", text, err)
+	}
+}
+
 // A file of a later version is not changed.
 func TestLaterFormat(t *testing.T) {
 	in := intake.Open(t.TempDir())

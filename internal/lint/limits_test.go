@@ -16,8 +16,8 @@ import (
 
 // limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      128217,
-	"lines of tests in Go":                                           81663,
+	"lines of Go without tests":                                      128233,
+	"lines of tests in Go":                                           81682,
 	"lines over 120 columns":                                         130,
 	"lines of tests over 120 columns":                                85,
 	"structs with more than 12 fields (not JSON, Options or engine)": 13,

@@ -71,7 +71,7 @@ type Answers struct {
 type Engine struct {
 	Workers     int
 	IndexMemory int64 // bytes
-	MergeRate   int64 // bytes a second; 0 is none
+	MergeRate   int64 // bytes a second; 0 pauses merges
 	BM25        string
 }
 

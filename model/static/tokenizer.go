@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // maxWordCharacters is the length from which a whole word is unknown, as in BERT's own tokenizer.
@@ -339,16 +340,27 @@ func isCJK(r rune) bool {
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
+// reference has the characters that the reference tokenizer knows: those of Unicode 8. It reads later marks, format
+// characters and punctuation as letters, so a model trained with it must do so, too. TestEveryCharacter checks every
+// code point.
+var reference = rangetable.Assigned("8.0.0")
+
 func dropped(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && !unicode.Is(later, r)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co) && unicode.Is(reference, r)
 }
 
-// U+1734 was a nonspacing mark in the reference's version of Unicode, and U+166D and U+111C9 were punctuation.
+// isMark and isPunctuation name the characters whose kind changed after Unicode 8.
 func isMark(r rune) bool {
-	return unicode.Is(unicode.Mn, r) && !unicode.Is(later, r) && r != 0x111C9 || r == 0x1734
+	switch r {
+	case 0x1734:
+		return true
+	case 0x1885, 0x1886, 0xA9BD, 0x111C9:
+		return false
+	}
+	return unicode.Is(unicode.Mn, r) && unicode.Is(reference, r)
 }
 
 func isPunctuation(r rune) bool {
-	return r < 128 && class[r] == classPunctuation || unicode.IsPunct(r) && !unicode.Is(later, r) || r == 0x166D ||
-		r == 0x111C9
+	return r < 128 && class[r] == classPunctuation || unicode.IsPunct(r) && unicode.Is(reference, r) ||
+		r == 0x166D || r == 0x111C9
 }

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Encoder turns texts into vectors with a model. With a second table it also reads other languages than English.
+// encoder turns texts into vectors with a model. With a second table it also reads other languages than English.
 // It is not safe for concurrent use; making one is cheap.
-type Encoder struct {
+type encoder struct {
 	model     *Model
-	tokenizer *Tokenizer
+	tokenizer *tokenizer
 	others    *Unigram // may be nil
 	segmenter *Segmenter
 	one       block
@@ -21,25 +21,22 @@ type Encoder struct {
 	windows
 }
 
-// NewEncoder returns an encoder for m alone.
-func NewEncoder(m *Model) *Encoder {
-	return &Encoder{model: m, tokenizer: NewTokenizer(m.vocab)}
-}
-
-// NewPairEncoder returns an encoder that reads English with m and other languages with others. Both must have the
-// same dimensions, and others must be made for the vocabulary of m.
-func NewPairEncoder(m *Model, others *Unigram) (*Encoder, error) {
-	if m.dims != others.dims || m.vocab.numbered != len(others.first) {
-		return nil, fmt.Errorf("%w: table %s does not belong to the model %s", ErrCorrupt, others.name, m.name)
+// newEncoder returns an encoder that reads English with m and other languages with others, which may be nil. Both must
+// have the same dimensions, and others must be made for the vocabulary of m.
+func newEncoder(m *Model, others *Unigram) (*encoder, error) {
+	e := &encoder{model: m, tokenizer: newTokenizer(m.vocab), others: others}
+	if others != nil {
+		if m.dims != others.dims || m.vocab.numbered != len(others.first) {
+			return nil, fmt.Errorf("%w: table %s does not belong to the model %s", ErrCorrupt, others.name, m.name)
+		}
+		e.segmenter = NewSegmenter(others)
 	}
-	e := NewEncoder(m)
-	e.others, e.segmenter = others, NewSegmenter(others)
 	return e, nil
 }
 
 // Embed writes the vector of text to dst, which has the model's dims. The vector has unit length. When text has
 // no piece, it is all zeros and Embed returns false.
-func (e *Encoder) Embed(dst []float32, text string) bool {
+func (e *encoder) Embed(dst []float32, text string) bool {
 	e.one.reset(text)
 	table := e.table(&e.one)
 	clear(dst)
@@ -47,13 +44,8 @@ func (e *Encoder) Embed(dst []float32, text string) bool {
 	return normalize(dst)
 }
 
-// Pieces yields the positions of the pieces in text: see [Tokenizer.Pieces].
-func (e *Encoder) Pieces(text string, yield func(start, end int) bool) {
-	e.tokenizer.Pieces(text, yield)
-}
-
-// EmbedWeighted is [Encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words.
-func (e *Encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
+// EmbedWeighted is [encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words.
+func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
 	e.one.reset(text)
 	table := e.table(&e.one)
 	clear(dst)
@@ -101,7 +93,7 @@ func normalize(v []float32) bool {
 // English table also reads texts in unknown languages, so more of the pieces must be Latin words or parts of at least
 // two letters than not. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
 // underscores, such as ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
-func (e *Encoder) Knows(text string) bool {
+func (e *encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {
 		text = strings.Join(words, " ")

@@ -24,26 +24,19 @@ var (
 )
 
 // NewEmbedder returns an embedder of this name. It reads English with m and other languages with others, which
-// may be nil: see [NewPairEncoder].
+// may be nil: see [newEncoder].
 func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 	e := &Embedder{name: name, model: m, others: others}
-	first, err := e.newEncoder()
+	first, err := newEncoder(m, others)
 	if err != nil {
 		return nil, err
 	}
 	e.encoders.New = func() any {
-		encoder, _ := e.newEncoder() // the first call in NewEmbedder succeeded, so this one does
+		encoder, _ := newEncoder(m, others) // the first call succeeded, so this one does
 		return encoder
 	}
 	e.encoders.Put(first)
 	return e, nil
-}
-
-func (e *Embedder) newEncoder() (*Encoder, error) {
-	if e.others == nil {
-		return NewEncoder(e.model), nil
-	}
-	return NewPairEncoder(e.model, e.others)
 }
 
 // Verify reads both tables and returns an error when one is damaged.
@@ -61,9 +54,9 @@ func (e *Embedder) Model() string { return e.name }
 func (e *Embedder) Dims() int { return e.model.Dims() }
 
 // Embed implements model.Embedder. It embeds queries and passages the same way. A text without a piece of the
-// vocabulary gets a nil vector, and so does a query that the model does not know: see [Encoder.Knows].
+// vocabulary gets a nil vector, and so does a query that the model does not know: see [encoder.Knows].
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
-	encoder := e.encoders.Get().(*Encoder)
+	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
 	out := make([][]float32, len(texts))
 	dims := e.model.Dims()
@@ -89,7 +82,7 @@ func (e *Embedder) AppendWindows(
 	if ctx.Err() != nil {
 		return dst, ctx.Err()
 	}
-	encoder := e.encoders.Get().(*Encoder)
+	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
 	n, dims := 1, e.model.Dims()
 	if len(starts) > size {
@@ -110,7 +103,7 @@ func (e *Embedder) AppendWindows(
 // EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and for a query that the
 // model does not know.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
-	encoder := e.encoders.Get().(*Encoder)
+	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
 	if v := make([]float32, e.model.Dims()); encoder.Knows(text) && encoder.EmbedWeighted(v, text, weight) {
 		return v
@@ -123,7 +116,7 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 	if e.others == nil {
 		return false, false
 	}
-	encoder := e.encoders.Get().(*Encoder)
+	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
 	encoder.one.reset(text)
 	return encoder.language(&encoder.one)
@@ -131,9 +124,9 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 
 // Pieces implements model.Tokenizer with the pieces of the English table, for texts in any language.
 func (e *Embedder) Pieces(text string, yield func(start, end int) bool) {
-	encoder := e.encoders.Get().(*Encoder)
+	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
-	encoder.Pieces(text, yield)
+	encoder.tokenizer.Pieces(text, yield)
 }
 
 // Tokens implements model.Tokenizer with the name of the English table.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math"
+	"strings"
 )
 
 // ErrCorrupt means that the bytes of a model are not what [Write] wrote.
@@ -79,7 +79,7 @@ func openHeader(data []byte, magic string, version uint32) (h header, n [8]uint3
 	if n[0] != version {
 		return h, n, fmt.Errorf("%w: format version %d: this program reads version %d", ErrCorrupt, n[0], version)
 	}
-	name := string(trimZeros(data[headerBytes-nameBytes : headerBytes]))
+	name := strings.TrimRight(string(data[headerBytes-nameBytes:headerBytes]), "\x00")
 	return header{name, int(n[1]), binary.LittleEndian.Uint32(data[len(data)-4:]), data}, n, nil
 }
 
@@ -108,11 +108,18 @@ func (p *parts) end(last []byte) error {
 	return nil
 }
 
-func trimZeros(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
+// file returns a file that [openHeader] and [parts] read. name has 1 to nameBytes bytes.
+func file(magic, name string, numbers [8]uint32, parts ...[]byte) []byte {
+	out := []byte(magic)
+	for _, n := range numbers {
+		out = binary.LittleEndian.AppendUint32(out, n)
 	}
-	return b
+	out = append(append(out, name...), make([]byte, nameBytes-len(name))...)
+	for _, part := range parts {
+		out = append(out, part...)
+		out = append(out, make([]byte, -len(out)&3)...)
+	}
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
 
 // Verify reads the whole file and returns an error that wraps ErrCorrupt when a byte changed.
@@ -123,35 +130,30 @@ func (h *header) Verify() error {
 	return nil
 }
 
-// Write writes a model of this name (at most 40 bytes) with the given rows, [vocabulary][dims]float32. Each row
-// is rounded to int8 with its own scale.
-func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
+// Write returns the file of a model of this name (at most 40 bytes) with the given rows, [vocabulary][dims]float32.
+// Each row is rounded to int8 with its own scale.
+func Write(name string, v *Vocabulary, rows [][]float32) ([]byte, error) {
 	if len(name) == 0 || len(name) > nameBytes {
-		return fmt.Errorf("model name %q: must have 1 to %d bytes", name, nameBytes)
+		return nil, fmt.Errorf("model name %q: must have 1 to %d bytes", name, nameBytes)
 	}
 	if len(rows) != v.numbered {
-		return fmt.Errorf("model %s: %d rows for %d pieces", name, len(rows), v.numbered)
+		return nil, fmt.Errorf("model %s: %d rows for %d pieces", name, len(rows), v.numbered)
 	}
 	dims := len(rows[0])
-	out := append([]byte(magic), make([]byte, headerBytes-len(magic))...)
-	for i, n := range []int{version, dims, v.numbered, len(v.slots) / 4, len(v.text), v.longest, int(v.unknown), 0} {
-		binary.LittleEndian.PutUint32(out[len(magic)+4*i:], uint32(n))
-	}
-	copy(out[headerBytes-nameBytes:], name)
-	var quantized []byte
+	var scales, quantized []byte
 	for i, row := range rows {
 		if len(row) != dims {
-			return fmt.Errorf("model %s: row %d has %d dims, the first has %d", name, i, len(row), dims)
+			return nil, fmt.Errorf("model %s: row %d has %d dims, the first has %d", name, i, len(row), dims)
 		}
 		var largest float64
 		for _, x := range row {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-				return fmt.Errorf("model %s: row %d holds %v", name, i, x)
+				return nil, fmt.Errorf("model %s: row %d holds %v", name, i, x)
 			}
 			largest = max(largest, math.Abs(float64(x)))
 		}
 		scale := largest / 127
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(scale)))
+		scales = binary.LittleEndian.AppendUint32(scales, math.Float32bits(float32(scale)))
 		for _, x := range row {
 			q := 0.0
 			if scale > 0 {
@@ -160,15 +162,8 @@ func Write(w io.Writer, name string, v *Vocabulary, rows [][]float32) error {
 			quantized = append(quantized, byte(int8(q)))
 		}
 	}
-	for _, part := range [][]byte{v.ends, v.slots, v.text, quantized} {
-		out = append(out, part...)
-		for len(out)%4 != 0 {
-			out = append(out, 0)
-		}
-	}
-	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
-	_, err := w.Write(out)
-	return err
+	return file(magic, name, [8]uint32{version, uint32(dims), uint32(v.numbered), uint32(len(v.slots) / 4),
+		uint32(len(v.text)), uint32(v.longest), uint32(v.unknown)}, scales, v.ends, v.slots, v.text, quantized), nil
 }
 
 // Name returns the model's name with its version, which indexes record.

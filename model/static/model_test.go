@@ -1,7 +1,8 @@
-package static_test
+package static
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,26 +11,35 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/model/static"
+	"sheaf/model"
 )
 
 // small is a model of four dimensions whose rows are known.
 func small(t testing.TB) []byte {
 	t.Helper()
-	v, err := static.ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n"))
+	v, err := ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := [][]float32{{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 0.5, 0}, {0, 0, 0, 127}}
-	var out bytes.Buffer
-	if err := static.Write(&out, "small-1", v, rows); err != nil {
+	data, err := Write("small-1", v, rows)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	return data
+}
+
+func encoderOf(t testing.TB, m *Model, others *Unigram) *encoder {
+	t.Helper()
+	e, err := newEncoder(m, others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
-	m, err := static.Open(small(t))
+	m, err := Open(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +49,7 @@ func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 	if m.Name() != "small-1" || m.Dims() != 4 || m.Vocabulary().Len() != 5 {
 		t.Fatalf("name %q, %d dims, %d pieces", m.Name(), m.Dims(), m.Vocabulary().Len())
 	}
-	e := static.NewEncoder(m)
+	e := encoderOf(t, m, nil)
 	for _, c := range []struct {
 		text string
 		want []float32
@@ -76,24 +86,24 @@ func TestEveryFlipIsSeen(t *testing.T) {
 	for i := range data {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 1 << (i % 8)
-		m, err := static.Open(flipped)
+		m, err := Open(flipped)
 		if err == nil {
-			static.NewEncoder(m).Embed(make([]float32, m.Dims()), "cats sat a dog")
+			encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat a dog")
 			err = m.Verify()
 		}
-		if !errors.Is(err, static.ErrCorrupt) {
+		if !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("byte %d flipped: %v", i, err)
 		}
 	}
 	for n := range data {
-		if _, err := static.Open(data[:n]); !errors.Is(err, static.ErrCorrupt) {
+		if _, err := Open(data[:n]); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 	}
 }
 
 func TestWriteRefuses(t *testing.T) {
-	v, err := static.ParseVocabulary([]byte("[UNK]\na\n"))
+	v, err := ParseVocabulary([]byte("[UNK]\na\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +117,7 @@ func TestWriteRefuses(t *testing.T) {
 		"has 2 dims":    {"m", [][]float32{{1}, {1, 2}}},
 		"1 to 40 bytes": {"", [][]float32{{1}, {1}}},
 	} {
-		if err := static.Write(&bytes.Buffer{}, c.name, v, c.rows); err == nil || !strings.Contains(err.Error(), say) {
+		if _, err := Write(c.name, v, c.rows); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("got %v, want an error with %q", err, say)
 		}
 	}
@@ -116,11 +126,11 @@ func TestWriteRefuses(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(small(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := static.Open(data)
+		m, err := Open(data)
 		if err != nil {
 			return
 		}
-		static.NewEncoder(m).Embed(make([]float32, m.Dims()), "cats sat [UNK] a ö")
+		encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat [UNK] a ö")
 		for id := range int32(m.Vocabulary().Len()) {
 			_ = m.Vocabulary().Piece(id)
 		}
@@ -138,18 +148,18 @@ func BenchmarkEmbed(b *testing.B) {
 			rows[i][j] = float32(rng.NormFloat64())
 		}
 	}
-	var out bytes.Buffer
-	if err := static.Write(&out, "random", v, rows); err != nil {
+	data, err := Write("random", v, rows)
+	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := static.Open(out.Bytes())
+	m, err := Open(data)
 	if err != nil {
 		b.Fatal(err)
 	}
 	words := strings.Fields("the configuration of a search engine decides which documents stand first and why " +
 		"embedding tokenizers matter less than fields")
 	text := strings.Join(slices.Repeat(words, 100/len(words)+1)[:100], " ")
-	e, dst := static.NewEncoder(m), make([]float32, 256)
+	e, dst := encoderOf(b, m, nil), make([]float32, 256)
 	b.Run("100 words", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -163,21 +173,19 @@ func BenchmarkEmbed(b *testing.B) {
 	})
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := static.Open(out.Bytes()); err != nil {
+			if _, err := Open(data); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-func ExampleEncoder_Embed() {
-	v, _ := static.ParseVocabulary([]byte("[UNK]\ncat\ndog\n"))
-	var file bytes.Buffer
-	_ = static.Write(&file, "toy-1", v, [][]float32{{0, 0}, {1, 0}, {0, 2}})
-	m, _ := static.Open(file.Bytes())
-	vector := make([]float32, m.Dims())
-	e := static.NewEncoder(m)
-	e.Embed(vector, "dog")
-	fmt.Println(vector)
+func ExampleEmbedder() {
+	v, _ := ParseVocabulary([]byte("[UNK]\ncat\ndog\n"))
+	file, _ := Write("toy-1", v, [][]float32{{0, 0}, {1, 0}, {0, 2}})
+	m, _ := Open(file)
+	e, _ := NewEmbedder(m.Name(), m, nil)
+	vectors, _ := e.Embed(context.Background(), model.Passage, []string{"dog"})
+	fmt.Println(vectors[0])
 	// Output: [0 1]
 }

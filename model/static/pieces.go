@@ -6,17 +6,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// blockBytes is roughly how much text [Tokenizer.Pieces] reads at a time, so that its memory does not grow with
+// blockBytes is roughly how much text [tokenizer.Pieces] reads at a time, so that its memory does not grow with
 // the text.
 const blockBytes = 16 << 10
 
 // Pieces yields the positions of the pieces in text until yield returns false: one half-open byte range for every
-// number that [Tokenizer.Encode] returns, in the same order. Ranges begin and end at characters, do not overlap,
+// number that [tokenizer.Encode] returns, in the same order. Ranges begin and end at characters, do not overlap,
 // and refer to the original text: a letter includes its accents, and a word without pieces is one range. When one
 // character makes several pieces, such as a Hangul syllable, the first has the range of the character and the
 // others are empty ranges at its end. White space and dropped characters are in no range, unless inside a piece.
 // inside a piece.
-func (t *Tokenizer) Pieces(text string, yield func(start, end int) bool) {
+func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	t.trace = &t.traced
 	defer func() { t.trace = nil }()
 	for start := 0; start < len(text); {
@@ -136,7 +136,7 @@ func (r *trace) normalized(bytes int, from span) {
 
 // traceForeign reads the normalized run and records the origin of its characters. A character that decomposes,
 // and the marks behind it, all come from the whole of both.
-func (t *Tokenizer) traceForeign(dst []int32) []int32 {
+func (t *tokenizer) traceForeign(dst []int32) []int32 {
 	text, from := t.normal, t.trace.normal
 	for len(text) > 0 {
 		n := norm.NFD.NextBoundary(text, true)

@@ -1,16 +1,14 @@
-package static_test
+package static
 
 import (
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"sheaf/model/static"
 )
 
 // pieces returns the result of Pieces as text between bars; empty ranges show as "".
-func pieces(t *static.Tokenizer, text string) string {
+func pieces(t *tokenizer, text string) string {
 	var out []string
 	t.Pieces(text, func(start, end int) bool {
 		out = append(out, text[start:end])
@@ -21,7 +19,7 @@ func pieces(t *static.Tokenizer, text string) string {
 
 // TestPieces: ranges refer to the original text, whatever is folded, decomposed or dropped.
 func TestPieces(t *testing.T) {
-	tokenizer := static.NewTokenizer(vocabulary(t))
+	tokenizer := newTokenizer(vocabulary(t))
 	for text, want := range map[string]string{
 		"":                              "",
 		" \t\n":                         "",
@@ -48,7 +46,7 @@ func TestPieces(t *testing.T) {
 
 // checkPieces compares Pieces with Encode: one range per number, in order, at whole characters, and between them
 // only what Encode drops. other is a tokenizer of the same vocabulary.
-func checkPieces(t *testing.T, tokenizer, other *static.Tokenizer, text string) {
+func checkPieces(t *testing.T, tokenizer, other *tokenizer, text string) {
 	t.Helper()
 	last, count := 0, 0
 	tokenizer.Pieces(text, func(start, end int) bool {
@@ -86,7 +84,7 @@ func around(text string, at int) string {
 func TestPiecesEqualEncode(t *testing.T) {
 	cases := encodings(t)
 	v := vocabulary(t)
-	tokenizer, other := static.NewTokenizer(v), static.NewTokenizer(v)
+	tokenizer, other := newTokenizer(v), newTokenizer(v)
 	var all strings.Builder
 	for _, c := range cases {
 		checkPieces(t, tokenizer, other, c[0].(string))
@@ -102,7 +100,7 @@ func TestPiecesEqualEncode(t *testing.T) {
 
 // TestPiecesStop: yield ends it, and the tokenizer still works.
 func TestPiecesStop(t *testing.T) {
-	tokenizer := static.NewTokenizer(vocabulary(t))
+	tokenizer := newTokenizer(vocabulary(t))
 	before := tokenizer.Encode(nil, "one two three")
 	n := 0
 	tokenizer.Pieces("one two three", func(_, _ int) bool { n++; return n < 2 })
@@ -118,14 +116,14 @@ func FuzzPieces(f *testing.F) {
 		f.Add(s)
 	}
 	v := vocabulary(f)
-	tokenizer, other := static.NewTokenizer(v), static.NewTokenizer(v)
+	tokenizer, other := newTokenizer(v), newTokenizer(v)
 	f.Fuzz(func(t *testing.T, text string) { checkPieces(t, tokenizer, other, text) })
 }
 
 // BenchmarkPieces is BenchmarkEncode with the positions of the pieces.
 func BenchmarkPieces(b *testing.B) {
 	text := benchmarkText(b)
-	tokenizer := static.NewTokenizer(vocabulary(b))
+	tokenizer := newTokenizer(vocabulary(b))
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	n := 0

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The tables of an [Encoder].
+// The tables of an [encoder].
 const (
 	englishTable = iota
 	othersTable
@@ -40,14 +40,14 @@ func (b *block) reset(text string) {
 }
 
 // part returns the result of a table for a block.
-func (e *Encoder) part(b *block, table int) *part {
+func (e *encoder) part(b *block, table int) *part {
 	p := &b.parts[table]
 	e.read(b, table, len(b.text))
 	return p
 }
 
 // read reads a block up to byte end, which must be white space, or to its end.
-func (e *Encoder) read(b *block, table, end int) {
+func (e *encoder) read(b *block, table, end int) {
 	p := &b.parts[table]
 	text, first := b.text[p.read:end], len(p.pieces)
 	p.read = end
@@ -76,7 +76,7 @@ func (e *Encoder) read(b *block, table, end int) {
 
 // clearlyEnglish reports whether the pieces of the English table alone show that a text is in English. For most
 // other texts it reads only the beginning.
-func (e *Encoder) clearlyEnglish(text []*block) bool {
+func (e *encoder) clearlyEnglish(text []*block) bool {
 	size, foreign := 0, 0
 	for _, b := range text {
 		size, foreign = size+len(b.text), foreign+b.foreign
@@ -106,7 +106,7 @@ func (e *Encoder) clearlyEnglish(text []*block) bool {
 // table chooses the table for a text, given in blocks. It chooses the English table when the pieces do not occur
 // much more often in other languages, when training saw at most half of them, or when the text has no word, only
 // numbers, signs and letters.
-func (e *Encoder) table(text ...*block) int {
+func (e *encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable
 	}
@@ -124,14 +124,14 @@ func (e *Encoder) table(text ...*block) int {
 
 // language reports whether a text is in English, by the mean and the sum of its pieces' language numbers. known
 // is false when they are too small to decide.
-func (e *Encoder) language(b *block) (english, known bool) {
+func (e *encoder) language(b *block) (english, known bool) {
 	p := e.part(b, othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))
 	return p.english > 0, max(p.english, -p.english) > sure
 }
 
 // wholeWords reports whether all words of a text are pieces of the English table.
-func (e *Encoder) wholeWords(text []*block) bool {
+func (e *encoder) wholeWords(text []*block) bool {
 	v := e.model.vocab
 	for _, b := range text {
 		if b.foreign > 0 {
@@ -178,7 +178,7 @@ const (
 )
 
 // add adds the rows of pieces to dst, weight times each.
-func (e *Encoder) add(dst []float32, table int, pieces []int32, weight float32) {
+func (e *encoder) add(dst []float32, table int, pieces []int32, weight float32) {
 	scales, rows, add, size := e.model.scale, e.model.rows, addRow, e.model.dims
 	if table == othersTable {
 		scales, rows, add, size = e.others.scale, e.others.rows, addHalves, e.others.dims/2

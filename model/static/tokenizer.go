@@ -12,12 +12,12 @@ import (
 // maxWordCharacters is the length from which a whole word is unknown, as in BERT's own tokenizer.
 const maxWordCharacters = 100
 
-// Tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin and others,
+// tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin and others,
 // 2018; Wu and others, 2016, for WordPiece). It drops control characters and accents, lowers letters, splits
 // words at white space, punctuation and CJK characters, and cuts every word greedily into the longest pieces. The
 // pieces are those of the reference implementation without its special tokens. It is not safe for concurrent use;
-// [NewTokenizer] is cheap.
-type Tokenizer struct {
+// [newTokenizer] is cheap.
+type tokenizer struct {
 	vocab      *Vocabulary
 	word       []byte   // the current word, folded
 	characters int      // in word
@@ -82,13 +82,13 @@ const (
 	recentPieces  = 3
 )
 
-// NewTokenizer returns a tokenizer for v.
-func NewTokenizer(v *Vocabulary) *Tokenizer {
-	return &Tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
+// newTokenizer returns a tokenizer for v.
+func newTokenizer(v *Vocabulary) *tokenizer {
+	return &tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
 }
 
 // Encode appends the numbers of the pieces of text to dst. It drops bytes that are not UTF-8.
-func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
+func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 	t.word, t.characters = t.word[:0], 0
 	for i := 0; i < len(text); {
 		start, c := i, class[text[i]]
@@ -123,7 +123,7 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 }
 
 // fold appends ASCII letters, or a mark that counts as a letter, to the word.
-func (t *Tokenizer) fold(letters string) {
+func (t *tokenizer) fold(letters string) {
 	for i := range len(letters) {
 		t.word = append(t.word, lower[letters[i]])
 	}
@@ -131,7 +131,7 @@ func (t *Tokenizer) fold(letters string) {
 }
 
 // short appends the pieces of the word text[start:end], of at most recentLetters, when no other word has begun.
-func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
+func (t *tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	l := lettersIn(text, start, end)
 	if r := &t.recent[l.place()]; r.letters == l {
 		if t.trace != nil {
@@ -150,7 +150,7 @@ func (t *Tokenizer) short(dst []int32, text string, start, end int) []int32 {
 }
 
 // remember appends the pieces of a word and remembers them when they are few.
-func (t *Tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
+func (t *tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
 	first := len(dst)
 	dst = t.cut(dst, word)
 	if n := len(dst) - first; n <= recentPieces {
@@ -196,7 +196,7 @@ var class, lower = func() (class, lower [256]uint8) {
 // foreign reads a run of text outside ASCII, which begins and ends at characters. Decomposing the run alone gives
 // the same result as decomposing the whole text, except for marks after an ASCII letter, which are dropped
 // anyway.
-func (t *Tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
+func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	t.normal = t.normal[:0]
 	for i, r := range whole[start:end] {
 		before := len(t.normal)
@@ -225,7 +225,7 @@ func (t *Tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 }
 
 // decomposed reads normalized text.
-func (t *Tokenizer) decomposed(dst []int32, text []byte) []int32 {
+func (t *tokenizer) decomposed(dst []int32, text []byte) []int32 {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
@@ -235,7 +235,7 @@ func (t *Tokenizer) decomposed(dst []int32, text []byte) []int32 {
 }
 
 // character reads one normalized character outside ASCII; from is its origin.
-func (t *Tokenizer) character(dst []int32, r rune, from span) []int32 {
+func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	switch {
 	case isMark(r):
 		if t.trace != nil {
@@ -254,7 +254,7 @@ func (t *Tokenizer) character(dst []int32, r rune, from span) []int32 {
 }
 
 // letter appends a character to the word.
-func (t *Tokenizer) letter(r rune, from span) {
+func (t *tokenizer) letter(r rune, from span) {
 	before := len(t.word)
 	t.word = utf8.AppendRune(t.word, r)
 	if t.trace != nil {
@@ -264,7 +264,7 @@ func (t *Tokenizer) letter(r rune, from span) {
 }
 
 // flush cuts the word into pieces, longest first, and appends them.
-func (t *Tokenizer) flush(dst []int32) []int32 {
+func (t *tokenizer) flush(dst []int32) []int32 {
 	if len(t.word) == 0 {
 		return dst
 	}
@@ -295,7 +295,7 @@ func (t *Tokenizer) flush(dst []int32) []int32 {
 }
 
 // cut appends the pieces of a word and sets sizes.
-func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
+func (t *tokenizer) cut(dst []int32, word []byte) []int32 {
 	first := len(dst)
 	t.sizes = t.sizes[:0]
 	for start := 0; start < len(word); {
@@ -311,7 +311,7 @@ func (t *Tokenizer) cut(dst []int32, word []byte) []int32 {
 }
 
 // longest returns the longest piece at the beginning of text and its size in bytes; 0 when there is none.
-func (t *Tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
+func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst
 	if goesOn {

@@ -1,4 +1,4 @@
-package static_test
+package static
 
 import (
 	"bufio"
@@ -10,17 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"sheaf/model/static"
 )
 
-func vocabulary(t testing.TB) *static.Vocabulary {
+func vocabulary(t testing.TB) *Vocabulary {
 	t.Helper()
 	file, err := os.ReadFile("testdata/vocab.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := static.ParseVocabulary(file)
+	v, err := ParseVocabulary(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +46,7 @@ func encodings(t *testing.T) [][2]any {
 // random characters.
 func TestEqualsReference(t *testing.T) {
 	cases := encodings(t)
-	tokenizer := static.NewTokenizer(vocabulary(t))
+	tokenizer := newTokenizer(vocabulary(t))
 	for _, c := range cases {
 		text := c[0].(string)
 		want := []int32{}
@@ -70,7 +68,7 @@ func TestEveryCharacter(t *testing.T) {
 	}
 	defer f.Close()
 	v := vocabulary(t)
-	tokenizer := static.NewTokenizer(v)
+	tokenizer := newTokenizer(v)
 	encode := func(s string) []int32 { return tokenizer.Encode(nil, s) }
 	gone, space := encode("ab"), encode("a b")
 	a, b := encode("a")[0], encode("b")[0]
@@ -114,7 +112,7 @@ func TestVocabularyErrors(t *testing.T) {
 		"":                  "line 1 is empty",
 		"[UNK]\n##a\n##a\n": "stands on line 2",
 	} {
-		if _, err := static.ParseVocabulary([]byte(file)); err == nil || !strings.Contains(err.Error(), say) {
+		if _, err := ParseVocabulary([]byte(file)); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("ParseVocabulary(%q) = %v, want an error with %q", file, err, say)
 		}
 	}
@@ -124,7 +122,7 @@ func FuzzEncode(f *testing.F) {
 	f.Add("Hello, wörld 中文 \xff\xfe")
 	f.Add(strings.Repeat("x", 300))
 	v := vocabulary(f)
-	tokenizer, again := static.NewTokenizer(v), static.NewTokenizer(v)
+	tokenizer, again := newTokenizer(v), newTokenizer(v)
 	f.Fuzz(func(t *testing.T, text string) {
 		ids := tokenizer.Encode(nil, text)
 		for _, id := range ids {
@@ -166,7 +164,7 @@ func benchmarkText(b *testing.B) string {
 
 func BenchmarkEncode(b *testing.B) {
 	text := benchmarkText(b)
-	tokenizer := static.NewTokenizer(vocabulary(b))
+	tokenizer := newTokenizer(vocabulary(b))
 	var ids []int32
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

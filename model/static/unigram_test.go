@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +48,7 @@ func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 		}
 	}
 	pieces := []UnigramPiece{{}, {}}
-	for _, text := range slices.Sorted(mapsKeys(texts)) {
+	for _, text := range slices.Sorted(maps.Keys(texts)) {
 		p := UnigramPiece{Text: text, Score: -1 - 12*random.Float64()/float64(utf8.RuneCountInString(text)), English: -20,
 			Seen: true}
 		if strings.ContainsFunc(text, func(r rune) bool { return r < 'ÿ' }) {
@@ -62,34 +62,17 @@ func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 			pieces[i].Row[j] = float32(random.NormFloat64())
 		}
 	}
-	var out bytes.Buffer
-	if err := WriteUnigram(&out, "small-1", pieces, 1, smallEnglish(t).vocab); err != nil {
+	file, err := WriteUnigram("small-1", pieces, 1, smallEnglish(t).vocab)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return pieces, out.Bytes()
-}
-
-func mapsKeys(m map[string]bool) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
+	return pieces, file
 }
 
 // smallEnglish is an English table of 32 dimensions.
 func smallEnglish(t testing.TB) *Model {
 	t.Helper()
-	file, err := os.ReadFile("testdata/vocab.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := ParseVocabulary(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := vocabulary(t)
 	const seed = 6
 	random := rand.New(rand.NewPCG(seed, seed))
 	rows := make([][]float32, v.Len())
@@ -99,11 +82,11 @@ func smallEnglish(t testing.TB) *Model {
 			rows[i][j] = float32(random.NormFloat64())
 		}
 	}
-	var out bytes.Buffer
-	if err := Write(&out, "small-en-1", v, rows); err != nil {
+	file, err := Write("small-en-1", v, rows)
+	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Open(out.Bytes())
+	m, err := Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,10 +224,7 @@ func TestEveryCharacterIsFolded(t *testing.T) {
 // TestLongTexts: time and memory do not depend on white space.
 func TestLongTexts(t *testing.T) {
 	_, u := openSmall(t)
-	e, err := NewPairEncoder(smallEnglish(t), u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encoderOf(t, smallEnglish(t), u)
 	dst := make([]float32, 32)
 	for name, text := range map[string]string{
 		"letters": strings.Repeat("ж", 1<<20), "marks": strings.Repeat("\u0301", 1<<20), "Han": strings.Repeat("索引会", 1<<18),
@@ -343,7 +323,7 @@ func TestEveryFlipOfAUnigramIsSeen(t *testing.T) {
 		flipped[i] ^= 1 << (i % 8)
 		u, err := OpenUnigram(flipped)
 		if err == nil {
-			if e, err := NewPairEncoder(m, u); err == nil {
+			if e, err := newEncoder(m, u); err == nil {
 				e.Embed(make([]float32, m.Dims()), sentences[i%len(sentences)])
 			}
 			err = u.Verify()
@@ -377,7 +357,7 @@ func TestWriteUnigramRefuses(t *testing.T) {
 			0},
 		"for unknown characters": {"t", nil, 0},
 	} {
-		if err := WriteUnigram(&bytes.Buffer{}, c.name, c.pieces, c.unknown, v); err == nil ||
+		if _, err := WriteUnigram(c.name, c.pieces, c.unknown, v); err == nil ||
 			!strings.Contains(err.Error(), say) {
 			t.Errorf("got %v, want an error with %q", err, say)
 		}
@@ -389,11 +369,7 @@ func TestWriteUnigramRefuses(t *testing.T) {
 func TestPair(t *testing.T) {
 	pieces, u := openSmall(t)
 	m := smallEnglish(t)
-	pair, err := NewPairEncoder(m, u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone, got, want := NewEncoder(m), make([]float32, 32), make([]float32, 32)
+	pair, alone, got, want := encoderOf(t, m, u), encoderOf(t, m, nil), make([]float32, 32), make([]float32, 32)
 	for _, c := range []struct {
 		text    string
 		english bool
@@ -429,7 +405,7 @@ func TestPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPairEncoder(&Model{vocab: small, header: header{dims: 32}}, u); !errors.Is(err, ErrCorrupt) {
+	if _, err := newEncoder(&Model{vocab: small, header: header{dims: 32}}, u); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a table for another vocabulary: %v", err)
 	}
 }
@@ -446,10 +422,7 @@ func near(a, b []float32) bool {
 // TestPairWindows: each window has the vector of its text, in any language.
 func TestPairWindows(t *testing.T) {
 	_, u := openSmall(t)
-	e, err := NewPairEncoder(smallEnglish(t), u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encoderOf(t, smallEnglish(t), u)
 	body := strings.Join(sentences, " ") + " " + strings.Join(slices.Repeat(sentences[:1], 9), " ")
 	var starts []int
 	for i := range body {
@@ -484,10 +457,7 @@ func FuzzSegment(f *testing.F) {
 	}
 	pieces, u := openSmall(f)
 	s, again := NewSegmenter(u), NewSegmenter(u)
-	e, err := NewPairEncoder(smallEnglish(f), u)
-	if err != nil {
-		f.Fatal(err)
-	}
+	e := encoderOf(f, smallEnglish(f), u)
 	f.Fuzz(func(t *testing.T, text string) {
 		ids := s.Encode(nil, text)
 		for _, id := range ids {
@@ -518,7 +488,7 @@ func FuzzOpenUnigram(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e, err := NewPairEncoder(m, u); err == nil {
+		if e, err := newEncoder(m, u); err == nil {
 			e.Embed(make([]float32, m.Dims()), sentences[2]+sentences[0])
 		}
 	})

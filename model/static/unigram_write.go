@@ -3,8 +3,6 @@ package static
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"math"
 	"strings"
 )
@@ -26,20 +24,20 @@ type UnigramPiece struct {
 // unseenPenalty is how far the score of an unknown character is below the lowest score, as in SentencePiece.
 const unseenPenalty = 10
 
-// WriteUnigram writes a table of this name (at most 40 bytes) for an English table with the vocabulary v. unknown
+// WriteUnigram returns the file of a table of this name (at most 40 bytes) for an English table with the vocabulary v. unknown
 // is the number of the piece for unknown characters.
-func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, v *Vocabulary) error {
+func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary) ([]byte, error) {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:
-		return fmt.Errorf("table name %q: must have 1 to %d bytes", name, nameBytes)
+		return nil, fmt.Errorf("table name %q: must have 1 to %d bytes", name, nameBytes)
 	case unknown < 0 || unknown >= len(pieces):
-		return fmt.Errorf("table %s: piece %d for unknown characters is not one of its %d pieces", name, unknown, len(pieces))
+		return nil, fmt.Errorf("table %s: piece %d for unknown characters is not one of its %d pieces", name, unknown, len(pieces))
 	case len(pieces) > mostPieces:
-		return fmt.Errorf("table %s: %d pieces: at most %d are allowed", name, len(pieces), mostPieces)
+		return nil, fmt.Errorf("table %s: %d pieces: at most %d are allowed", name, len(pieces), mostPieces)
 	}
 	dims := len(pieces[0].Row)
 	if dims == 0 || dims%32 != 0 {
-		return fmt.Errorf("table %s: %d dimensions: must be a multiple of 32", name, dims)
+		return nil, fmt.Errorf("table %s: %d dimensions: must be a multiple of 32", name, dims)
 	}
 	lowest := 0.0
 	for _, p := range pieces {
@@ -51,7 +49,7 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	var fine []byte
 	for i, p := range pieces {
 		if p.Score > 0 || math.IsNaN(p.Score) {
-			return fmt.Errorf("table %s: piece %q has the score %v: must be at most 0", name, p.Text, p.Score)
+			return nil, fmt.Errorf("table %s: piece %q has the score %v: must be at most 0", name, p.Text, p.Score)
 		}
 		cost := uint32(math.Round(-p.Score * unit))
 		fine = append(fine, byte(cost))
@@ -61,26 +59,18 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	}
 	nodes, err := newTrie(texts)
 	if err != nil {
-		return fmt.Errorf("table %s: %w", name, err)
+		return nil, fmt.Errorf("table %s: %w", name, err)
 	}
-	out := append([]byte(unigramMagic), make([]byte, headerBytes-len(unigramMagic))...)
 	dearest := uint32(math.Round((unseenPenalty - lowest) * unit))
-	for i, n := range []uint32{
-		unigramVersion, uint32(dims), uint32(len(pieces)), uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len()),
-		0,
-	} {
-		binary.LittleEndian.PutUint32(out[len(unigramMagic)+4*i:], n)
-	}
-	copy(out[headerBytes-nameBytes:], name)
 	scale, seen, english := []byte{}, make([]byte, (len(pieces)+7)/8), make([]byte, len(pieces))
 	rows := make([]byte, 0, len(pieces)*dims/2)
 	for i, p := range pieces {
 		if len(p.Row) != dims {
-			return fmt.Errorf("table %s: row %d has %d dims, the first has %d", name, i, len(p.Row), dims)
+			return nil, fmt.Errorf("table %s: row %d has %d dims, the first has %d", name, i, len(p.Row), dims)
 		}
 		step, levels, err := quantize(p.Row)
 		if err != nil {
-			return fmt.Errorf("table %s: row %d: %w", name, i, err)
+			return nil, fmt.Errorf("table %s: row %d: %w", name, i, err)
 		}
 		scale = binary.LittleEndian.AppendUint32(scale, math.Float32bits(step))
 		for b := 0; b < dims; b += 32 {
@@ -95,15 +85,8 @@ func WriteUnigram(w io.Writer, name string, pieces []UnigramPiece, unknown int, 
 	}
 	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
 		pieces: len(pieces), english: english})
-	for _, part := range [][]byte{nodes, fine, scale, seen, english, first, rows} {
-		out = append(out, part...)
-		for len(out)%4 != 0 {
-			out = append(out, 0)
-		}
-	}
-	out = binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
-	_, err = w.Write(out)
-	return err
+	return file(unigramMagic, name, [8]uint32{unigramVersion, uint32(dims), uint32(len(pieces)),
+		uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len())}, nodes, fine, scale, seen, english, first, rows), nil
 }
 
 // isLetter reports whether a piece is one ASCII character. Such a piece does not show the language, because words

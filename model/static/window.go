@@ -1,6 +1,6 @@
 package static
 
-// windows is the memory of [Encoder.Windows].
+// windows is the memory of [encoder.Windows].
 type windows struct {
 	blocks []block
 	sums   []float32 // [blocks][tables][dims]
@@ -10,11 +10,11 @@ type windows struct {
 
 // Windows writes the vectors of the windows of a text to dst, one after another, each of unit length. Window i
 // begins at word i x stride and has at most size words; starts are where the words begin, and the text before the
-// first is skipped. Each vector is that of [Encoder.Embed] for heading, line break and window, except for
+// first is skipped. Each vector is that of [encoder.Embed] for heading, line break and window, except for
 // rounding. The cost is little more than embedding the text once, because overlapping windows share sums of their
 // words. A window without a piece stays all zeros. Windows returns how many windows it wrote: as many as fit into
 // dst, or fewer when the text ends.
-func (e *Encoder) Windows(dst []float32, heading, body string, starts []int, size, stride int) int {
+func (e *encoder) Windows(dst []float32, heading, body string, starts []int, size, stride int) int {
 	dims := e.model.dims
 	block := gcd(size, stride)
 	perWindow, perStride := size/block, stride/block
@@ -69,7 +69,7 @@ func (w *windows) begin(place int, text string) {
 }
 
 // sum returns the sum of a table's vectors for the pieces of a block.
-func (e *Encoder) sum(place, table int) []float32 {
+func (e *encoder) sum(place, table int) []float32 {
 	i, dims := place*tables+table, e.model.dims
 	if need := len(e.summed) * dims; len(e.sums) < need {
 		e.sums = append(e.sums, make([]float32, need-len(e.sums))...)

@@ -1,4 +1,4 @@
-package static_test
+package static
 
 import (
 	"math"
@@ -7,17 +7,15 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
-
-	"sheaf/model/static"
 )
 
 // TestWindowsEqualEmbed: a window has the vector of its text under the heading.
 func TestWindowsEqualEmbed(t *testing.T) {
-	m, err := static.Open(small(t))
+	m, err := Open(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := static.NewEncoder(m)
+	e := encoderOf(t, m, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"cat", "sat", "cats", "a", "dog", "ö"}), 0, 60).Draw(t, "words")
 		body := strings.Join(words, " ")

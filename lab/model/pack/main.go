@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -48,54 +47,55 @@ func pack(name, vocab, table, out string) error {
 	if err != nil {
 		return err
 	}
-	var file bytes.Buffer
+	write := writeEnglish
 	if filepath.Ext(vocab) == ".tsv" {
-		err = writeOthers(&file, name, string(text), rows)
-	} else {
-		err = writeEnglish(&file, name, text, rows)
+		write = writeOthers
 	}
+	file, err := write(name, string(text), rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w", vocab, err)
 	}
-	if err := os.WriteFile(out, file.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(out, file, 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%s: %s, %d pieces of %d dims, %d bytes\n", out, name, len(rows), len(rows[0]), file.Len())
+	fmt.Printf("%s: %s, %d pieces of %d dims, %d bytes\n", out, name, len(rows), len(rows[0]), len(file))
 	return nil
 }
 
-func writeEnglish(file *bytes.Buffer, name string, text []byte, rows [][]float32) error {
-	v, err := static.ParseVocabulary(text)
+func writeEnglish(name, text string, rows [][]float32) ([]byte, error) {
+	v, err := static.ParseVocabulary([]byte(text))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := static.Write(file, name, v, rows); err != nil {
-		return err
-	}
-	m, err := static.Open(file.Bytes())
+	file, err := static.Write(name, v, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return m.Verify()
+	m, err := static.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	return file, m.Verify()
 }
 
-func writeOthers(file *bytes.Buffer, name, text string, rows [][]float32) error {
+func writeOthers(name, text string, rows [][]float32) ([]byte, error) {
 	pieces, unknown, err := readPieces(text, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	model, err := english.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := static.WriteUnigram(file, name, pieces, unknown, model.Vocabulary()); err != nil {
-		return err
-	}
-	u, err := static.OpenUnigram(file.Bytes())
+	file, err := static.WriteUnigram(name, pieces, unknown, model.Vocabulary())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return u.Verify()
+	u, err := static.OpenUnigram(file)
+	if err != nil {
+		return nil, err
+	}
+	return file, u.Verify()
 }
 
 // special are the pieces that never occur in a text.

@@ -41,7 +41,7 @@ func chatModel(t *testing.T, reply func(system, user string) string) (*search.Ex
 	}))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(s.Close)
-	c, err := openai.NewChat(openai.ChatOptions{URL: s.URL + "/v1", Model: "m", Client: client})
+	c, err := openai.NewChat(openai.Server{URL: s.URL + "/v1", Model: "m", Client: client})
 	if err != nil {
 		t.Fatal(err)
 	}

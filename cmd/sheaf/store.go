@@ -154,7 +154,7 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 	if err != nil {
 		return nil, err
 	}
-	chat, err := openai.NewChat(openai.ChatOptions{URL: o.URL, Model: o.Model, Key: key})
+	chat, err := openai.NewChat(openai.Server{URL: o.URL, Model: o.Model, Key: key})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
 	}
@@ -170,8 +170,8 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openai.NewReranker(openai.RerankOptions{URL: o.URL, Model: o.Model, Shape: openai.Shape(o.Shape), Key: key,
-		Attempts: 2})
+	r, err := openai.NewReranker(openai.RerankOptions{Shape: openai.Shape(o.Shape),
+		Server: openai.Server{URL: o.URL, Model: o.Model, Key: key, Attempts: 2}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
 	}

@@ -5,68 +5,39 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
-// ErrChatUnavailable means that the server gave no reply: it was not reached, refused, was too slow, or sent an
-// invalid answer. The message names the server.
-var ErrChatUnavailable = errors.New("chat server")
-
-// ChatOptions describe a server with OpenAI's /v1/chat/completions.
-type ChatOptions struct {
-	// URL is the address of the API, such as http://localhost:11434/v1; "/chat/completions" is added when
-	// missing.
-	URL string
-	// Model is the server's name for the model.
-	Model string
-	// Key is sent as a bearer token unless empty. No error contains it.
-	Key string
-	// MaxTokens bounds a reply; 0 is DefaultMaxTokens. Timeout bounds a request, in addition to the context; 0 is
-	// DefaultTimeout.
-	MaxTokens int
-	Timeout   time.Duration
-	// Client makes the requests without following redirects; nil creates a client.
-	Client *http.Client
-}
-
 const (
-	// DefaultMaxTokens is enough for a few sentences.
-	DefaultMaxTokens = 1024
+	// maxTokens bounds a reply; it is enough for a few sentences.
+	maxTokens = 1024
 	// maxChatAnswer bounds how much of an answer is read.
 	maxChatAnswer = 1 << 20
 )
 
-// Chat is a language model behind an endpoint. It is safe for concurrent use.
+// Chat is a language model behind OpenAI's /v1/chat/completions. It is safe for concurrent use.
 type Chat struct {
-	o  ChatOptions
 	at *endpoint
 	// reasons says that the model refused the usual bound and temperature, as reasoning models of OpenAI do.
 	reasons atomic.Bool
 }
 
 // NewChat returns a client without calling the server. Errors wrap ErrConfig.
-func NewChat(o ChatOptions) (*Chat, error) {
-	// One attempt: the caller can go on without a reply.
-	at, err := endpoint{kind: ErrChatUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout, attempts: 1,
-		most:   maxChatAnswer,
-		client: o.Client}.open("chat ", "/chat/completions")
+func NewChat(s Server) (*Chat, error) {
+	s.Attempts = 1 // the caller can go on without a reply
+	at, err := endpoint{Server: s, kind: errChat, most: maxChatAnswer}.open("chat ", "/chat/completions")
 	switch {
 	case err != nil:
 		return nil, err
-	case o.Model == "":
-		return nil, fmt.Errorf("%w: no chat model named for %s", ErrConfig, o.URL)
+	case s.Model == "":
+		return nil, fmt.Errorf("%w: no chat model named for %s", ErrConfig, s.URL)
 	}
-	if o.MaxTokens <= 0 {
-		o.MaxTokens = DefaultMaxTokens
-	}
-	return &Chat{o: o, at: at}, nil
+	return &Chat{at: at}, nil
 }
 
 // Model returns the model's name.
-func (c *Chat) Model() string { return c.o.Model }
+func (c *Chat) Model() string { return c.at.Model }
 
 type chatMessage struct {
 	Role    string `json:"role"`
@@ -74,7 +45,7 @@ type chatMessage struct {
 }
 
 // Complete asks the model once and returns its reply: system says what to do, user is the data. It asks for a
-// deterministic reply if the model can give one. Errors wrap ErrChatUnavailable.
+// deterministic reply if the model can give one. An error names the server.
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)
@@ -88,12 +59,12 @@ func (c *Chat) Complete(ctx context.Context, system, user string) (string, error
 }
 
 func (c *Chat) ask(ctx context.Context, reasons bool, system, user string) (string, error) {
-	asked := map[string]any{"model": c.o.Model, "stream": false,
+	asked := map[string]any{"model": c.at.Model, "stream": false,
 		"messages": []chatMessage{{"system", system}, {"user", user}}}
 	if reasons {
-		asked["max_completion_tokens"] = c.o.MaxTokens
+		asked["max_completion_tokens"] = maxTokens
 	} else {
-		asked["max_tokens"], asked["temperature"] = c.o.MaxTokens, 0
+		asked["max_tokens"], asked["temperature"] = maxTokens, 0
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {

@@ -17,7 +17,7 @@ func chat(t *testing.T, handle http.HandlerFunc) *Chat {
 	t.Helper()
 	s := httptest.NewServer(handle)
 	t.Cleanup(s.Close)
-	c, err := NewChat(ChatOptions{URL: s.URL + "/v1/", Model: "m", Key: "top-secret"})
+	c, err := NewChat(Server{URL: s.URL + "/v1/", Model: "m", Key: "top-secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestChat(t *testing.T) {
 			r.Header.Get("Authorization") != "Bearer top-secret" {
 			t.Errorf("%s %v, %v", r.URL.Path, r.Header, err)
 		}
-		if body.Model != "m" || body.Temperature == nil || *body.Temperature != 0 || body.MaxTokens != DefaultMaxTokens ||
+		if body.Model != "m" || body.Temperature == nil || *body.Temperature != 0 || body.MaxTokens != maxTokens ||
 			len(body.Messages) != 2 ||
 			body.Messages[0] != (chatMessage{"system", "do this"}) ||
 			body.Messages[1] != (chatMessage{"user", "with \"that\""}) {
@@ -70,7 +70,7 @@ func TestChatReasons(t *testing.T) {
 				return
 			}
 		}
-		if body["max_completion_tokens"] != float64(DefaultMaxTokens) {
+		if body["max_completion_tokens"] != float64(maxTokens) {
 			t.Errorf("asked %v", body)
 		}
 		fmt.Fprint(w, `{"choices":[{"message":{"content":"the reply"}}]}`)
@@ -106,7 +106,7 @@ func TestChatAnswers(t *testing.T) {
 		if reply != c.want || (err == nil) != (c.message == "") {
 			t.Errorf("%.40s: %q, %v", c.body, reply, err)
 		}
-		if err != nil && (!errors.Is(err, ErrChatUnavailable) || !strings.Contains(err.Error(), c.message) ||
+		if err != nil && (!errors.Is(err, errChat) || !strings.Contains(err.Error(), c.message) ||
 			strings.Contains(err.Error(), "top-secret")) {
 			t.Errorf("%.40s: %v", c.body, err)
 		}
@@ -125,23 +125,23 @@ func TestChatInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
 	if _, err := c.Complete(ctx, "s", "u"); !errors.Is(err, context.DeadlineExceeded) ||
-		!errors.Is(err, ErrChatUnavailable) {
+		!errors.Is(err, errChat) {
 		t.Errorf("%v", err)
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	unreachable, err := NewChat(ChatOptions{URL: gone.URL, Model: "m"})
+	unreachable, err := NewChat(Server{URL: gone.URL, Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unreachable.Complete(context.Background(), "s", "u"); !errors.Is(err, ErrChatUnavailable) ||
+	if _, err := unreachable.Complete(context.Background(), "s", "u"); !errors.Is(err, errChat) ||
 		!strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestChatConfig(t *testing.T) {
-	for _, o := range []ChatOptions{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"},
+	for _, o := range []Server{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"},
 		{URL: "http://u:password@h", Model: "m"}} {
 		if _, err := NewChat(o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "password@") {
 			t.Errorf("%+v: %v", o, err)

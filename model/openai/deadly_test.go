@@ -49,12 +49,9 @@ func TestOneDeadlyText(t *testing.T) {
 					})
 					o := options(&httptest.Server{URL: "http://server"})
 					o.Client = &http.Client{Transport: closing{direct{h}}}
-					o.Dims, o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 2, 16, attempts, time.Minute, time.Second,
+					o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 16, attempts, time.Minute, time.Second,
 						time.Minute
-					e, err := New(t.Context(), o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					e := embedder(t, o)
 					texts := []string{"a", "bb", "ccc", strings.Repeat("=", 5000), "ddddd", "eeeeee"}
 					began := time.Now()
 					out, err := e.Embed(t.Context(), model.Passage, texts)
@@ -115,11 +112,8 @@ func TestDeadlyQuery(t *testing.T) {
 		vectors(texts, w)
 	})
 	o := options(s)
-	o.Dims, o.QueryTimeout, o.Rest = 2, time.Second, time.Minute
-	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.QueryTimeout, o.Rest = time.Second, time.Minute
+	e := embedder(t, o)
 	for _, query := range []string{strings.Repeat("heron ", 100), "heron"} {
 		if v, err := e.Embed(t.Context(), model.Query, []string{query}); err != nil || v[0] == nil {
 			t.Errorf("%.10s: %v, %v", query, v, err)
@@ -137,11 +131,8 @@ func TestEverySecondConnection(t *testing.T) {
 		vectors(texts, w)
 	})
 	o := options(s)
-	o.Dims, o.Attempts, o.QueryTimeout, o.Rest = 2, 1, time.Second, time.Minute
-	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Attempts, o.QueryTimeout, o.Rest = 1, time.Second, time.Minute
+	e := embedder(t, o)
 	texts := []string{"a", strings.Repeat("b", 4000), "cc", "dd", "ee", "ff", "gg"}
 	v, err := e.Embed(t.Context(), model.Passage, texts)
 	if err != nil || v[1][0]/v[1][1] < 3999 {
@@ -156,12 +147,9 @@ func TestEverySecondConnection(t *testing.T) {
 func TestAlwaysClosed(t *testing.T) {
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
 	o := options(s)
-	o.Dims, o.Batch = 2, 64
-	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
+	o.Batch = 64
+	e := embedder(t, o)
+	_, err := e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
 	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") ||
 		count.Load() > 2*DefaultAttempts {
 		t.Errorf("%d requests: %v", count.Load(), err)
@@ -185,7 +173,7 @@ func TestMessages(t *testing.T) {
 			}
 			fmt.Fprint(w, c.answer)
 		}))
-		_, err := New(context.Background(), Options{URL: s.URL + c.path, Model: "m"})
+		_, err := New(context.Background(), Options{Server: Server{URL: s.URL + c.path, Model: "m"}})
 		s.Close()
 		if err == nil || !strings.Contains(err.Error(), c.say) ||
 			c.path == "/" && !strings.HasSuffix(err.Error(), s.URL+"/v1") {

@@ -21,24 +21,38 @@ import (
 	"unicode"
 )
 
+// Server says where a model is served, and how it is asked.
+type Server struct {
+	// URL is the address of the API, such as http://localhost:11434/v1; "/embeddings", "/chat/completions" or
+	// "/rerank" is added when missing.
+	URL string
+	// Model is the server's name for the model.
+	Model string
+	// Key is sent as a bearer token unless empty. No error contains it.
+	Key string
+	// Timeout bounds one request, in addition to the context; 0 is DefaultTimeout. Attempts is how often a request is
+	// tried while the server is busy; 0 is DefaultAttempts.
+	Timeout  time.Duration
+	Attempts int
+	// Client makes the requests without following redirects; nil creates a client.
+	Client *http.Client
+	// sleep waits between attempts; tests replace it.
+	sleep func(context.Context, time.Duration) error
+}
+
 // endpoint is one address of a server. It makes requests and repeats them while the server is busy.
 type endpoint struct {
-	kind            error // errors wrap it and begin with it
-	url, model, key string
-	timeout         time.Duration // of one request
-	attempts        int
-	most            int64 // bytes of an answer
-	client          *http.Client
-	sleep           func(context.Context, time.Duration) error
-	rest            *rest  // nil when failures are not remembered
-	resting         bool   // requests fail at once for a while after a failure
-	hint            string // the address that was probably meant, or ""
+	Server
+	kind    error  // errors wrap it and begin with it
+	most    int64  // bytes of an answer
+	rest    *rest  // nil when failures are not remembered
+	resting bool   // requests fail at once for a while after a failure
+	hint    string // the address that was probably meant, or ""
 }
 
 // rest remembers for a while that a server did not answer. It is safe for concurrent use.
 type rest struct {
 	length time.Duration
-	now    func() time.Time
 
 	mu    sync.Mutex
 	until time.Time
@@ -49,7 +63,7 @@ type rest struct {
 func (r *rest) known() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.now().Before(r.until) {
+	if time.Now().Before(r.until) {
 		return r.fault
 	}
 	return nil
@@ -61,21 +75,21 @@ func (r *rest) learn(fault error) {
 	defer r.mu.Unlock()
 	r.fault, r.until = fault, time.Time{}
 	if fault != nil {
-		r.until = r.now().Add(r.length)
+		r.until = time.Now().Add(r.length)
 	}
 }
 
 // open checks the address, adds path when missing, and sets defaults. what names the setting in errors, which
 // wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
-	u, err := url.Parse(e.url)
+	u, err := url.Parse(e.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%w: %surl %q: must be an address such as http://localhost:11434/v1", ErrConfig, what,
-			redact(e.url))
+			redact(e.URL))
 	case u.User != nil:
-		return nil, fmt.Errorf("%w: %surl %q: must not hold a password; give a key instead", ErrConfig, what, redact(e.url))
-	case strings.ContainsFunc(e.key, unicode.IsControl):
+		return nil, fmt.Errorf("%w: %surl %q: must not hold a password; give a key instead", ErrConfig, what, redact(e.URL))
+	case strings.ContainsFunc(e.Key, unicode.IsControl):
 		return nil, fmt.Errorf("%w: the %skey has several lines or control characters: it must be one line", ErrConfig, what)
 	}
 	if !strings.HasSuffix(u.Path, path) {
@@ -85,20 +99,20 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 		}
 		u.Path = strings.TrimSuffix(u.Path, "/") + path
 	}
-	e.url = u.String()
-	if e.timeout <= 0 {
-		e.timeout = DefaultTimeout
+	e.URL = u.String()
+	if e.Timeout <= 0 {
+		e.Timeout = DefaultTimeout
 	}
-	if e.attempts <= 0 {
-		e.attempts = DefaultAttempts
+	if e.Attempts <= 0 {
+		e.Attempts = DefaultAttempts
 	}
 	var client http.Client
-	if e.client != nil {
-		client = *e.client
+	if e.Client != nil {
+		client = *e.Client
 	}
 	// Send texts and key only to the configured address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	e.client = &client
+	e.Client = &client
 	if e.sleep == nil {
 		e.sleep = sleep
 	}
@@ -146,7 +160,7 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 		retry, err := e.try(ctx, body, read)
 		failed, _ := errors.AsType[*failedError](err)
 		closed := failed != nil && failed.closed
-		if err == nil || retry < 0 || attempt >= e.attempts && !(closed && attempt == 1) {
+		if err == nil || retry < 0 || attempt >= e.Attempts && !(closed && attempt == 1) {
 			return err
 		}
 		pause := wait + rand.N(wait)
@@ -173,17 +187,17 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 // gives one, and 0 otherwise.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
-	ctx, cancel := context.WithTimeout(asked, e.timeout)
+	ctx, cancel := context.WithTimeout(asked, e.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
 		return -1, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if e.key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.key)
+	if e.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.Key)
 	}
-	resp, err := e.client.Do(req)
+	resp, err := e.Client.Do(req)
 	var data []byte
 	if err == nil {
 		defer resp.Body.Close()
@@ -285,7 +299,7 @@ func tooMuch(status int, data []byte) bool {
 }
 
 func (e *endpoint) fault(format string, args ...any) error {
-	return fmt.Errorf("%w %s %w", e.kind, e.url, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w %s %w", e.kind, e.URL, fmt.Errorf(format, args...))
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -313,10 +327,10 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 		return fmt.Sprintf("refused the key (%s): %s", resp.Status, message)
 	case code == http.StatusNotFound && e.hint != "":
 		return fmt.Sprintf("has no such address (%s): %s; set the url to %s", resp.Status, message, e.hint)
-	case code == http.StatusNotFound && e.model == "":
+	case code == http.StatusNotFound && e.Model == "":
 		return fmt.Sprintf("has no such address (%s): %s", resp.Status, message)
 	case code == http.StatusNotFound:
-		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.model, resp.Status, message)
+		return fmt.Sprintf("knows no model %q or no such address (%s): %s", e.Model, resp.Status, message)
 	case code >= 300 && code < 400:
 		return fmt.Sprintf("answered %s, which is not followed: its address may be %s", resp.Status,
 			redact(e.quoted([]byte(resp.Header.Get("Location")))))
@@ -327,8 +341,8 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 // quoted returns the beginning of a server's answer, on one line and without the key.
 func (e *endpoint) quoted(data []byte) string {
 	text := string(data)
-	if e.key != "" { // before cutting, which could leave a part of the key
-		text = strings.ReplaceAll(text, e.key, "…")
+	if e.Key != "" { // before cutting, which could leave a part of the key
+		text = strings.ReplaceAll(text, e.Key, "…")
 	}
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")
 }

@@ -2,13 +2,11 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -46,11 +44,8 @@ func TestTooMuch(t *testing.T) {
 				vectors(texts, w)
 			})
 			o := options(s)
-			o.Dims, o.Batch = 2, 8
-			e, err := New(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o.Batch = 8
+			e := embedder(t, o)
 			texts := []string{"a", "bb", long, "ccc", "dddd"}
 			if name == "nothing, a word" {
 				texts = texts[:2]
@@ -80,32 +75,20 @@ func TestTooMuch(t *testing.T) {
 // TestRerankTooMuch is TestTooMuch of a reranker.
 func TestRerankTooMuch(t *testing.T) {
 	for _, most := range []struct{ texts, chars int }{{3, 1 << 20}, {64, 600}, {0, 0}} {
-		var count atomic.Int64
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			count.Add(1)
-			var body struct{ Texts []string }
-			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-				t.Error(err)
-			}
-			texts := body.Texts
+		r, count := rerankServer(t, ShapeTEI, 64, func(_ int64, texts []string, w http.ResponseWriter) {
 			if len(texts) > most.texts || longest(texts) > most.chars {
 				w.WriteHeader(http.StatusUnprocessableEntity)
 				return
 			}
 			lengths(ShapeTEI, texts, w)
-		}))
-		defer s.Close()
-		r, err := NewReranker(RerankOptions{URL: s.URL, Shape: ShapeTEI})
-		if err != nil {
-			t.Fatal(err)
-		}
+		})
 		texts := make([]string, 20)
 		for i := range texts {
 			texts[i] = strings.Repeat("x", 100*i)
 		}
 		scores, err := r.Rerank(context.Background(), "cat", texts)
 		if most.texts == 0 {
-			if !errors.Is(err, ErrRerankUnavailable) || count.Load() > 20 {
+			if !errors.Is(err, errRerank) || count.Load() > 20 {
 				t.Errorf("%v after %d requests", err, count.Load())
 			}
 			continue
@@ -136,13 +119,10 @@ func TestOtherAddress(t *testing.T) {
 		})
 		for _, client := range []*http.Client{nil, {}} {
 			o := options(s)
-			o.Dims, o.Client = 2, client
-			e, err := New(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o.Client = client
+			e := embedder(t, o)
 			before := count.Load()
-			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+			_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
 			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), elsewhere.URL+"/v2/embeddings") ||
 				strings.Contains(err.Error(), "secret") || count.Load() != before+1 {
 				t.Errorf("%d: %v", status, err)
@@ -171,19 +151,16 @@ func TestWhatIsSaid(t *testing.T) {
 			fmt.Fprint(w, c.say)
 		})
 		o := options(s)
-		o.Dims, o.Key = 2, key
-		e, err := New(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+		o.Key = key
+		e := embedder(t, o)
+		_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
 		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
 			c.not != "" && strings.Contains(err.Error(), c.not) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, wrong := range []string{"secret\n", "sec\x00ret"} {
-		if _, err := New(context.Background(), Options{URL: "http://localhost/v1", Model: "m", Key: wrong}); !errors.Is(err,
+		if _, err := New(context.Background(), Options{Server: Server{URL: "http://localhost/v1", Model: "m", Key: wrong}}); !errors.Is(err,
 			ErrConfig) || strings.Contains(err.Error(), "sec") {
 			t.Errorf("key %q: %v", wrong, err)
 		}
@@ -204,13 +181,10 @@ func TestSlowBody(t *testing.T) {
 	})
 	defer close(release)
 	o := options(s)
-	o.Dims, o.QueryTimeout, o.Rest = 2, 500*time.Millisecond, time.Minute
-	e, err := New(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.QueryTimeout, o.Rest = 500*time.Millisecond, time.Minute
+	e := embedder(t, o)
 	for range 2 {
-		_, err = e.Embed(context.Background(), model.Query, []string{"x"})
+		_, err := e.Embed(context.Background(), model.Query, []string{"x"})
 		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not answer in time") ||
 			count.Load() > 1 {
 			t.Errorf("%v after %d requests", err, count.Load())
@@ -218,7 +192,7 @@ func TestSlowBody(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(30*time.Millisecond, cancel)
-	_, err = e.Embed(ctx, model.Passage, []string{"x"})
+	_, err := e.Embed(ctx, model.Passage, []string{"x"})
 	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "in time") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("given up: %v", err)
@@ -226,9 +200,7 @@ func TestSlowBody(t *testing.T) {
 	ctx, cancel = context.WithCancel(context.Background())
 	o.sleep = func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }
 	o.URL = "http://127.0.0.1:1/v1"
-	if e, err = New(context.Background(), o); err != nil {
-		t.Fatal(err)
-	}
+	e = embedder(t, o)
 	_, err = e.Embed(ctx, model.Passage, []string{"x"})
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is it running") ||
 		strings.Contains(err.Error(), "\n") {

@@ -19,31 +19,26 @@ import (
 )
 
 // ErrUnavailable means that the server gave no vectors: it was not reached, refused, or sent an invalid answer.
-// The message names the server and what to do.
-var ErrUnavailable = errors.New("embedding server")
+// The message names the server and what to do. errChat and errRerank mean the same of a reply and of scores.
+var (
+	ErrUnavailable = errors.New("embedding server")
+	errChat        = errors.New("chat server")
+	errRerank      = errors.New("reranking server")
+)
 
 // ErrConfig means that the options are wrong.
 var ErrConfig = errors.New("invalid embedder")
 
-// Options describe the server.
+// Options describe a server of embeddings.
 type Options struct {
-	// URL is the address of the API, such as http://localhost:11434/v1; "/embeddings" is added when missing.
-	URL string
-	// Model is the server's name for the model.
-	Model string
+	Server
 	// Dims is the number of dimensions; 0 asks the server once.
 	Dims int
-	// Key is sent as a bearer token unless empty. No error contains it.
-	Key string
 	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
 	// Batch is the largest number of texts in one request; 0 is DefaultBatch. A server that takes fewer gets
 	// halves.
 	Batch int
-	// Timeout bounds one request; 0 is DefaultTimeout. Attempts is how often a request is tried while the server
-	// is busy; 0 is DefaultAttempts.
-	Timeout  time.Duration
-	Attempts int
 	// QueryTimeout, if above 0, bounds the request for a query, which is then tried once: a user waits, and words
 	// can answer without it.
 	QueryTimeout time.Duration
@@ -53,10 +48,6 @@ type Options struct {
 	Rest time.Duration
 	// ConnectTimeout bounds connecting; 0 is the time of a request.
 	ConnectTimeout time.Duration
-	// Client makes the requests without following redirects; nil creates a client.
-	Client *http.Client
-	// sleep waits between attempts; tests replace it.
-	sleep func(context.Context, time.Duration) error
 }
 
 // Defaults of Options.
@@ -84,9 +75,8 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
 	}
-	at, err := endpoint{kind: ErrUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
-		attempts: o.Attempts, most: maxAnswer, client: o.Client, sleep: o.sleep,
-		rest: &rest{length: o.Rest, now: time.Now}}.open("", "/embeddings")
+	at, err := endpoint{Server: o.Server, kind: ErrUnavailable, most: maxAnswer,
+		rest: &rest{length: o.Rest}}.open("", "/embeddings")
 	switch {
 	case err != nil:
 		return nil, err
@@ -100,7 +90,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 	}
 	query := *at
 	if o.QueryTimeout > 0 {
-		query.timeout, query.attempts, query.resting = o.QueryTimeout, 1, true
+		query.Timeout, query.Attempts, query.resting = o.QueryTimeout, 1, true
 	}
 	e := &Embedder{o, at, &query}
 	if o.Dims == 0 {
@@ -173,7 +163,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 			return nil, err
 		}
 		again := *at // the server works; do not repeat the long pauses
-		again.attempts = min(at.attempts, 2)
+		again.Attempts = min(at.Attempts, 2)
 		at = &again
 	} else if _, ok := errors.AsType[*tooMuchError](err); !ok {
 		return nil, err

@@ -67,8 +67,17 @@ func vectors(texts []string, w http.ResponseWriter) {
 }
 
 func options(s *httptest.Server) Options {
-	return Options{URL: s.URL + "/v1", Model: "m", Batch: 3, Key: "secret",
-		sleep: func(context.Context, time.Duration) error { return nil }}
+	return Options{Batch: 3, Dims: 2, Server: Server{URL: s.URL + "/v1", Model: "m", Key: "secret",
+		sleep: func(context.Context, time.Duration) error { return nil }}}
+}
+
+func embedder(t *testing.T, o Options) *Embedder {
+	t.Helper()
+	e, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func TestEmbed(t *testing.T) {
@@ -79,11 +88,8 @@ func TestEmbed(t *testing.T) {
 		vectors(texts, w)
 	})
 	o := options(s)
-	o.QueryPrefix = "query: "
-	e, err := New(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Dims, o.QueryPrefix = 0, "query: "
+	e := embedder(t, o)
 	if e.Dims() != 2 {
 		t.Errorf("%d dimensions", e.Dims())
 	}
@@ -142,12 +148,8 @@ func TestFaults(t *testing.T) {
 				fmt.Fprint(w, c.answer)
 			})
 			o := options(s)
-			o.Dims = 2
-			e, err := New(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = e.Embed(context.Background(), model.Passage, []string{"x"})
+			e := embedder(t, o)
+			_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
 			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) ||
 				!strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("got %v", err)
@@ -165,11 +167,7 @@ func TestZeros(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
 	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
 	o := options(s)
-	o.Dims = 2
-	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := embedder(t, o)
 	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil ||
 		fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
 		t.Errorf("%v, %v", v, err)
@@ -196,13 +194,9 @@ func TestRetries(t *testing.T) {
 		vectors(texts, w)
 	})
 	o := options(s)
-	o.Dims = 2
 	var waits []time.Duration
 	o.sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
-	e, err := New(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := embedder(t, o)
 	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); err != nil || count.Load() != 3 {
 		t.Errorf("%v after %d requests", err, count.Load())
 	}
@@ -221,18 +215,13 @@ func TestSlowAndGone(t *testing.T) {
 	})
 	defer close(release)
 	o := options(s)
-	o.Dims, o.Timeout, o.Attempts = 2, 20*time.Millisecond, 2
-	e, err := New(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Timeout, o.Attempts = 20*time.Millisecond, 2
+	e := embedder(t, o)
 	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("slow: %v", err)
 	}
 	o.URL = "http://127.0.0.1:1/v1"
-	if e, err = New(context.Background(), o); err != nil {
-		t.Fatal(err)
-	}
+	e = embedder(t, o)
 	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) ||
 		!strings.Contains(err.Error(), "is it running") {
 		t.Errorf("gone: %v", err)
@@ -249,6 +238,7 @@ func TestUnknownAuthority(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	o := options(s)
+	o.Dims = 0
 	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") ||
 		strings.Contains(err.Error(), "running") {
 		t.Errorf("%v", err)
@@ -260,8 +250,10 @@ func TestUnknownAuthority(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"},
-		{URL: "http://x", Model: "m", Dims: -1}, {URL: "http://user:secret@x", Model: "m"}} {
+	for _, o := range []Options{{}, {Server: Server{URL: "localhost:11434", Model: "m"}},
+		{Server: Server{URL: "ftp://x/", Model: "m"}}, {Server: Server{URL: "http://x"}},
+		{Server: Server{URL: "http://x", Model: "m"}, Dims: -1},
+		{Server: Server{URL: "http://user:secret@x", Model: "m"}}} {
 		if _, err := New(context.Background(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -286,13 +278,8 @@ func TestQueries(t *testing.T) {
 		})
 		o := options(&httptest.Server{URL: "http://server"})
 		o.Client = &http.Client{Transport: direct{h}}
-		o.Dims, o.QueryTimeout, o.Rest = 2, 20*time.Millisecond, time.Minute
-		e, err := New(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now := time.Now()
-		e.query.rest.now = func() time.Time { return now }
+		o.QueryTimeout, o.Rest = 20*time.Millisecond, time.Minute
+		e := embedder(t, o)
 		ask := func(purpose model.Purpose, requests int64, fails bool) {
 			t.Helper()
 			before := count.Load()
@@ -303,7 +290,7 @@ func TestQueries(t *testing.T) {
 		}
 		ask(model.Query, 1, true)
 		ask(model.Query, 0, true)
-		now = now.Add(2 * time.Minute)
+		time.Sleep(2 * time.Minute)
 		ask(model.Query, 1, true)
 		mode.Store("well")
 		ask(model.Query, 0, true)

@@ -6,17 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"sheaf/model"
 )
-
-// ErrRerankUnavailable means that the server gave no scores: it was not reached, refused, or sent an invalid
-// answer. The message names the server.
-var ErrRerankUnavailable = errors.New("reranking server")
 
 // Shape is the form of requests and answers of a reranking server.
 type Shape string
@@ -33,32 +27,18 @@ const (
 
 // RerankOptions describe a reranking server.
 type RerankOptions struct {
-	// URL is the address of the API, such as http://localhost:8080/v1; "/rerank" is added when missing.
-	URL string
-	// Model is the server's name for the model. Servers of ShapeTEI have one model and need no name.
-	Model string
+	Server // servers of ShapeTEI have one model and need no name
 	// Shape is ShapeCohere when it is "".
 	Shape Shape
-	// Key is sent as a bearer token unless empty. No error contains it.
-	Key string
 	// Batch is the largest number of texts in one request; 0 is DefaultBatch. Scores of one model compare across
-	// requests, so a server that takes fewer gets halves. MaxChars is where texts are cut; 0 is
-	// DefaultRerankChars. Texts that a server refuses are cut shorter.
-	Batch    int
-	MaxChars int
-	// Timeout bounds one request; 0 is DefaultTimeout. Attempts is how often a request is tried while the server
-	// is busy; 0 is DefaultAttempts.
-	Timeout  time.Duration
-	Attempts int
-	// Client makes the requests without following redirects; nil creates a client.
-	Client *http.Client
-	sleep  func(context.Context, time.Duration) error
+	// requests, so a server that takes fewer gets halves.
+	Batch int
 }
 
 const (
-	// DefaultRerankChars is more than such models read.
-	DefaultRerankChars = 8000
-	maxRerankAnswer    = 16 << 20
+	// rerankChars is where texts are cut: more than such models read. Texts that a server refuses are cut shorter.
+	rerankChars     = 8000
+	maxRerankAnswer = 16 << 20
 )
 
 // Reranker is a reranking server. It implements model.Reranker.
@@ -74,9 +54,7 @@ func NewReranker(o RerankOptions) (*Reranker, error) {
 	if o.Shape == "" {
 		o.Shape = ShapeCohere
 	}
-	at, err := endpoint{kind: ErrRerankUnavailable, url: o.URL, model: o.Model, key: o.Key, timeout: o.Timeout,
-		attempts: o.Attempts, most: maxRerankAnswer,
-		client: o.Client, sleep: o.sleep}.open("rerank ", "/rerank")
+	at, err := endpoint{Server: o.Server, kind: errRerank, most: maxRerankAnswer}.open("rerank ", "/rerank")
 	switch {
 	case err != nil:
 		return nil, err
@@ -88,19 +66,16 @@ func NewReranker(o RerankOptions) (*Reranker, error) {
 	if o.Batch <= 0 {
 		o.Batch = DefaultBatch
 	}
-	if o.MaxChars <= 0 {
-		o.MaxChars = DefaultRerankChars
-	}
 	return &Reranker{o, at}, nil
 }
 
 // Model implements model.Reranker.
 func (r *Reranker) Model() string { return r.o.Model }
 
-// Rerank implements model.Reranker. Errors wrap ErrRerankUnavailable.
+// Rerank implements model.Reranker. An error names the server.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	scores := make([]float64, 0, len(texts))
-	chars := r.o.MaxChars
+	chars := rerankChars
 	for len(texts) > 0 {
 		n := min(len(texts), r.o.Batch)
 		part, err := r.batch(ctx, query, texts[:n], &chars)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// rerankServer answers each request by handle, which gets its number and texts.
-func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker,
-	*atomic.Int64) {
+// rerankServer answers each request of at most batch texts by handle, which gets its number and texts.
+func rerankServer(t *testing.T, shape Shape, batch int,
+	handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker, *atomic.Int64) {
 	t.Helper()
 	var count atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,9 +36,8 @@ func rerankServer(t *testing.T, shape Shape, handle func(n int64, texts []string
 		handle(count.Add(1), texts, w)
 	}))
 	t.Cleanup(s.Close)
-	r, err := NewReranker(RerankOptions{URL: s.URL + "/v1/", Model: "m", Shape: shape, Key: "secret", Batch: 2,
-		MaxChars: 5,
-		sleep:    func(context.Context, time.Duration) error { return nil }})
+	r, err := NewReranker(RerankOptions{Shape: shape, Batch: batch, Server: Server{URL: s.URL + "/v1/", Model: "m",
+		Key: "secret", sleep: func(context.Context, time.Duration) error { return nil }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +63,9 @@ func lengths(shape Shape, texts []string, w http.ResponseWriter) {
 
 func TestRerank(t *testing.T) {
 	for _, shape := range []Shape{ShapeCohere, ShapeTEI} {
-		r, count := rerankServer(t, shape, func(_ int64, texts []string, w http.ResponseWriter) { lengths(shape, texts, w) })
-		scores, err := r.Rerank(context.Background(), "cat", []string{"four", " ", "a long text", "tw", "\xff"})
-		if err != nil || fmt.Sprint(scores) != "[4 1 5 2 1]" || count.Load() != 3 {
+		r, count := rerankServer(t, shape, 2, func(_ int64, texts []string, w http.ResponseWriter) { lengths(shape, texts, w) })
+		scores, err := r.Rerank(context.Background(), "cat", []string{"four", " ", strings.Repeat("x", 9000), "tw", "\xff"})
+		if err != nil || fmt.Sprint(scores) != "[4 1 8000 2 1]" || count.Load() != 3 {
 			t.Errorf("%s: %v, %v, %d requests", shape, scores, err, count.Load())
 		}
 		if scores, err := r.Rerank(context.Background(), "cat", nil); err != nil || len(scores) != 0 {
@@ -76,7 +75,7 @@ func TestRerank(t *testing.T) {
 }
 
 func TestRerankWaitsWhenBusy(t *testing.T) {
-	r, count := rerankServer(t, ShapeCohere, func(n int64, texts []string, w http.ResponseWriter) {
+	r, count := rerankServer(t, ShapeCohere, 2, func(n int64, texts []string, w http.ResponseWriter) {
 		if n < 3 {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -87,11 +86,11 @@ func TestRerankWaitsWhenBusy(t *testing.T) {
 	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); err != nil || count.Load() != 3 {
 		t.Errorf("%v after %d requests", err, count.Load())
 	}
-	r, _ = rerankServer(t, ShapeCohere, func(_ int64, _ []string, w http.ResponseWriter) {
+	r, _ = rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) ||
+	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, errRerank) ||
 		!strings.Contains(err.Error(), "asks to wait 1h") {
 		t.Errorf("busy for an hour: %v", err)
 	}
@@ -108,21 +107,21 @@ func TestRerankNonsense(t *testing.T) {
 		`{"results":[{"index":0,"relevance_sc`:                                           "no JSON",
 		`<html>`:                                                                         "no JSON",
 	} {
-		r, count := rerankServer(t, ShapeCohere, func(_ int64, _ []string, w http.ResponseWriter) { fmt.Fprint(w, answer) })
+		r, count := rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) { fmt.Fprint(w, answer) })
 		_, err := r.Rerank(context.Background(), "cat", []string{"a", "b"})
-		if !errors.Is(err, ErrRerankUnavailable) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
+		if !errors.Is(err, errRerank) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
 			t.Errorf("%s: %v after %d requests, want %q", answer, err, count.Load(), want)
 		}
 	}
-	r, _ := rerankServer(t, ShapeCohere, func(_ int64, _ []string, w http.ResponseWriter) {
+	r, _ := rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, `{"results":`)
 	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, ErrRerankUnavailable) ||
+	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, errRerank) ||
 		!strings.Contains(err.Error(), "broke off its answer") {
 		t.Errorf("half a body: %v", err)
 	}
-	r, _ = rerankServer(t, ShapeCohere, func(_ int64, _ []string, w http.ResponseWriter) {
+	r, _ = rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, "<html>secret")
@@ -135,17 +134,17 @@ func TestRerankNonsense(t *testing.T) {
 
 func TestRerankOptions(t *testing.T) {
 	for say, o := range map[string]RerankOptions{
-		"must be an address":    {URL: "localhost:80", Model: "m"},
-		"must not hold":         {URL: "http://a:b@host/v1", Model: "m"},
-		"no reranking model":    {URL: "http://host/v1"},
-		"must be cohere or tei": {URL: "http://host/v1", Model: "m", Shape: "jina"},
+		"must be an address":    {Server: Server{URL: "localhost:80", Model: "m"}},
+		"must not hold":         {Server: Server{URL: "http://a:b@host/v1", Model: "m"}},
+		"no reranking model":    {Server: Server{URL: "http://host/v1"}},
+		"must be cohere or tei": {Server: Server{URL: "http://host/v1", Model: "m"}, Shape: "jina"},
 	} {
 		if _, err := NewReranker(o); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), say) ||
 			strings.Contains(err.Error(), "a:b") {
 			t.Errorf("%+v: %v, want %q", o, err, say)
 		}
 	}
-	if r, err := NewReranker(RerankOptions{URL: "http://host/rerank", Shape: ShapeTEI}); err != nil ||
+	if r, err := NewReranker(RerankOptions{Server: Server{URL: "http://host/rerank"}, Shape: ShapeTEI}); err != nil ||
 		r.o.URL != "http://host/rerank" {
 		t.Errorf("an address that is whole: %v", err)
 	}

@@ -22,7 +22,7 @@ func transformer(t *testing.T) string {
 
 // TestTransformerEmbeds compares with the cosines of the model's ONNX form under onnxruntime.
 func TestTransformerEmbeds(t *testing.T) {
-	e, err := New(t.Context(), Options{URL: transformer(t), Model: "all-MiniLM-L6-v2", Batch: 2})
+	e, err := New(t.Context(), Options{Server: Server{URL: transformer(t), Model: "all-MiniLM-L6-v2"}, Batch: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func TestTransformerReranks(t *testing.T) {
 	address := transformer(t)
 	texts := []string{"Stock prices fell on Monday.", "A kitten is a young cat.", "", "Dogs bark."}
 	for shape, o := range map[Shape]RerankOptions{
-		ShapeCohere: {URL: address, Model: "all-MiniLM-L6-v2", Batch: 3},
-		ShapeTEI:    {URL: strings.TrimSuffix(address, "/v1"), Shape: ShapeTEI},
+		ShapeCohere: {Server: Server{URL: address, Model: "all-MiniLM-L6-v2"}, Batch: 3},
+		ShapeTEI:    {Server: Server{URL: strings.TrimSuffix(address, "/v1")}, Shape: ShapeTEI},
 	} {
 		r, err := NewReranker(o)
 		if err != nil {

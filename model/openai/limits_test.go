@@ -160,8 +160,8 @@ func TestWhatIsSaid(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"secret\n", "sec\x00ret"} {
-		if _, err := New(context.Background(), Options{Server: Server{URL: "http://localhost/v1", Model: "m", Key: wrong}}); !errors.Is(err,
-			ErrConfig) || strings.Contains(err.Error(), "sec") {
+		o := Options{Server: Server{URL: "http://localhost/v1", Model: "m", Key: wrong}}
+		if _, err := New(t.Context(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
 			t.Errorf("key %q: %v", wrong, err)
 		}
 	}

@@ -63,7 +63,9 @@ func lengths(shape Shape, texts []string, w http.ResponseWriter) {
 
 func TestRerank(t *testing.T) {
 	for _, shape := range []Shape{ShapeCohere, ShapeTEI} {
-		r, count := rerankServer(t, shape, 2, func(_ int64, texts []string, w http.ResponseWriter) { lengths(shape, texts, w) })
+		r, count := rerankServer(t, shape, 2, func(_ int64, texts []string, w http.ResponseWriter) {
+			lengths(shape, texts, w)
+		})
 		scores, err := r.Rerank(context.Background(), "cat", []string{"four", " ", strings.Repeat("x", 9000), "tw", "\xff"})
 		if err != nil || fmt.Sprint(scores) != "[4 1 8000 2 1]" || count.Load() != 3 {
 			t.Errorf("%s: %v, %v, %d requests", shape, scores, err, count.Load())
@@ -107,7 +109,9 @@ func TestRerankNonsense(t *testing.T) {
 		`{"results":[{"index":0,"relevance_sc`:                                           "no JSON",
 		`<html>`:                                                                         "no JSON",
 	} {
-		r, count := rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) { fmt.Fprint(w, answer) })
+		r, count := rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
+			fmt.Fprint(w, answer)
+		})
 		_, err := r.Rerank(context.Background(), "cat", []string{"a", "b"})
 		if !errors.Is(err, errRerank) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
 			t.Errorf("%s: %v after %d requests, want %q", answer, err, count.Load(), want)

@@ -24,14 +24,15 @@ type UnigramPiece struct {
 // unseenPenalty is how far the score of an unknown character is below the lowest score, as in SentencePiece.
 const unseenPenalty = 10
 
-// WriteUnigram returns the file of a table of this name (at most 40 bytes) for an English table with the vocabulary v. unknown
-// is the number of the piece for unknown characters.
+// WriteUnigram returns the file of a table of this name (at most 40 bytes) for an English table with the vocabulary v.
+// unknown is the number of the piece for unknown characters.
 func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary) ([]byte, error) {
 	switch {
 	case len(name) == 0 || len(name) > nameBytes:
 		return nil, fmt.Errorf("table name %q: must have 1 to %d bytes", name, nameBytes)
 	case unknown < 0 || unknown >= len(pieces):
-		return nil, fmt.Errorf("table %s: piece %d for unknown characters is not one of its %d pieces", name, unknown, len(pieces))
+		return nil, fmt.Errorf("table %s: piece %d for unknown characters is not one of its %d pieces", name, unknown,
+			len(pieces))
 	case len(pieces) > mostPieces:
 		return nil, fmt.Errorf("table %s: %d pieces: at most %d are allowed", name, len(pieces), mostPieces)
 	}
@@ -86,7 +87,8 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
 		pieces: len(pieces), english: english})
 	return file(unigramMagic, name, [8]uint32{unigramVersion, uint32(dims), uint32(len(pieces)),
-		uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len())}, nodes, fine, scale, seen, english, first, rows), nil
+		uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len())},
+		nodes, fine, scale, seen, english, first, rows), nil
 }
 
 // isLetter reports whether a piece is one ASCII character. Such a piece does not show the language, because words

@@ -20,7 +20,6 @@ import (
 	"sheaf/eval"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/report"
 	"sheaf/eval/self"
 	"sheaf/index/vfs"
@@ -171,12 +170,8 @@ func (a *app) learnConfidence(
 	if err != nil {
 		return nil, err
 	}
-	source, err := self.Source(c)
-	if err != nil {
-		return nil, err
-	}
-	items, err := knownitem.Make(cmd.Context(), source,
-		knownitem.Options{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	items, err := self.Make(cmd.Context(), c,
+		self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
 	if err != nil {
 		return nil, err
 	}

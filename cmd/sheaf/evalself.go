@@ -8,7 +8,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/self"
 	"sheaf/profile"
 )
@@ -64,7 +63,7 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	}
 	progress := terminal.NewProgress(a.err, "searching")
 	r, err := self.Evaluate(cmd.Context(), c, self.Options{
-		Queries: knownitem.Options{PerKind: o.queries, Seed: o.seed}, Columns: columns, Statistics: eval.DefaultStatistics,
+		Queries: self.Wanted{PerKind: o.queries, Seed: o.seed}, Columns: columns, Statistics: eval.DefaultStatistics,
 		Progress: func(done, all int) { progress.Update(done, all, 0, "queries") },
 	})
 	progress.Done()

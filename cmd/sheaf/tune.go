@@ -19,7 +19,6 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
 	"sheaf/eval/stats"
@@ -105,18 +104,9 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	if o.undo {
 		return s.undoTuning()
 	}
-	source, err := self.Source(c)
+	cached, err := self.Judged(cmd.Context(), c, self.Wanted{PerKind: o.queries, Seed: o.seed})
 	if err != nil {
 		return err
-	}
-	items, err := knownitem.Make(cmd.Context(), source, knownitem.Options{PerKind: o.queries, Seed: o.seed})
-	if err != nil {
-		return err
-	}
-	cached := c.Cached()
-	cached.Dataset = self.Dataset(items)
-	if n := len(cached.Dataset.Queries); n < self.MinQueries {
-		return self.TooFew(n)
 	}
 	counts := self.Weights(cached.Dataset.Queries)
 	t := &tuning{app: a, collection: cached, depth: 10, plain: true, counts: counts,

@@ -16,7 +16,6 @@ import (
 	"sheaf/eval"
 	"sheaf/eval/confidence"
 	"sheaf/eval/dataset"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
 	"sheaf/model"
@@ -67,11 +66,7 @@ func load(t *testing.T, name string) *profile.Profile {
 func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 	t.Helper()
 	c := openFolder(t, folder)
-	source, err := self.Source(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := knownitem.Make(t.Context(), source, knownitem.Options{PerKind: each, Impossible: each, Seed: 1})
+	items, err := self.Make(t.Context(), c, self.Wanted{PerKind: each, Impossible: each, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/calibrate"
-	"sheaf/eval/knownitem"
+	"sheaf/eval/self"
 	"sheaf/search"
 )
 
@@ -74,7 +74,7 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 }
 
 // KnownItems returns questions made from the documents themselves.
-func KnownItems(items []knownitem.Item) []Question {
+func KnownItems(items []self.Item) []Question {
 	questions := make([]Question, len(items))
 	for i := range items {
 		item := &items[i]

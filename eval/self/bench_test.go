@@ -7,7 +7,6 @@ import (
 
 	"sheaf/eval"
 	"sheaf/eval/dataset"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/self"
 	"sheaf/model"
 	"sheaf/model/static/english"
@@ -44,12 +43,9 @@ func folder(b *testing.B) *eval.Collection {
 
 // BenchmarkQueries makes 300 queries of the documents in SHEAF_TEST_DIR.
 func BenchmarkQueries(b *testing.B) {
-	source, err := self.Source(folder(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := folder(b)
 	for b.Loop() {
-		items, err := knownitem.Make(context.Background(), source, knownitem.Options{PerKind: 60, Impossible: 60, Seed: 1})
+		items, err := self.Make(context.Background(), c, self.Wanted{PerKind: 60, Impossible: 60, Seed: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -61,7 +57,7 @@ func BenchmarkQueries(b *testing.B) {
 func BenchmarkSelf(b *testing.B) {
 	c := folder(b)
 	p := builtinProfile(b, "sheaf")
-	o := self.Options{Queries: knownitem.Options{PerKind: 60, Seed: 1}, Statistics: eval.DefaultStatistics,
+	o := self.Options{Queries: self.Wanted{PerKind: 60, Seed: 1}, Statistics: eval.DefaultStatistics,
 		Columns: []eval.Column{{Name: "sheaf", Profile: p},
 			{Name: "words", Profile: p, Parameters: map[string]string{"meaning": "0"}}}}
 	for b.Loop() {

@@ -1,6 +1,8 @@
-// Package self finds the best ranking for a collection without human judgements. It makes known-item queries
-// (package knownitem), runs the rankings on them, and says which is best, by how much, and whether that is more
-// than chance.
+// Package self finds the best ranking for a collection without human judgements. It makes queries with known answers
+// from the documents: a heading asks for its section, the words of a link for its target, an alias for its note, a
+// rare phrase for its chunk, a sentence with words left out for its chunk (Azzopardi, de Rijke, Balog: Building
+// Simulated Queries for Known-Item Topics, 2007). It runs the rankings on them, and says which is best, by how much,
+// and whether that is more than chance. Queries without an answer serve to learn when to say so.
 //
 // The result holds for finding known items. It says nothing about questions that many documents answer.
 package self
@@ -15,10 +17,8 @@ import (
 	"sheaf"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/metric"
 	"sheaf/eval/stats"
-	"sheaf/store"
 )
 
 // Measure is the measure that rankings are compared by: the reciprocal rank of the answer among the first ten.
@@ -31,7 +31,7 @@ const depth = 10
 
 // Options say how many queries are made and what is compared.
 type Options struct {
-	Queries knownitem.Options
+	Queries Wanted
 	// Columns are the rankings; the first one is in use now.
 	Columns    []eval.Column
 	Statistics eval.Statistics
@@ -60,8 +60,8 @@ type Report struct {
 
 // KindReport is a kind of query.
 type KindReport struct {
-	Kind    knownitem.Kind `json:"kind"`
-	Queries int            `json:"queries"`
+	Kind    Kind `json:"kind"`
+	Queries int  `json:"queries"`
 	// Example is the text of one of them.
 	Example string `json:"example"`
 }
@@ -84,27 +84,16 @@ type ColumnReport struct {
 	P               float64        `json:"p"`
 }
 
-// Source returns the collection for package knownitem.
-func Source(c *eval.Collection) (knownitem.Source, error) {
-	counter, ok := c.Backend.(store.Counter)
-	if !ok {
-		return knownitem.Source{}, fmt.Errorf("make queries: counting words: %w by this store", sheaf.ErrUnsupported)
-	}
-	fields := make([]store.FieldWeight, len(sheaf.Fields))
-	for i, f := range sheaf.Fields {
-		fields[i] = store.FieldWeight{Name: f, Weight: 1}
-	}
-	// With one frequency for all fields, the store counts a word without reading its matches.
-	return knownitem.Source{View: c.View, Analyzer: c.Analyzer,
-		Count: func(ctx context.Context, words sheaf.TextQuery) (int, error) {
-			return counter.Count(ctx, store.Request{Limit: 1,
-				Text: &store.TextRequest{Query: words, Fields: fields, Combine: store.CombineBM25F, K1: store.DefaultK1,
-					B: store.DefaultB}})
-		}}, nil
-}
+// minQueries is the smallest number of queries for a verdict.
+const minQueries = 20
 
-// Dataset returns the items with an answer as a judged data set, with the kind of each query as its class "kind".
-func Dataset(items []knownitem.Item) *dataset.Dataset {
+// Judged returns c, cached, with queries made from its documents as a judged data set. The kind of each query is its
+// class "kind". It returns sheaf.ErrInvalid for too few documents.
+func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection, error) {
+	items, err := Make(ctx, c, w)
+	if err != nil {
+		return nil, err
+	}
 	d := &dataset.Dataset{Name: "self", ByID: true, Sections: true, Qrels: map[string]metric.Judgements{}}
 	for i := range items {
 		item := &items[i]
@@ -119,38 +108,25 @@ func Dataset(items []knownitem.Item) *dataset.Dataset {
 			Class: map[string]string{"kind": string(item.Kind)}})
 		d.Qrels[item.ID] = metric.Judgements{dataset.Section(string(item.Doc), slug): 1}
 	}
-	return d
-}
-
-// MinQueries is the smallest number of queries for a verdict.
-const MinQueries = 20
-
-// TooFew returns the error for a collection that gives only n queries.
-func TooFew(n int) error {
-	return sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too small, "+
-		"or its notes have too little text and too few headings and links", n, MinQueries)
+	if n := len(d.Queries); n < minQueries {
+		return nil, sheaf.Invalidf("the documents give %d queries, and fewer than %d tell nothing: the collection is too "+
+			"small, or its notes have too little text and too few headings and links", n, minQueries)
+	}
+	out := c.Cached()
+	out.Dataset = d
+	return out, nil
 }
 
 // Evaluate makes queries of c and runs the columns on them. It does not use c's own data set. It returns
 // sheaf.ErrInvalid for too few documents.
 func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
-	source, err := Source(c)
+	asked, err := Judged(ctx, c, o.Queries)
 	if err != nil {
 		return nil, err
-	}
-	items, err := knownitem.Make(ctx, source, o.Queries)
-	if err != nil {
-		return nil, err
-	}
-	asked := c.Cached()
-	asked.Dataset = Dataset(items)
-	if n := len(asked.Dataset.Queries); n < MinQueries {
-		return nil, TooFew(n)
 	}
 	s := c.View.Settings()
 	r := &Report{Measure: Measure, Queries: len(asked.Dataset.Queries), Seed: o.Queries.Seed, CorpusHash: c.Hash,
-		Analyzer: s.Analyzer, Model: s.Embedder}
-	r.Kinds = kindsOf(items)
+		Analyzer: s.Analyzer, Model: s.Embedder, Kinds: kindsOf(asked.Dataset.Queries)}
 	weights := Weights(asked.Dataset.Queries)
 	kinds := make([]string, len(asked.Dataset.Queries))
 	for i, q := range asked.Dataset.Queries {
@@ -182,7 +158,7 @@ var reciprocalRank = func() metric.Measure {
 	return m
 }()
 
-// Values returns the measure of each query of d, a result of [Dataset], in order.
+// Values returns the measure of each query of d, a data set of [Judged], in order.
 func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	out := make([]float64, len(d.Queries))
 	for i, q := range d.Queries {
@@ -201,20 +177,13 @@ func Values(d *dataset.Dataset, run *eval.Run) []float64 {
 	return out
 }
 
-func kindsOf(items []knownitem.Item) []KindReport {
+func kindsOf(queries []dataset.Query) []KindReport {
 	var out []KindReport
-	for _, k := range knownitem.Kinds {
-		kr := KindReport{Kind: k}
-		for i := range items {
-			if items[i].Kind == k {
-				if kr.Queries++; kr.Example == "" {
-					kr.Example = items[i].Text
-				}
-			}
+	for _, q := range queries { // in order of kind
+		if n := len(out); n == 0 || string(out[n-1].Kind) != q.Class["kind"] {
+			out = append(out, KindReport{Kind: Kind(q.Class["kind"]), Example: q.Text})
 		}
-		if kr.Queries > 0 {
-			out = append(out, kr)
-		}
+		out[len(out)-1].Queries++
 	}
 	return out
 }

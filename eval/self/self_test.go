@@ -18,7 +18,6 @@ import (
 	"sheaf"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
-	"sheaf/eval/knownitem"
 	"sheaf/eval/self"
 	"sheaf/model"
 	"sheaf/model/hashed"
@@ -95,21 +94,17 @@ func builtinProfile(t testing.TB, name string) *profile.Profile {
 // same seed makes the same ones.
 func TestQueriesFitTheDocuments(t *testing.T) {
 	c := notes(t)
-	source, err := self.Source(c)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx := context.Background()
-	o := knownitem.Options{PerKind: 15, Impossible: 10, Seed: 3}
-	items, err := knownitem.Make(ctx, source, o)
+	o := self.Wanted{PerKind: 15, Impossible: 10, Seed: 3}
+	items, err := self.Make(ctx, c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := map[knownitem.Kind]int{}
+	count := map[self.Kind]int{}
 	for _, item := range items {
 		count[item.Kind]++
 		if item.Kind.Impossible() {
-			if item.Doc != "" || item.Target != "" || item.Kind == knownitem.Absent && len(item.Without) == 0 {
+			if item.Doc != "" || item.Target != "" || item.Kind == self.Absent && len(item.Without) == 0 {
 				t.Errorf("%+v", item)
 			}
 			continue
@@ -126,17 +121,17 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 		}
 		body := string(text[ch.Body.Start:ch.Body.End])
 		switch item.Kind {
-		case knownitem.Heading:
+		case self.Heading:
 			ok = ch.Title == item.Text
-		case knownitem.Alias:
+		case self.Alias:
 			ok = slices.Contains(doc.Aliases, item.Text)
-		case knownitem.Phrase:
+		case self.Phrase:
 			var words []string
 			c.Analyzer.Words(body, func(start, end int) bool { words = append(words, body[start:end]); return true })
 			ok = strings.Contains(strings.Join(words, " "), item.Text)
-		case knownitem.Paraphrase:
+		case self.Paraphrase:
 			ok = inOrder(strings.Fields(item.Text), strings.ToLower(body)) && !strings.Contains(strings.ToLower(body), item.Text)
-		case knownitem.Anchor:
+		case self.Anchor:
 			for _, id := range item.Without {
 				source, err := c.View.Text(id)
 				ok = ok && err == nil && strings.Contains(string(source), "["+item.Text+"]")
@@ -147,20 +142,20 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 			t.Errorf("%s: %q does not stand in %q", item.Kind, item.Text, body)
 		}
 	}
-	for _, k := range knownitem.Kinds {
+	for _, k := range self.Kinds {
 		if count[k] < 10 {
 			t.Errorf("%d queries of kind %s", count[k], k)
 		}
 	}
-	if count[knownitem.Absent] != 10 || count[knownitem.Foreign] != 10 {
+	if count[self.Absent] != 10 || count[self.Foreign] != 10 {
 		t.Errorf("%v", count)
 	}
-	again, err := knownitem.Make(ctx, source, o)
+	again, err := self.Make(ctx, c, o)
 	if err != nil || !reflect.DeepEqual(again, items) {
 		t.Errorf("the same seed makes other queries, %v", err)
 	}
 	o.Seed++
-	if other, err := knownitem.Make(ctx, source, o); err != nil || reflect.DeepEqual(other, items) {
+	if other, err := self.Make(ctx, c, o); err != nil || reflect.DeepEqual(other, items) {
 		t.Errorf("another seed makes the same queries, %v", err)
 	}
 }
@@ -184,7 +179,7 @@ func TestEvaluate(t *testing.T) {
 	cols := columns(t, "sheaf", "rrf", "bench", "sonar")
 	cols[0].Parameters = map[string]string{"meaning": "0"}
 	ctx := context.Background()
-	o := self.Options{Queries: knownitem.Options{PerKind: 15, Seed: 3}, Columns: cols,
+	o := self.Options{Queries: self.Wanted{PerKind: 15, Seed: 3}, Columns: cols,
 		Statistics: eval.Statistics{Confidence: 0.95, Rounds: 500, Seed: 1}}
 	r, err := self.Evaluate(ctx, c, o)
 	if err != nil {
@@ -237,18 +232,13 @@ func TestEvaluate(t *testing.T) {
 // TestCachedLegs: a search over cached legs answers as one without.
 func TestCachedLegs(t *testing.T) {
 	c := notes(t)
-	source, err := self.Source(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := knownitem.Make(context.Background(), source, knownitem.Options{PerKind: 8, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Dataset = self.Dataset(items)
 	now := time.Now()
 	c.Now = func() time.Time { return now }
-	cached := c.Cached()
+	cached, err := self.Judged(t.Context(), c, self.Wanted{PerKind: 8, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Dataset = cached.Dataset
 	names := []string{"sheaf", "rrf", "bench", "tree", "onyx-vespa", "sheaf"}
 	if testing.Short() {
 		names = []string{"sheaf", "onyx-vespa", "sheaf"}
@@ -281,7 +271,7 @@ func TestTooLittle(t *testing.T) {
 	}
 	defer c.Close()
 	_, err = self.Evaluate(context.Background(), c,
-		self.Options{Queries: knownitem.Options{PerKind: 10}, Columns: columns(t, "sheaf"),
+		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),
 			Statistics: eval.DefaultStatistics})
 	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("%v", err)

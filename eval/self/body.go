@@ -1,4 +1,4 @@
-package knownitem
+package self
 
 import (
 	"context"
@@ -98,7 +98,7 @@ func (m *maker) sentences(body string) []string {
 // words returns the raw words of a sentence.
 func (m *maker) words(sentence string) []string {
 	var out []string
-	m.Analyzer.Words(sentence, func(start, end int) bool {
+	m.c.Analyzer.Words(sentence, func(start, end int) bool {
 		out = append(out, sentence[start:end])
 		return true
 	})
@@ -124,7 +124,7 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 			}
 			continue
 		}
-		n, err := m.Count(ctx, sheaf.Phrase{Text: phrase, Field: sheaf.FieldBody})
+		n, err := m.count(ctx, sheaf.Phrase{Text: phrase, Field: sheaf.FieldBody})
 		if err != nil {
 			return "", err
 		}
@@ -142,7 +142,7 @@ func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 		df, ok := m.counts[t]
 		if !ok {
 			var err error
-			if df, err = m.Count(ctx, sheaf.Match{Text: t}); err != nil {
+			if df, err = m.count(ctx, sheaf.Match{Text: t}); err != nil {
 				return false, err
 			}
 			m.counts[t] = df

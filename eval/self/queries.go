@@ -1,10 +1,4 @@
-// Package knownitem makes queries with known answers from documents, without human judgements. A heading asks for
-// its section, the words of a link for its target, an alias for its note, a rare phrase for its chunk, a sentence
-// with words left out for its chunk (Azzopardi, de Rijke, Balog: Building Simulated Queries for Known-Item
-// Topics, 2007). Impossible queries have no answer; they serve to learn when to say so.
-//
-// The same documents, options and seed give the same queries.
-package knownitem
+package self
 
 import (
 	"context"
@@ -15,8 +9,8 @@ import (
 	"unicode"
 
 	"sheaf"
-	"sheaf/index/catalog"
-	"sheaf/text/analysis"
+	"sheaf/eval"
+	"sheaf/store"
 )
 
 // Kind says what a query was made from.
@@ -67,16 +61,8 @@ func (i *Item) Filter() sheaf.Filter {
 	return sheaf.Not{Filter: in}
 }
 
-// Source is the collection for which queries are made.
-type Source struct {
-	View     *catalog.View
-	Analyzer *analysis.Analyzer
-	// Count returns the number of chunks that match words, from a store.
-	Count func(ctx context.Context, words sheaf.TextQuery) (int, error)
-}
-
-// Options say how many queries are made.
-type Options struct {
+// Wanted says how many queries are made.
+type Wanted struct {
 	// PerKind is the wanted number of each kind; there are fewer when the documents do not give them.
 	PerKind int
 	// Impossible is the wanted number of each kind without an answer.
@@ -93,22 +79,29 @@ const (
 
 // maker makes the queries of one collection.
 type maker struct {
-	Source
-	o     Options
-	r     *rand.Rand
-	items map[Kind][]Item
+	c       *eval.Collection
+	counter store.Counter
+	wanted  Wanted
+	r       *rand.Rand
+	items   map[Kind][]Item
 	// seen are the normalized texts of each kind.
 	seen map[string]bool
 	// counts has the number of chunks with each term.
 	counts map[string]int
 }
 
-// Make makes queries, in order of kind and number. It skips documents that can no longer be read.
-func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
-	m := &maker{Source: s, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x17e3)), items: map[Kind][]Item{},
+// Make makes queries from the documents of c, in order of kind and number. It skips documents that can no longer be
+// read. The same documents and wishes give the same queries. It returns sheaf.ErrUnsupported when the store cannot
+// count.
+func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
+	counter, ok := c.Backend.(store.Counter)
+	if !ok {
+		return nil, fmt.Errorf("make queries: counting words: %w by this store", sheaf.ErrUnsupported)
+	}
+	m := &maker{c: c, counter: counter, wanted: w, r: rand.New(rand.NewPCG(w.Seed, 0x17e3)), items: map[Kind][]Item{},
 		seen: map[string]bool{}, counts: map[string]int{}}
 	var docs []sheaf.ID
-	for id := range s.View.Files() {
+	for id := range m.c.View.Files() {
 		docs = append(docs, id)
 	}
 	slices.Sort(docs)
@@ -117,7 +110,7 @@ func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if m.enough() || n >= docsPerItem*o.PerKind {
+		if m.enough() || n >= docsPerItem*m.wanted.PerKind {
 			break
 		}
 		if err := m.document(ctx, id); err != nil {
@@ -134,7 +127,18 @@ func Make(ctx context.Context, s Source, o Options) ([]Item, error) {
 			out = append(out, item)
 		}
 	}
-	return out, s.View.Err()
+	return out, m.c.View.Err()
+}
+
+// count returns the number of chunks that match words. With one frequency for all fields, the store counts a word
+// without reading its matches.
+func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
+	fields := make([]store.FieldWeight, len(sheaf.Fields))
+	for i, f := range sheaf.Fields {
+		fields[i] = store.FieldWeight{Name: f, Weight: 1}
+	}
+	return m.counter.Count(ctx, store.Request{Limit: 1, Text: &store.TextRequest{Query: words, Fields: fields,
+		Combine: store.CombineBM25F, K1: store.DefaultK1, B: store.DefaultB}})
 }
 
 // enough reports whether every kind has enough queries.
@@ -142,7 +146,7 @@ func (m *maker) enough() bool {
 	return !slices.ContainsFunc(Kinds, m.wants)
 }
 
-func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.o.PerKind }
+func (m *maker) wants(k Kind) bool { return len(m.items[k]) < m.wanted.PerKind }
 
 // add adds an item unless its text exists.
 func (m *maker) add(item Item) bool {
@@ -158,7 +162,7 @@ func (m *maker) add(item Item) bool {
 // terms returns the terms of text without function words.
 func (m *maker) terms(text string) []string {
 	var out []string
-	for _, t := range m.Analyzer.MatchTokens(text + " ?") {
+	for _, t := range m.c.Analyzer.MatchTokens(text + " ?") {
 		if !t.Form {
 			out = append(out, t.Term)
 		}
@@ -179,7 +183,7 @@ func (m *maker) says(text string, low, high int) bool {
 
 // document makes the queries of one document.
 func (m *maker) document(ctx context.Context, id sheaf.ID) error {
-	doc, ok := m.View.Document(id)
+	doc, ok := m.c.View.Document(id)
 	if !ok || len(doc.Chunks) == 0 || doc.Chunks[len(doc.Chunks)-1].Span.End > maxDocumentLen {
 		return nil
 	}
@@ -197,7 +201,7 @@ func (m *maker) document(ctx context.Context, id sheaf.ID) error {
 	if !m.wants(Phrase) && !m.wants(Paraphrase) {
 		return nil
 	}
-	text, err := m.View.Text(id)
+	text, err := m.c.View.Text(id)
 	if err != nil {
 		return nil // it changed since it was indexed; use others
 	}
@@ -226,7 +230,7 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 		if !c.HasHeading || c.ID == doc.ID || strings.EqualFold(c.Title, doc.Title) || !m.says(c.Title, 2, 10) {
 			continue
 		}
-		count, err := m.Count(ctx, sheaf.Phrase{Text: c.Title, Field: sheaf.FieldTitle})
+		count, err := m.count(ctx, sheaf.Phrase{Text: c.Title, Field: sheaf.FieldTitle})
 		if err != nil {
 			return err
 		}
@@ -238,7 +242,7 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 }
 
 // anchors makes queries from the texts of links to other documents. It excludes the documents with such links,
-// because they have the words only to point elsewhere.
+// because they have the words only to point foreign.
 func (m *maker) anchors(doc *sheaf.Document) {
 	n := 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -246,12 +250,12 @@ func (m *maker) anchors(doc *sheaf.Document) {
 			if n == perDocument || !m.wants(Anchor) {
 				return
 			}
-			target, ok := m.View.Resolve(doc.ID, l)
+			target, ok := m.c.View.Resolve(doc.ID, l)
 			text := strings.TrimSpace(l.Text)
 			if !ok || l.Text == l.Target || looksLikeAddress(text) || !m.says(text, 2, 12) {
 				continue
 			}
-			c, ok := m.View.Chunk(target)
+			c, ok := m.c.View.Chunk(target)
 			if !ok || c.Doc == doc.ID {
 				continue
 			}
@@ -270,8 +274,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 // exclude: such a text is navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
-	for _, r := range m.View.References(doc) {
-		if from, ok := m.View.Chunk(r.From); ok && from.Doc != doc &&
+	for _, r := range m.c.View.References(doc) {
+		if from, ok := m.c.View.Chunk(r.From); ok && from.Doc != doc &&
 			strings.EqualFold(strings.TrimSpace(r.Link.Text), text) {
 			ids = append(ids, from.Doc)
 		}
@@ -294,27 +298,27 @@ func (m *maker) impossible(ctx context.Context) error {
 	}
 	m.r.Shuffle(len(from), func(i, j int) { from[i], from[j] = from[j], from[i] })
 	for _, item := range from {
-		if len(m.items[Absent]) == m.o.Impossible {
+		if len(m.items[Absent]) == m.wanted.Impossible {
 			break
 		}
 		without := append(slices.Clone(item.Without), item.Doc)
 		slices.Sort(without)
 		m.add(Item{Kind: Absent, Text: item.Text, Without: slices.Compact(without)})
 	}
-	for _, i := range m.r.Perm(len(elsewhere)) {
-		if len(m.items[Foreign]) == m.o.Impossible {
+	for _, i := range m.r.Perm(len(foreign)) {
+		if len(m.items[Foreign]) == m.wanted.Impossible {
 			break
 		}
 		var all sheaf.Bool
-		for _, t := range m.terms(elsewhere[i]) {
+		for _, t := range m.terms(foreign[i]) {
 			all.Must = append(all.Must, sheaf.Match{Text: t})
 		}
-		n, err := m.Count(ctx, all)
+		n, err := m.count(ctx, all)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			m.add(Item{Kind: Foreign, Text: elsewhere[i]})
+			m.add(Item{Kind: Foreign, Text: foreign[i]})
 		}
 	}
 	return nil

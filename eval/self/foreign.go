@@ -1,8 +1,8 @@
-package knownitem
+package self
 
-// elsewhere are questions from many fields. A question is skipped when a chunk of the collection has all its
+// foreign are questions from many fields. A question is skipped when a chunk of the collection has all its
 // terms, because it may have an answer.
-var elsewhere = []string{
+var foreign = []string{
 	"how long should a roast chicken rest before carving",
 	"when do swallows leave for the south",
 	"offside rule in football explained",

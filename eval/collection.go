@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -350,8 +349,7 @@ func FilesHash(v *catalog.View) string {
 		_, _ = h.WriteString(string(id)) // never fails
 		_, _ = h.Write(state.Hash[:])
 	}
-	sum := h.Sum128().Bytes()
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
 // Close releases the collection. It may be called twice.

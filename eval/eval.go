@@ -7,9 +7,8 @@
 package eval
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime/metrics"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/eval/dataset"
@@ -226,40 +226,17 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	return own
 }
 
-// each calls do for 0..n-1, with up to workers calls at once, and returns the first error by index.
+// each calls do for 0..n-1, with up to workers calls at once, and stops after the first error.
 func each(ctx context.Context, n, workers int, do func(i int) error) error {
-	workers = min(max(workers, 1), max(n, 1))
-	next := make(chan int)
-	errs := make([]error, n)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := range next {
-				if errs[i] = do(i); errs[i] != nil {
-					stop()
-				}
-			}
-		})
-	}
-	for i := 0; i < n && ctx.Err() == nil; i++ {
-		select {
-		case next <- i:
-		case <-ctx.Done():
+	calls, going := errgroup.WithContext(ctx)
+	calls.SetLimit(max(workers, 1))
+	for i := range n {
+		if going.Err() != nil {
+			break
 		}
+		calls.Go(func() error { return do(i) })
 	}
-	close(next)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return ctx.Err() // not all calls began
+	return cmp.Or(calls.Wait(), ctx.Err()) // without an error, not all calls began
 }
 
 // allocated returns how many bytes the program has allocated so far.
@@ -275,6 +252,5 @@ func profileHash(p *profile.Profile, depth int, set map[string]string) (string, 
 	if err != nil {
 		return "", err
 	}
-	sum := xxh3.HashString128(text).Bytes()
-	return hex.EncodeToString(sum[:8]), nil
+	return fmt.Sprintf("%016x", xxh3.HashString128(text).Hi), nil
 }

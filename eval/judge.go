@@ -105,10 +105,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	}
 	c.Curve = make([]float64, 11)
 	for _, q := range d.Queries {
-		ids := make([]string, len(r.Rankings[q.ID]))
-		for i, s := range r.Rankings[q.ID] {
-			ids[i] = s.ID
-		}
+		ids := metric.IDs(r.Rankings[q.ID])
 		values := make([]float64, len(measures))
 		for i, m := range measures {
 			values[i] = m.Of(ids, d.Qrels[q.ID])

@@ -1,8 +1,8 @@
 // Package calibrate turns scores and features into probabilities of being right, and measures how well they hold.
 // Its functions are pure functions of numbers.
 //
-// [FitLogistic] fits a small map that can be stored as JSON. [HeldOut] gives every sample the probability of a
-// fit that has not seen the sample. [Reliability] and [Error] measure how far those are from the truth.
+// [FitLogistic] fits a small map that can be stored as JSON. [Folds] divides samples, so that each gets the
+// probability of a fit that has not seen it. [Reliability] and [Error] measure how far those are from the truth.
 package calibrate
 
 import (
@@ -133,31 +133,6 @@ func Folds(n, k int, group []string, seed uint64) []int {
 			out[i] = f
 		}
 		sizes[f] += len(m)
-	}
-	return out
-}
-
-// HeldOut gives every sample the value that a fit on all other folds predicts. fit gets the indexes of the
-// training samples and returns a function of the index of a sample.
-func HeldOut(folds []int, fit func(train []int) func(i int) float64) []float64 {
-	out := make([]float64, len(folds))
-	k := 0
-	for _, f := range folds {
-		k = max(k, f+1)
-	}
-	for fold := range k {
-		var train []int
-		for i, f := range folds {
-			if f != fold {
-				train = append(train, i)
-			}
-		}
-		predict := fit(train)
-		for i, f := range folds {
-			if f == fold {
-				out[i] = predict(i)
-			}
-		}
 	}
 	return out
 }

@@ -186,15 +186,21 @@ func TestHeldOutErrorIsSmall(t *testing.T) {
 		rows[i] = []float64{score[i]}
 		right[i] = r.Float64() < 1/(1+math.Exp(-2*score[i]+1))
 	}
-	p := calibrate.HeldOut(calibrate.Folds(n, 5, nil, 1), func(train []int) func(int) float64 {
-		var x [][]float64
-		var y []bool
-		for _, i := range train {
-			x, y = append(x, rows[i]), append(y, right[i])
+	p, folds := make([]float64, n), calibrate.Folds(n, 5, nil, 1)
+	for fold := range 5 {
+		weights := make([]float64, n)
+		for i, f := range folds {
+			if f != fold {
+				weights[i] = 1
+			}
 		}
-		f := calibrate.FitLogistic(x, y, nil, 1)
-		return func(i int) float64 { return f.At(rows[i]...) }
-	})
+		fit := calibrate.FitLogistic(rows, right, weights, 1)
+		for i, f := range folds {
+			if f == fold {
+				p[i] = fit.At(rows[i]...)
+			}
+		}
+	}
 	if e := calibrate.Error(calibrate.Reliability(p, right, 10)); e >= 0.05 {
 		t.Errorf("error %.3f", e)
 	}

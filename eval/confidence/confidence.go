@@ -8,6 +8,7 @@ package confidence
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sheaf"
 	"sheaf/eval/calibrate"
@@ -68,12 +69,7 @@ func Ask(
 
 // answered reports whether a question has a right result.
 func (a *Answers) answered(question int) bool {
-	for _, r := range a.results[question] {
-		if r.right {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.results[question], func(r result) bool { return r.right })
 }
 
 // Quality says how well a calibration holds for some answers.

@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"slices"
 
 	"sheaf"
@@ -47,61 +48,42 @@ func (r *rows) kinds() (right, wrong int) {
 	for _, is := range r.right {
 		if is {
 			right++
-		} else {
-			wrong++
 		}
 	}
-	return right, wrong
-}
-
-// part is some of the questions of a collection.
-type part struct {
-	*Answers
-	questions []int
+	return right, len(r.right) - right
 }
 
 // Fit fits a calibration to the answers of some collections with equal weights. It returns sheaf.ErrInvalid for
 // too few answers.
 func Fit(all []*Answers) (*search.Calibration, error) {
-	parts := make([]part, len(all))
-	for i, a := range all {
-		parts[i] = part{a, make([]int, len(a.results))}
-		for q := range parts[i].questions {
-			parts[i].questions[q] = q
-		}
-	}
-	return fitParts(parts)
-}
-
-func fitParts(parts []part) (*search.Calibration, error) {
 	var right, answered rows
-	for _, p := range parts {
+	for _, a := range all {
 		var real, none []int
 		results, found := 0, 0
-		for _, q := range p.questions {
+		for q := range a.questions {
 			switch {
-			case len(p.results[q]) == 0:
-			case p.Answers.questions[q].Right == nil:
+			case len(a.results[q]) == 0:
+			case a.questions[q].Right == nil:
 				none = append(none, q)
 			default:
 				real = append(real, q)
-				results += len(p.results[q])
-				if p.answered(q) {
+				results += len(a.results[q])
+				if a.answered(q) {
 					found++
 				}
 			}
 		}
 		for _, q := range real {
-			for k := range p.results[q] {
-				right.add(&p.results[q][k].evidence, p.results[q][k].right, 1/float64(results))
+			for k := range a.results[q] {
+				right.add(&a.results[q][k].evidence, a.results[q][k].right, 1/float64(results))
 			}
-			if p.answered(q) {
-				answered.add(&p.results[q][0].evidence, true, 1/float64(found))
+			if a.answered(q) {
+				answered.add(&a.results[q][0].evidence, true, 1/float64(found))
 			}
 		}
 		for _, q := range none {
-			right.add(&p.results[q][0].evidence, false, unanswerableWeight/float64(len(none)))
-			answered.add(&p.results[q][0].evidence, false, 1/float64(len(none)))
+			right.add(&a.results[q][0].evidence, false, unanswerableWeight/float64(len(none)))
+			answered.add(&a.results[q][0].evidence, false, 1/float64(len(none)))
 		}
 	}
 	good, bad := right.kinds()
@@ -112,39 +94,31 @@ func fitParts(parts []part) (*search.Calibration, error) {
 			good, bad, none, minEach)
 	}
 	c := &search.Calibration{Right: right.fit(), Answered: answered.fit()}
-	c.Least = least(parts, c)
+	c.Least = least(all, c)
 	return c, nil
 }
 
 // least returns the largest probability that foundShare of the questions with a right result reach, with equal
 // weights of collections.
-func least(parts []part, c *search.Calibration) float64 {
-	type found struct{ p, weight float64 }
-	var all []found
+func least(all []*Answers, c *search.Calibration) float64 {
+	type question struct{ p, weight float64 }
+	var found []question
 	sum := 0.0
-	for _, p := range parts {
-		from := len(all)
-		for _, q := range p.questions {
-			if p.Answers.questions[q].Right != nil && p.answered(q) {
-				all = append(all, found{p: c.Answered.At(p.results[q][0].evidence.Features()...)})
+	for _, a := range all {
+		from := len(found)
+		for q := range a.questions {
+			if a.questions[q].Right != nil && a.answered(q) {
+				found = append(found, question{p: c.Answered.At(a.results[q][0].evidence.Features()...)})
 			}
 		}
-		for i := from; i < len(all); i++ {
-			all[i].weight = 1 / float64(len(all)-from)
-			sum += all[i].weight
+		for i := from; i < len(found); i++ {
+			found[i].weight = 1 / float64(len(found)-from)
+			sum += found[i].weight
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int {
-		switch {
-		case a.p < b.p:
-			return -1
-		case a.p > b.p:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(found, func(a, b question) int { return cmp.Compare(a.p, b.p) })
 	below := 0.0
-	for _, f := range all {
+	for _, f := range found {
 		if below += f.weight; below > (1-foundShare)*sum {
 			return f.p
 		}

@@ -49,14 +49,14 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	folds := calibrate.Folds(n, foldCount, groups, seed)
 	fits := make([]*search.Calibration, foldCount)
 	for fold := range fits {
-		p := part{Answers: a}
+		others := &Answers{}
 		for q, f := range folds {
 			if f != fold {
-				p.questions = append(p.questions, q)
+				others.questions, others.results = append(others.questions, a.questions[q]), append(others.results, a.results[q])
 			}
 		}
 		var err error
-		if fits[fold], err = fitParts([]part{p}); err != nil {
+		if fits[fold], err = Fit([]*Answers{others}); err != nil {
 			return nil, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,8 +64,7 @@ func BEIR(dir, split string) (*Dataset, error) {
 }
 
 func digest(h *xxh3.Hasher) string {
-	sum := h.Sum128().Bytes()
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
 // qrelsFile chooses the file of judgements.
@@ -136,7 +134,6 @@ type query struct {
 
 func readQueries(file string, sum hash.Hash) ([]query, error) {
 	var queries []query
-	seen := map[string]bool{}
 	err := readJSONL(file, sum, func(name string, line int, raw []byte) error {
 		var r struct {
 			ID       *string        `json:"_id"`
@@ -146,13 +143,9 @@ func readQueries(file string, sum hash.Hash) ([]query, error) {
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return at(name, line, "%s", jsonFault(err))
 		}
-		switch {
-		case r.ID == nil || *r.ID == "":
+		if r.ID == nil || *r.ID == "" {
 			return at(name, line, `a query needs an "_id" that is a text`)
-		case seen[*r.ID]:
-			return at(name, line, "query %q occurs twice", *r.ID)
 		}
-		seen[*r.ID] = true
 		q := query{Query: Query{ID: *r.ID, Text: r.Text, Class: map[string]string{}}, where: fmt.Sprintf("%s:%d", name, line)}
 		for _, k := range slices.Sorted(maps.Keys(r.Metadata)) {
 			if text, ok := r.Metadata[k].(string); ok {
@@ -171,6 +164,9 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 	d.Warnings = append(d.Warnings, j.warnings...)
 	known := map[string]bool{}
 	for _, q := range queries {
+		if known[q.ID] {
+			return sheaf.Invalidf("%s: query %q occurs twice", q.where, q.ID)
+		}
 		known[q.ID] = true
 		if _, ok := d.Qrels[q.ID]; !ok {
 			continue

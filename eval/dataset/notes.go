@@ -56,21 +56,15 @@ func Notes(file, notes string) (*Dataset, error) {
 	if notes, err = folder(notes); err != nil {
 		return nil, err
 	}
-	sum := xxh3.Hash128(raw).Bytes()
-	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%x", sum[:8]),
+	d := &Dataset{Name: filepath.Base(notes), Folder: notes, QueryHash: fmt.Sprintf("%016x", xxh3.Hash128(raw).Hi),
 		Qrels: map[string]metric.Judgements{}}
 	j := &judged{file: name, qrels: d.Qrels, where: map[string]string{}}
 	var queries []query
-	seen := map[string]bool{}
 	for i := range y.Queries {
 		q, err := y.Queries[i].judge(j, strconv.Itoa(i+1))
 		if err != nil {
 			return nil, err
 		}
-		if seen[q.ID] {
-			return nil, sheaf.Invalidf("%s: query %q occurs twice", q.where, q.ID)
-		}
-		seen[q.ID] = true
 		queries = append(queries, q)
 	}
 	return d, d.judge(queries, j)

@@ -65,17 +65,11 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 
 func readTopicLines(r io.Reader, name string) ([]query, error) {
 	var out []query
-	seen := map[string]bool{}
 	err := lines(r, name, func(line int, raw []byte) error {
 		id, text, ok := strings.Cut(strings.TrimRight(string(raw), "\r"), "\t")
-		id = strings.TrimSpace(id)
-		switch {
-		case !ok || id == "":
+		if id = strings.TrimSpace(id); !ok || id == "" {
 			return at(name, line, "want an ID, a tab and the text of a query")
-		case seen[id]:
-			return at(name, line, "query %q occurs twice", id)
 		}
-		seen[id] = true
 		out = append(out, query{Query: Query{ID: id, Text: strings.TrimSpace(text)}, where: fmt.Sprintf("%s:%d", name, line)})
 		return nil
 	})
@@ -86,7 +80,6 @@ func readTopicLines(r io.Reader, name string) ([]query, error) {
 // next tag.
 func readTops(r io.Reader, name string) ([]query, error) {
 	var out []query
-	seen := map[string]bool{}
 	var q query
 	field, inside := "", false
 	err := lines(r, name, func(line int, raw []byte) error {
@@ -108,13 +101,9 @@ func readTops(r io.Reader, name string) ([]query, error) {
 				}
 				q, inside, field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
 			case "/top":
-				switch {
-				case q.ID == "":
+				if q.ID == "" {
 					return at(name, line, "the topic has no <num>")
-				case seen[q.ID]:
-					return at(name, line, "query %q occurs twice", q.ID)
 				}
-				seen[q.ID] = true
 				out, inside, field = append(out, q), false, ""
 			default:
 				field = strings.TrimPrefix(tag, "/")
@@ -181,28 +170,9 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 				list[i].ID = target
 			}
 		}
-		if list, err = ordered(list); err != nil {
-			return nil, "", err
-		}
-		rankings[cmp.Or(queries[query], query)] = list
+		rankings[cmp.Or(queries[query], query)] = metric.Order(list)
 	}
 	return rankings, run.Name, nil
-}
-
-func ordered(list []metric.Scored) ([]metric.Scored, error) {
-	ids, err := metric.Order(list)
-	if err != nil {
-		return nil, err
-	}
-	scores := make(map[string]float64, len(list))
-	for _, s := range list {
-		scores[s.ID] = s.Score
-	}
-	out := make([]metric.Scored, len(ids))
-	for i, id := range ids {
-		out[i] = metric.Scored{ID: id, Score: scores[id]}
-	}
-	return out, nil
 }
 
 // WriteRun writes rankings as a TREC run file, queries in the order of d. Readers would reorder equal scores, and

@@ -30,11 +30,7 @@ func TestCurveEqualsReferenceTool(t *testing.T) {
 			t.Fatalf("%d curves", len(c.Curves))
 		}
 		for query, want := range c.Curves {
-			ranking, err := metric.Order(runs[query])
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := metric.Curve(ranking, qrels[query])
+			got := metric.Curve(metric.IDs(metric.Order(runs[query])), qrels[query])
 			for i := range want {
 				if math.Abs(got[i]-want[i]) > 1e-6 {
 					t.Errorf("query %s at recall %.1f: %v, want %v", query, float64(i)/10, got[i], want[i])

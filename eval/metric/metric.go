@@ -4,7 +4,6 @@ package metric
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -267,22 +266,21 @@ type Scored struct {
 	Score float64
 }
 
-// Order returns the documents as trec_eval ranks them: by score, highest first, equal scores by ID, largest
-// first. Ranks and order in the input do not count. Scores are equal when their 32-bit forms are. It returns an
-// error with the document whose score is NaN.
-func Order(results []Scored) ([]string, error) {
-	for _, r := range results {
-		if math.IsNaN(r.Score) {
-			return nil, fmt.Errorf("score of document %q is not a number", r.ID)
-		}
-	}
+// Order returns the results as trec_eval ranks them: by score, highest first, equal scores by ID, largest
+// first. Ranks and order in the input do not count. Scores are equal when their 32-bit forms are.
+func Order(results []Scored) []Scored {
 	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b Scored) int {
 		return cmp.Or(cmp.Compare(float32(b.Score), float32(a.Score)), strings.Compare(b.ID, a.ID))
 	})
-	ids := make([]string, len(sorted))
-	for i, r := range sorted {
+	return sorted
+}
+
+// IDs returns the documents of results, in order.
+func IDs(results []Scored) []string {
+	ids := make([]string, len(results))
+	for i, r := range results {
 		ids[i] = r.ID
 	}
-	return ids, nil
+	return ids
 }

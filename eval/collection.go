@@ -19,7 +19,6 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/model"
-	"sheaf/rank"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/analysis"
@@ -80,9 +79,7 @@ type Collection struct {
 	Now func() time.Time
 
 	catalog *catalog.Catalog
-	// facts and vectors are the memory of a cached collection; nil in others.
-	facts   rank.Facts
-	vectors *sync.Map
+	vectors *sync.Map // by text; nil unless the collection is cached
 }
 
 // Index describes the index of a data set.
@@ -375,9 +372,6 @@ func (c *Collection) Close() error {
 func (c *Collection) Searcher() *search.Searcher {
 	s := &search.Searcher{Backend: c.Backend, Store: c.Store, Facts: c.View, Analyzer: c.Analyzer, Now: c.Now,
 		Models: search.Models{Expander: c.Expander}}
-	if c.facts != nil {
-		s.Facts = c.facts
-	}
 	if c.Reranker != nil {
 		s.Rerank, s.Text = c.Reranker.Rerank, search.TextOf(c.View, c.View.Text)
 	}

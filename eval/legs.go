@@ -10,13 +10,12 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/rank"
 	"sheaf/store"
 )
 
-// Cached returns c with a memory for answers of the store, facts about documents, and vectors of texts. Columns
-// that differ only in fusion, boosts or aggregation then run on the same retrieved legs, through the same search.
-// Latencies are meaningless. Closing c closes it.
+// Cached returns c with a memory for answers of the store and vectors of texts. Columns that differ only in fusion,
+// boosts or aggregation then run on the same retrieved legs, through the same search. Latencies are meaningless.
+// Closing c closes it.
 func (c *Collection) Cached() *Collection {
 	out := *c
 	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
@@ -24,7 +23,6 @@ func (c *Collection) Cached() *Collection {
 	if counter, ok := c.Backend.(store.Counter); ok {
 		out.Backend = countingBackend{legs, counter} // queries are weighed by its counts
 	}
-	out.facts = &cachedFacts{Facts: c.View, err: c.View.Err}
 	out.vectors = &sync.Map{}
 	return &out
 }
@@ -82,40 +80,6 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 		}
 	}
 	return h.Sum128()
-}
-
-// cachedFacts remembers chunks and documents.
-type cachedFacts struct {
-	rank.Facts
-	err               func() error
-	chunks, documents sync.Map
-}
-
-// Err returns the error of the wrapped facts.
-func (f *cachedFacts) Err() error { return f.err() }
-
-// Chunk implements rank.Facts.
-func (f *cachedFacts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	if c, ok := f.chunks.Load(id); ok {
-		return *c.(*sheaf.Chunk), true
-	}
-	c, ok := f.Facts.Chunk(id)
-	if ok {
-		f.chunks.Store(id, &c)
-	}
-	return c, ok
-}
-
-// Document implements rank.Facts.
-func (f *cachedFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
-	if d, ok := f.documents.Load(id); ok {
-		return *d.(*sheaf.Document), true
-	}
-	d, ok := f.Facts.Document(id)
-	if ok {
-		f.documents.Store(id, &d)
-	}
-	return d, ok
 }
 
 // embedOnce remembers the vectors of texts.

@@ -64,50 +64,6 @@ var patterns = map[string]struct{ expression, asks string }{
 		`section 8.8.3)`},
 }
 
-// documented are patterns that stand in the OpenAPI document only. The code that reads such a
-// field has a better error.
-var documented = map[string]string{
-	"sort": `^(?:-?(?:date|path|prop\.[^\x{0000}-\x{001f}]+))?$`,
-}
-
-// filterPattern matches the usual filters of the query language: clauses, alternatives with OR, and brackets without
-// nesting. The server also accepts nested brackets, which no regular expression can match. Every text that it matches
-// is a filter.
-func filterPattern() string {
-	const (
-		blanks = `[\x{0009}\x{000a}\x{000d} ` +
-			`\x{0085}\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
-		marks  = `\x{0021}-\x{002f}\x{003a}-\x{0040}\x{005b}-\x{0060}\x{007b}-\x{007e}` // of ASCII
-		some   = blank + `"“”„«()`                                                      // ends a word or begins a phrase
-		first  = `[^` + blank + `“”„«` + marks + `]`
-		tagged = first + `[^` + some + `*,]*\*?`
-		quoted = `"` + first + `[^"“”\x{0000}-\x{001f}\x{007f}]*"`
-		hash   = `#[-_/0-9A-Za-z]*` + letter + `(?:[-_/0-9A-Za-z]|` + first + `)*\*?`
-		path   = `/?` + first + `(?:[^` + some + `*]*[/.][^` + some + `*]*\*?|[^` + some + `*]*\*)`
-		name   = `[^` + blank + `“”„«\x{0021}-\x{002c}\x{002f}\x{003a}-\x{0040}\x{005b}-\x{005e}\x{0060}\x{007b}-\x{007e}]+`
-		plain  = `[^` + some + `<>=][^` + some + `]*`
-		month  = `(?:0[1-9]|1[0-2])`
-		day    = `(?:` + month + `-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)`
-		leap   = `(?:[1-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)-02-29`
-		date   = `(?:[1-9][0-9]{3}(?:-(?:` + month + `|` + day + `))?|` + leap + `|[0-9]{1,3}[dwmy]|today|yesterday)`
-		number = `-?[0-9]{1,15}(?:\.[0-9]{1,15})?`
-		clause = `[-+]?(?:tags?:(?:\*|` + tagged + `|` + quoted + `)|` + hash + `|ext:[^` + some +
-			`]+|(?:path|file|folder|in):` + path +
-			`|(?:after|since|before):` + date + `|(?:on|date):(?:[<>]=?|=)?` + date +
-			`|prop\.` + name + `:(?:` + plain + `|` + quoted + `|[<>]=?(?:` + number + `|` + date + `)))`
-	)
-	list := func(item string) string {
-		return item + `(?:` + blanks + `+(?:OR` + blanks + `+)?` + item + `)*`
-	}
-	item := `(?:` + clause + `|[-+]?\(` + blanks + `*` + list(clause) + blanks + `*\))`
-	return `^(?:` + blanks + `*|` + blanks + `*` + list(item) + blanks + `*)$`
-}
-
-// letter is a character that makes a text behind # a tag: neither a digit nor a mark of any script.
-const letter = `[A-Za-z\x{00c0}-\x{037d}\x{0400}-\x{0559}\x{0561}-\x{0587}` +
-	`\x{05d0}-\x{05ea}\x{0620}-\x{065f}\x{0904}-\x{0963}\x{0e01}-\x{0e4e}\x{3041}-\x{3096}` +
-	`\x{30a1}-\x{30fa}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]`
-
 // Parts of patterns. A class is written without brackets where it is part of another class.
 const (
 	blank   = `\x{0000}-\x{0020}\x{007f}-\x{00a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`

@@ -44,14 +44,6 @@ func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 			out["maxItems"] = 0
 		}
 	}
-	if p := documented[r.name]; p != "" && input {
-		out["pattern"] = portable(p)
-	}
-	if r.name == "filter" && input {
-		out["pattern"] = portable(filterPattern())
-		s.named["Filter"] = out
-		out = schema{"$ref": "#/components/schemas/Filter"}
-	}
 	if r.doc != "" {
 		out["description"] = r.doc
 	}

@@ -31,8 +31,6 @@ type documentsGet struct {
 	Limit  int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many documents a page has."`
 }
 
-type here struct{ Where }
-
 // ProfileList lists the ranking profiles.
 type ProfileList struct {
 	Profiles []collection.Profile `json:"profiles" doc:"The profiles, by name."`
@@ -90,15 +88,10 @@ type Ranking struct {
 
 func collectionRoutes() []*route {
 	return []*route{
-		operation(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document",
+		reading(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document",
 			scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
-			func(ctx context.Context, c *call, in *documentGet) (*collection.Document, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, c *call, r *collection.Reader, in *documentGet) (*collection.Document, error) {
 				d, err := r.Document(ctx, in.ID)
 				if err != nil {
 					return nil, err
@@ -112,24 +105,15 @@ func collectionRoutes() []*route {
 				}
 				return d, nil
 			}),
-		operation(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents",
+		reading(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents",
 			scope: access.ScopeSearch,
 			about: "In order of their identifiers. next, given as after, is the next page."},
-			func(ctx context.Context, c *call, in *documentsGet) (*collection.DocumentList, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, _ *call, r *collection.Reader, in *documentsGet) (*collection.DocumentList, error) {
 				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
 			}),
-		operation(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles",
+		changing(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles",
 			scope: access.ScopeSearch},
-			func(_ context.Context, c *call, in *here) (*ProfileList, error) {
-				coll, err := c.collection(in.Where)
-				if err != nil {
-					return nil, err
-				}
+			func(_ context.Context, _ *call, coll *collection.Collection, _ *Where) (*ProfileList, error) {
 				list, err := coll.Profiles()
 				return &ProfileList{list}, err
 			}),
@@ -152,15 +136,10 @@ func collectionRoutes() []*route {
 				}
 				return out, nil
 			}),
-		operation(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is",
+		reading(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is",
 			scope: access.ScopeSearch,
 			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
-			func(ctx context.Context, c *call, in *here) (*collection.Status, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, _ *call, r *collection.Reader, _ *Where) (*collection.Status, error) {
 				return r.Status(ctx)
 			}),
 		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run",
@@ -168,21 +147,16 @@ func collectionRoutes() []*route {
 			func(context.Context, *call, *Nothing) (*StageList, error) {
 				return stageList(), nil
 			}),
-		operation(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
+		reading(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
 			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
 			summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the " +
 				"collection does not have, what stands before the last # of its identifier is the document. A number in settings " +
 				"may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
-			func(_ context.Context, c *call, in *stagePost) (*Ranking, error) {
+			func(_ context.Context, _ *call, r *collection.Reader, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(collection.Stages(), in.Name) {
 					return nil, collection.NoStage(in.Name)
 				}
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
 				list, err := r.Stage(collection.StageRun{Name: in.Name, Settings: settings(in.Body.Settings),
 					Rankings: in.Body.Rankings, Weights: in.Body.Weights, Query: in.Body.Query, Limit: in.Body.Limit})
 				return &Ranking{list}, err

@@ -2,40 +2,62 @@ package http
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
 )
 
-type documentPut struct {
+// documentAt names a document and the version that it must have.
+type documentAt struct {
 	Where
 	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
 	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
 	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
-	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
-	Body  collection.DocumentInput
+}
+
+// change returns a change of the document.
+func (d *documentAt) change(put *collection.DocumentInput) collection.Change {
+	return collection.Change{ID: d.ID, Put: put, IfMatch: d.Match, IfNoneMatch: d.None}
+}
+
+// idempotent has the key of a request that is done once.
+type idempotent struct {
+	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+}
+
+// once returns a context in which the request is done once under its key.
+func (i *idempotent) once(ctx context.Context, c *call) context.Context {
+	if i.Key == "" {
+		return ctx
+	}
+	r := c.request
+	condition := func(name string) string { return strings.Join(r.Header.Values(name), ",") }
+	address := url.URL{Path: r.URL.Path, RawQuery: r.URL.Query().Encode()} // however its characters are escaped
+	return collection.WithKey(ctx, collection.Key{
+		Name: sha256.Sum256([]byte(c.caller + "\x00" + i.Key)),
+		Request: sha256.Sum256([]byte(strings.Join([]string{r.Method, address.String(), condition("If-Match"),
+			condition("If-None-Match"), string(c.body)}, "\x00"))),
+	})
+}
+
+type documentPut struct {
+	documentAt
+	idempotent
+	Body collection.DocumentInput
 }
 
 type documentPatch struct {
-	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
-	Key   string   `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
-	Body  collection.DocumentPatch
-}
-
-type documentDelete struct {
-	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must not have. Otherwise 412."`
+	documentAt
+	idempotent
+	Body collection.DocumentPatch
 }
 
 // BatchBody has changes that are made together.
@@ -55,7 +77,7 @@ type BatchChange struct {
 
 type batchPost struct {
 	Where
-	Key  string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+	idempotent
 	Body BatchBody
 }
 
@@ -87,99 +109,69 @@ const batchNow = 100
 func documentRoutes() []*route {
 	written := []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
 	return []*route{
-		operation(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
+		changing(route{method: "PUT", path: "/v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
 			`commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true,
 			fails: written, also: []int{http.StatusCreated},
 			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can " +
 				"be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
-			func(ctx context.Context, c *call, in *documentPut) (*collection.Stored, error) {
-				return c.put(c.repeatable(ctx, in.Key), in)
+			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPut) (*collection.Stored, error) {
+				stored, err := coll.Write(in.once(ctx, c), c.grant, []collection.Change{in.change(&in.Body)})
+				return c.stored(stored, err)
 			}),
-		operation(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch",
+		changing(route{method: "PATCH", path: "/v1/documents/{id}", id: "documentPatch",
 			example: `{"properties": {"status": "done"}, "access": ["public"]}`, summary: "Change what is known of a document",
 			scope: access.ScopeIngest, fails: written,
 			about: "Title, date, properties, access and sets, for a document that was put and that the key may see; " +
 				"otherwise 404. Its text stays, and is not embedded again; a new title is. What is left out stays as it is."},
-			func(ctx context.Context, c *call, in *documentPatch) (*collection.Stored, error) {
-				return c.patch(c.repeatable(ctx, in.Key), in)
+			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPatch) (*collection.Stored, error) {
+				stored, err := coll.Patch(in.once(ctx, c), c.grant, in.change(nil), &in.Body)
+				return c.stored([]collection.Stored{stored}, err)
 			}),
-		operation(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
+		changing(route{method: "DELETE", path: "/v1/documents/{id}", id: "documentDelete", summary: "Delete a document",
 			scope: access.ScopeIngest, fails: []int{http.StatusPreconditionFailed, http.StatusUnprocessableEntity}},
-			func(ctx context.Context, c *call, in *documentDelete) (*collection.Stored, error) {
-				stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None}})
-				if err != nil {
-					return nil, inHeader(err)
-				}
-				return &stored[0], nil
+			func(ctx context.Context, c *call, coll *collection.Collection, in *documentAt) (*collection.Stored, error) {
+				stored, err := coll.Write(ctx, c.grant, []collection.Change{in.change(nil)})
+				return c.stored(stored, err)
 			}),
-		operation(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
+		changing(route{method: "POST", path: "/v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
 			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
 			summary: "Change many documents", scope: access.ScopeIngest, large: true, fails: written,
 			also: []int{http.StatusAccepted},
 			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: " +
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},
-			func(ctx context.Context, c *call, in *batchPost) (*BatchAnswer, error) {
-				return c.batch(c.repeatable(ctx, in.Key), in)
+			func(ctx context.Context, c *call, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
+				return c.batch(in.once(ctx, c), coll, in)
 			}),
-		operation(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is",
+		changing(route{method: "GET", path: "/v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
-			func(_ context.Context, c *call, in *taskGet) (*collection.Task, error) {
-				coll, err := c.collection(in.Where)
-				if err != nil {
-					return nil, err
-				}
+			func(_ context.Context, c *call, coll *collection.Collection, in *taskGet) (*collection.Task, error) {
 				return coll.Task(c.grant, c.caller, in.ID)
 			}),
-		operation(route{method: "GET", path: "/v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
+		changing(route{method: "GET", path: "/v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
 			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last " +
 				"1,000 that ended."},
-			func(_ context.Context, c *call, in *tasksGet) (*TaskList, error) {
-				coll, err := c.collection(in.Where)
-				if err != nil {
-					return nil, err
-				}
+			func(_ context.Context, c *call, coll *collection.Collection, in *tasksGet) (*TaskList, error) {
 				return &TaskList{coll.Tasks(c.grant, c.caller, in.State, in.Limit)}, nil
 			}),
 	}
 }
 
-func (c *call) write(ctx context.Context, w Where, changes []collection.Change) ([]collection.Stored, error) {
-	coll, err := c.collection(w)
-	if err != nil {
-		return nil, err
-	}
-	return coll.Write(ctx, c.grant, changes)
-}
-
-func (c *call) put(ctx context.Context, in *documentPut) (*collection.Stored, error) {
-	stored, err := c.write(ctx, in.Where, []collection.Change{{ID: in.ID, Put: &in.Body, IfMatch: in.Match,
-		IfNoneMatch: in.None}})
+// stored returns the result of a write of one document, and sets the headers that tell it.
+func (c *call) stored(stored []collection.Stored, err error) (*collection.Stored, error) {
 	if err != nil {
 		return nil, inHeader(err)
 	}
-	c.header.Set("ETag", stored[0].ETag)
-	if stored[0].Created {
-		c.status = http.StatusCreated
+	if s := &stored[0]; !s.Deleted {
+		c.header.Set("ETag", s.ETag)
+		if s.Created {
+			c.status = http.StatusCreated
+		}
 	}
 	return &stored[0], nil
 }
 
-func (c *call) patch(ctx context.Context, in *documentPatch) (*collection.Stored, error) {
-	coll, err := c.collection(in.Where)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := coll.Patch(ctx, c.grant, collection.Change{ID: in.ID, IfMatch: in.Match, IfNoneMatch: in.None},
-		&in.Body)
-	if err != nil {
-		return nil, inHeader(err)
-	}
-	c.header.Set("ETag", stored.ETag)
-	return &stored, nil
-}
-
-func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
+func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batchPost) (*BatchAnswer, error) {
 	changes := make([]collection.Change, len(in.Body.Documents))
 	for i := range in.Body.Documents {
 		d := &in.Body.Documents[i]
@@ -194,12 +186,8 @@ func (c *call) batch(ctx context.Context, in *batchPost) (*BatchAnswer, error) {
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {
-		stored, err := c.write(ctx, in.Where, changes)
+		stored, err := coll.Write(ctx, c.grant, changes)
 		return &BatchAnswer{Results: stored}, inBatch(err)
-	}
-	coll, err := c.collection(in.Where)
-	if err != nil {
-		return nil, err
 	}
 	task, err := coll.Submit(ctx, c.grant, c.caller, changes)
 	if err != nil {

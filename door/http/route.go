@@ -30,28 +30,15 @@ type call struct {
 	timings []search.Timing
 }
 
-// collection returns the collection that a request names.
-func (c *call) collection(w Where) (*collection.Collection, error) {
-	coll, err := c.api.Collection(w.Collection)
-	if err != nil {
-		return nil, &collection.FieldError{Field: "collection", Err: err}
-	}
-	return coll, nil
-}
-
-// reader returns a reader of the collection that a request names, for its caller. Close it.
-func (c *call) reader(w Where) (*collection.Reader, error) {
-	coll, err := c.collection(w)
-	if err != nil {
-		return nil, err
-	}
-	return coll.For(c.grant)
-}
-
 // Where says which collection a request is for.
 type Where struct {
 	Collection string `query:"collection" maxLength:"256" doc:"The collection; the first one when it is left out."`
 }
+
+func (w Where) name() string { return w.Collection }
+
+// named is an input that names a collection: it embeds Where.
+type named interface{ name() string }
 
 // raw is an answer that is sent unchanged.
 type raw struct {
@@ -128,6 +115,31 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 		}
 	}
 	return &r
+}
+
+// changing makes a route whose function gets the collection that the request names.
+func changing[I named, O any](r route, run func(context.Context, *call, *collection.Collection,
+	*I) (*O, error)) *route {
+	return operation(r, func(ctx context.Context, c *call, in *I) (*O, error) {
+		coll, err := c.api.Collection((*in).name())
+		if err != nil {
+			return nil, &collection.FieldError{Field: "collection", Err: err}
+		}
+		return run(ctx, c, coll, in)
+	})
+}
+
+// reading makes a route whose function gets a reader of the collection that the request names, for its caller.
+func reading[I named, O any](r route, run func(context.Context, *call, *collection.Reader,
+	*I) (*O, error)) *route {
+	return changing(r, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
+		reader, err := coll.For(c.grant)
+		if err != nil {
+			return nil, err
+		}
+		defer reader.Close()
+		return run(ctx, c, reader, in)
+	})
 }
 
 // writes reports whether the route changes something.

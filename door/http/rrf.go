@@ -126,23 +126,19 @@ type RRFMetadata struct {
 }
 
 func rrfRoutes() []*route {
-	r := operation(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
+	r := reading(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
 		`"fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`,
 		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch, plainErrors: true,
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
 			"list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
-		func(ctx context.Context, c *call, in *rrfPost) (*RRFAnswer, error) { return c.rrf(ctx, in) })
+		func(ctx context.Context, c *call, r *collection.Reader, in *rrfPost) (*RRFAnswer, error) {
+			return c.rrf(ctx, r, in.Body)
+		})
 	r.own = func(a *API, body []byte) (any, error) { return a.bindRRF(body) }
 	return []*route{r}
 }
 
-func (c *call) rrf(ctx context.Context, in *rrfPost) (*RRFAnswer, error) {
-	reader, err := c.reader(in.Where)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	q := in.Body
+func (c *call) rrf(ctx context.Context, reader *collection.Reader, q RRFBody) (*RRFAnswer, error) {
 	found, err := reader.Fused(ctx, q.Query, q.Method, q.K, q.TopK)
 	if err != nil {
 		if errors.Is(err, sheaf.ErrInvalid) || c.request.Context().Err() != nil {

@@ -9,21 +9,16 @@ import (
 	"sheaf/collection/access"
 )
 
-// SearchFields are the fields of a search, in parameters or in a body.
-type SearchFields struct {
-	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
-	AnswerFields
-}
-
-// RankedFields choose the ranking of any search.
+// RankedFields choose the ranking of any search. Parameters come only in bodies.
 type RankedFields struct {
-	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
-	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in this window, START..END; both days are included, and either may be missing. Documents without the property created pass."`
-	Updated string   `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in this window, START..END, by their properties updated, modified and lastmod. Documents without these are taken to be 90 days old: they pass a window that starts before that and has no end."`
-	Sets    []string `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets. They narrow what is found, and never widen it."`
-	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
-	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" doc:"How many results a page has; left out, as many as the profile says: 20 for tree, 30 for tiered, 10 for the others."`
-	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+	Filter     string             `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
+	Created    string             `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in this window, START..END; both days are included, and either may be missing. Documents without the property created pass."`
+	Updated    string             `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in this window, START..END, by their properties updated, modified and lastmod. Documents without these are taken to be 90 days old: they pass a window that starts before that and has no end."`
+	Sets       []string           `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets. They narrow what is found, and never widen it."`
+	Profile    string             `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
+	Limit      int                `json:"limit" query:"limit" min:"1" max:"100" doc:"How many results a page has; left out, as many as the profile says: 20 for tree, 30 for tiered, 10 for the others."`
+	Window     int                `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 // AnswerFields choose the content of an answer.
@@ -35,39 +30,38 @@ type AnswerFields struct {
 	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly; without a query none, unless sort is given."`
 }
 
-func (f *SearchFields) request(parameters map[string]Setting) collection.SearchRequest {
-	q := f.AnswerFields.request(parameters)
+// SearchFields are the fields of a search.
+type SearchFields struct {
+	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
+	AnswerFields
+}
+
+func (f *SearchFields) request() collection.SearchRequest {
+	q := f.AnswerFields.request()
 	q.Text = f.Query
 	return q
 }
 
-func (f *AnswerFields) request(parameters map[string]Setting) collection.SearchRequest {
-	q := f.RankedFields.request(parameters)
+func (f *AnswerFields) request() collection.SearchRequest {
+	q := f.RankedFields.request()
 	q.Explain, q.Facets, q.Sort, q.Count = f.Explain, f.Facets, f.Sort, f.Count
 	return q
 }
 
-func (f *RankedFields) request(parameters map[string]Setting) collection.SearchRequest {
+func (f *RankedFields) request() collection.SearchRequest {
 	return collection.SearchRequest{Filter: f.Filter, Created: f.Created, Updated: f.Updated, Sets: f.Sets,
-		Profile: f.Profile, Parameters: settings(parameters), Limit: f.Limit, Window: f.Window}
+		Profile: f.Profile, Parameters: settings(f.Parameters), Limit: f.Limit, Window: f.Window}
 }
 
-// AskedBody has the fields of a search in a body.
-type AskedBody struct {
-	SearchFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
-}
-
-// SearchBody is the body of a search, whose answer has pages.
+// SearchBody has the fields of a search whose answer has pages.
 type SearchBody struct {
-	AskedBody
-	Cursor string `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
+	SearchFields
+	Cursor string `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
 }
 
 type searchGet struct {
 	Where
-	SearchFields
-	Cursor string `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
+	SearchBody
 }
 
 type searchPost struct {
@@ -75,30 +69,23 @@ type searchPost struct {
 	Body SearchBody
 }
 
-func (c *call) search(ctx context.Context, w Where, cursor string, q collection.SearchRequest) (*collection.Answer,
-	error) {
-	r, err := c.reader(w)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var a *collection.Answer
-	if cursor != "" {
+// search returns an answer, or another page of one: of passages similar to id, or of the query of q without id.
+func (c *call) search(ctx context.Context, r *collection.Reader, cursor string, id sheaf.ID,
+	q collection.SearchRequest) (a *collection.Answer, err error) {
+	switch {
+	case cursor != "":
+		q.Text += string(id)
 		a, err = r.Page(ctx, cursor, q)
-	} else {
+	case id != "":
+		a, err = r.Similar(ctx, id, q)
+	default:
 		a, err = r.Search(ctx, q)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.timings = a.Timings
+		c.degraded(a.Failures)
 	}
-	c.finds(a)
-	return a, nil
-}
-
-// finds records what the log and the headers say of an answer.
-func (c *call) finds(a *collection.Answer) {
-	c.timings = a.Timings
-	c.degraded(a.Failures)
+	return a, err
 }
 
 // degraded logs the failed parts of a search that was answered.
@@ -133,19 +120,16 @@ type chunkGet struct {
 	Neighbors int      `query:"neighbors" min:"0" max:"50" doc:"Also so many chunks before and after."`
 }
 
-type similarGet struct {
-	Where
-	AnswerFields
-	Cursor string   `query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
-	ID     sheaf.ID `query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
-}
-
-// SimilarBody asks for passages like a chunk.
+// SimilarBody asks for passages similar to a chunk.
 type SimilarBody struct {
 	AnswerFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
-	Cursor     string             `json:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
-	ID         sheaf.ID           `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
+	Cursor string   `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
+	ID     sheaf.ID `json:"id" query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
+}
+
+type similarGet struct {
+	Where
+	SimilarBody
 }
 
 type similarPost struct {
@@ -155,7 +139,7 @@ type similarPost struct {
 
 // ExplainBody asks how results came about.
 type ExplainBody struct {
-	AskedBody
+	SearchFields
 	Brief bool `json:"brief" doc:"Only what a drawing of the steps needs: no snippets and no arithmetic, and of every step only the hits that are results, or among the best five of a step, with their ranks."`
 }
 
@@ -164,15 +148,14 @@ type explainPost struct {
 	Body ExplainBody
 }
 
-// RankedBody has the fields of a ranking in a body.
+// RankedBody has the fields of a ranking.
 type RankedBody struct {
 	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
 	RankedFields
-	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 func (b *RankedBody) request() collection.SearchRequest {
-	q := b.RankedFields.request(b.Parameters)
+	q := b.RankedFields.request()
 	q.Text = b.Query
 	return q
 }
@@ -209,103 +192,61 @@ func searchRoutes() []*route {
 		"exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking " +
 		"of one generation of the index: nothing is shown twice or lost while the index changes."
 	return []*route{
-		operation(route{method: "GET", path: "/v1/search", id: "search", summary: "Search", about: about,
+		reading(route{method: "GET", path: "/v1/search", id: "search", summary: "Search", about: about,
 			scope: access.ScopeSearch, fails: []int{422}},
-			func(ctx context.Context, c *call, in *searchGet) (*collection.Answer, error) {
-				return c.search(ctx, in.Where, in.Cursor, in.request(nil))
+			func(ctx context.Context, c *call, r *collection.Reader, in *searchGet) (*collection.Answer, error) {
+				return c.search(ctx, r, in.Cursor, "", in.request())
 			}),
-		operation(route{method: "POST", path: "/v1/search", id: "searchPost",
+		reading(route{method: "POST", path: "/v1/search", id: "searchPost",
 			example: `{"query": "undo a commit", "limit": 5, "parameters": {"meaning": 0.3}, "facets": ["tag"]}`,
 			summary: "Search, with parameters of the profile", about: about, scope: access.ScopeSearch, fails: []int{422}},
-			func(ctx context.Context, c *call, in *searchPost) (*collection.Answer, error) {
-				return c.search(ctx, in.Where, in.Body.Cursor, in.Body.request(in.Body.Parameters))
+			func(ctx context.Context, c *call, r *collection.Reader, in *searchPost) (*collection.Answer, error) {
+				return c.search(ctx, r, in.Body.Cursor, "", in.Body.request())
 			}),
-		operation(route{method: "GET", path: "/v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
+		reading(route{method: "GET", path: "/v1/chunks/{id}", id: "chunk", summary: "Read a chunk or a document",
 			scope: access.ScopeSearch,
 			about: "What does not exist and what the caller may not see are answered alike."},
-			func(ctx context.Context, c *call, in *chunkGet) (*collection.Part, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, _ *call, r *collection.Reader, in *chunkGet) (*collection.Part, error) {
 				return r.Get(ctx, in.ID, collection.GetOptions{Body: in.OwnBody, Neighbors: in.Neighbors})
 			}),
-		operation(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one",
+		reading(route{method: "GET", path: "/v1/similar", id: "similar", summary: "Find passages like one",
 			scope: access.ScopeSearch, fails: []int{422},
 			about: "Finds passages of other documents: by the words that are frequent in this one and rare elsewhere, and " +
 				"by meaning."},
-			func(ctx context.Context, c *call, in *similarGet) (*collection.Answer, error) {
-				return c.similar(ctx, in.Where, in.Cursor, in.ID, in.request(nil))
+			func(ctx context.Context, c *call, r *collection.Reader, in *similarGet) (*collection.Answer, error) {
+				return c.search(ctx, r, in.Cursor, in.ID, in.request())
 			}),
-		operation(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
+		reading(route{method: "POST", path: "/v1/similar", id: "similarPost", example: `{"id": "notes:guides/git.md", ` +
 			`"limit": 5}`, summary: "Find passages like one, with parameters of the profile", scope: access.ScopeSearch,
 			fails: []int{422}},
-			func(ctx context.Context, c *call, in *similarPost) (*collection.Answer, error) {
-				return c.similar(ctx, in.Where, in.Body.Cursor, in.Body.ID, in.Body.request(in.Body.Parameters))
+			func(ctx context.Context, c *call, r *collection.Reader, in *similarPost) (*collection.Answer, error) {
+				return c.search(ctx, r, in.Body.Cursor, in.Body.ID, in.Body.request())
 			}),
-		operation(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
+		reading(route{method: "POST", path: "/v1/explain", id: "explain", example: `{"query": "undo a commit"}`,
 			summary: "Say how results came about", scope: access.ScopeSearch, fails: []int{422},
 			about: "The answer to a search with the ranking after every step of the profile and the arithmetic of every score."},
-			func(ctx context.Context, c *call, in *explainPost) (*collection.Explanation, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
-				q := in.Body.request(in.Body.Parameters)
+			func(ctx context.Context, c *call, r *collection.Reader, in *explainPost) (*collection.Explanation, error) {
+				q := in.Body.request()
 				q.Brief = in.Body.Brief
 				e, err := r.Explain(ctx, q)
-				if err != nil {
-					return nil, err
+				if err == nil {
+					c.timings = e.Timings
+					c.degraded(e.Failures)
 				}
-				c.timings = e.Timings
-				c.degraded(e.Failures)
-				return e, nil
+				return e, err
 			}),
-		operation(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence",
+		reading(route{method: "POST", path: "/v1/explain/absence", id: "explainAbsence",
 			example: `{"query": "undo a commit", "id": "notes:guides/git.md"}`, summary: "Say why a chunk is not among " +
 				"the results", scope: access.ScopeSearch, fails: []int{422}},
-			func(ctx context.Context, c *call, in *absencePost) (*collection.Absence, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, _ *call, r *collection.Reader, in *absencePost) (*collection.Absence, error) {
 				return r.WhyNot(ctx, in.Body.request(), in.Body.ID)
 			}),
-		operation(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges",
+		reading(route{method: "POST", path: "/v1/explain/changes", id: "explainChanges",
 			example: `{"query": "undo a commit", "change": {"meaning": 0}}`, summary: "Say which results move when " +
 				"parameters change", scope: access.ScopeSearch, fails: []int{422}},
-			func(ctx context.Context, c *call, in *changesPost) (*Moves, error) {
-				r, err := c.reader(in.Where)
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
+			func(ctx context.Context, _ *call, r *collection.Reader, in *changesPost) (*Moves, error) {
 				moves, err := r.WhatIf(ctx, in.Body.request(), settings(in.Body.Change))
 				return &Moves{moves}, err
 			}),
 	}
-}
-
-func (c *call) similar(ctx context.Context, w Where, cursor string, id sheaf.ID,
-	q collection.SearchRequest) (*collection.Answer, error) {
-	r, err := c.reader(w)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var a *collection.Answer
-	if cursor != "" {
-		q.Text = string(id)
-		a, err = r.Page(ctx, cursor, q)
-	} else {
-		a, err = r.Similar(ctx, id, q)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.finds(a)
-	return a, nil
 }

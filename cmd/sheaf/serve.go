@@ -213,10 +213,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.
 func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) error {
-	page, err := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
-	if err != nil {
-		return err
-	}
+	page := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)

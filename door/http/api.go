@@ -108,6 +108,7 @@ type API struct {
 	routes  []*route
 	mounts  []mount
 	metrics *metrics
+	zipped  http.Handler // serve, with compressed answers
 	// Writes have slots of their own, because they wait for each other and must not stop searches.
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
@@ -145,6 +146,7 @@ func New(o Options) (*API, error) {
 		reads: newAdmission(o.Limits), writes: newAdmission(o.Limits),
 		bodies: semaphore.NewWeighted(o.Limits.Bodies), values: semaphore.NewWeighted(o.Limits.Bodies),
 	}
+	a.zipped = zipped(http.HandlerFunc(a.serve))
 	a.addRoutes()
 	a.document, a.page = a.documentOf(), sync.OnceValue(a.documentPage)
 	return a, nil

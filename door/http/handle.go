@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 
 	"sheaf"
@@ -29,7 +29,9 @@ import (
 const statusHungUp = 499
 
 // ServeHTTP implements http.Handler.
-func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) { a.zipped.ServeHTTP(w, req) }
+
+func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 	began := time.Now()
 	id := requestID(req)
 	h := w.Header()
@@ -112,7 +114,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	status = c.status
-	if err := send(w, req, c, out, began); err != nil {
+	if err := send(w, c, out, began); err != nil {
 		fail(fmt.Errorf("encode the answer: %w", err), r)
 	}
 }
@@ -343,14 +345,17 @@ func writePlain(w http.ResponseWriter, p *Problem) {
 	_, _ = w.Write(body)
 }
 
-// zippedBytes is the smallest answer that is compressed.
-const zippedBytes = 1400
-
-// zippers keeps compressors for reuse: each needs 0.8 MB of memory.
-var zippers = sync.Pool{New: func() any { z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed); return z }}
+// zipped compresses the answers of a handler when they are longer than a packet and the client accepts gzip.
+func zipped(h http.Handler) http.Handler {
+	zip, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+	if err != nil {
+		panic("compress answers: " + err.Error())
+	}
+	return zip(h)
+}
 
 // send encodes an answer before the first byte goes out, so a fault is still a problem.
-func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time.Time) error {
+func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
 	h := w.Header()
 	var body []byte
 	if r, ok := out.(*raw); ok {
@@ -368,20 +373,9 @@ func send(w http.ResponseWriter, req *http.Request, c *call, out any, began time
 		h.Set("Cache-Control", "no-store")
 	}
 	h.Set("Server-Timing", serverTiming(c.timings, time.Since(began)))
-	h.Add("Vary", "Accept-Encoding")
 	if c.status == http.StatusNotModified || c.status == http.StatusNoContent {
 		h.Del("Content-Type")
 		w.WriteHeader(c.status)
-		return nil
-	}
-	if len(body) >= zippedBytes && collection.TakesGzip(req.Header) {
-		h.Set("Content-Encoding", "gzip")
-		w.WriteHeader(c.status)
-		z := zippers.Get().(*gzip.Writer)
-		defer zippers.Put(z)
-		z.Reset(w)
-		_, _ = z.Write(body) // the caller may be gone
-		_ = z.Close()
 		return nil
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))

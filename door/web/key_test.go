@@ -32,10 +32,7 @@ func site(t *testing.T, o httpdoor.Options) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
 	h.Mount("/", "", pages)
 	h.Mount("/ui/", "", pages)
 	h.Mount(web.DocumentPath, access.ScopeSearch, pages)

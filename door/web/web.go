@@ -6,19 +6,15 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"sheaf"
@@ -39,15 +35,9 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-// asset is a file of the page.
-type asset struct {
-	content []byte
-	kind    string
-	// tag is a weak ETag: it is the same with and without compression.
-	tag string
-	// packed returns the compressed content, which the first call makes.
-	packed func() []byte
-}
+// kinds are the content types of the files of the page. Those of systems differ, and are slow to ask for.
+var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
 // policy allows the page to show itself and to ask its own server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -65,24 +55,7 @@ const DocumentPath = "/ui/document"
 //
 // for an api.API a. All addresses of the page are relative, so a program can mount a below a path:
 // http.StripPrefix("/notes", a) at "/notes/".
-func Handler(o Options) (http.Handler, error) {
-	assets := map[string]*asset{}
-	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := static.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		assets["/ui/"+strings.TrimPrefix(name, "static/")] = newAsset(name, content)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the page: %w", err)
-	}
-	assets["/"] = assets["/ui/index.html"]
-	delete(assets, "/ui/index.html") // its addresses are relative to /
+func Handler(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -98,65 +71,27 @@ func Handler(o Options) (http.Handler, error) {
 			o.document(w, r)
 			return
 		}
-		a := assets[r.URL.Path]
-		if a == nil {
-			refuse(w, http.StatusNotFound, "there is nothing at this address")
-			return
-		}
-		a.serve(w, r)
-	}), nil
+		serveFile(w, r)
+	})
 }
 
-func newAsset(name string, content []byte) *asset {
-	sum := sha256.Sum256(content)
-	a := &asset{content: content, kind: "application/octet-stream", tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}
-	switch path.Ext(name) { // fixed here, because systems differ and are slow to answer
-	case ".js":
-		a.kind = "text/javascript; charset=utf-8"
-	case ".css":
-		a.kind = "text/css; charset=utf-8"
-	case ".html":
-		a.kind = "text/html; charset=utf-8"
-	case ".svg":
-		a.kind = "image/svg+xml"
+// serveFile answers with a file of the page. index.html is at / only, because its addresses are relative.
+func serveFile(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/ui/")
+	if r.URL.Path == "/" {
+		name = "index.html"
 	}
-	a.packed = sync.OnceValue(func() []byte { return pack(content) })
-	return a
-}
-
-// pack compresses the content of a file.
-func pack(content []byte) []byte {
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err == nil {
-		_, err = z.Write(content)
-		err = errors.Join(err, z.Close())
-	}
-	if err != nil {
-		panic("compress into memory: " + err.Error())
-	}
-	return packed.Bytes()
-}
-
-func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", a.kind)
-	h.Set("ETag", a.tag)
-	h.Set("Cache-Control", "no-cache") // asked again with the tag, since a new program has new files
-	h.Set("Vary", "Accept-Encoding")
-	if collection.Unchanged(strings.Join(r.Header.Values("If-None-Match"), ","), a.tag) {
-		w.WriteHeader(http.StatusNotModified)
+	content, err := static.ReadFile("static/" + name)
+	if err != nil || r.URL.Path == "/ui/index.html" {
+		refuse(w, http.StatusNotFound, "there is nothing at this address")
 		return
 	}
-	content := a.content
-	if collection.TakesGzip(r.Header) {
-		h.Set("Content-Encoding", "gzip")
-		content = a.packed()
-	}
-	h.Set("Content-Length", fmt.Sprint(len(content)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(content) // the client may have gone
-	}
+	sum := sha256.Sum256(content)
+	h := w.Header()
+	h.Set("Content-Type", kinds[path.Ext(name)])
+	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sum[:8])) // weak: it is the same with and without compression
+	h.Set("Cache-Control", "no-cache")            // asked again with the tag, since a new program has new files
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
 // page is a document with its text as HTML.

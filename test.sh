@@ -77,7 +77,7 @@ GOOS=linux GOARCH=386 CGO_ENABLED=0 go vet -gcflags='all=-N -l' ./...
 
 if [ "${1:-}" = --long ]; then
 	say "two builds of a release are the same bytes"
-	sh release.sh --check --only linux/amd64
+	sh release.sh --check
 fi
 
 # start NAME VARIABLE SECONDS starts a server for tests, unless its variable names

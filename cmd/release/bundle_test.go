@@ -21,18 +21,29 @@ func TestBundleStarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	t.Setenv("SOURCE_DATE_EPOCH", "1767323045")
 	dir, home := t.TempDir(), t.TempDir()
-	src := source{version: "1.2.3", commit: "ab", date: day, home: "https://example.org/you/sheaf"}
-	host := target{runtime.GOOS, runtime.GOARCH}
-	if err := build(t.Context(), src, host, filepath.Join("..", ".."), host.binary(dir)); err != nil {
+	program := filepath.Join(dir, "sheaf")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", program, "../sheaf").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "share"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := makeBundle(src, host, dir, []file{{name: "LICENSE"}, {name: "README.md"}}); err != nil {
+	for _, name := range []string{"LICENSE", "NOTICE.md"} {
+		if err := os.WriteFile(filepath.Join(dir, "share", name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := makeBundle(build{"1.2.3", runtime.GOOS, runtime.GOARCH}, program, dir); err != nil {
 		t.Fatal(err)
 	}
 	unpacked := filepath.Join(home, "bundle")
-	names := unzip(t, filepath.Join(dir, "sheaf-1.2.3-"+host.os+"-"+host.arch+".mcpb"), unpacked)
-	want := []string{"manifest.json", "server/" + filepath.Base(host.binary(dir)), "LICENSE"}
+	names := unzip(t, filepath.Join(dir, "sheaf-1.2.3-"+runtime.GOOS+"-"+runtime.GOARCH+".mcpb"), unpacked)
+	want := []string{"manifest.json", "server/" + filepath.Base(program), "LICENSE", "NOTICE.md"}
 	if !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
 	}
@@ -40,9 +51,23 @@ func TestBundleStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m bundle
+	var m struct {
+		Version string
+		Server  struct {
+			Config struct {
+				Command string
+				Args    []string
+			} `json:"mcp_config"`
+		}
+		Tools         []struct{ Name string }
+		Compatibility struct{ Platforms []string }
+	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
+	}
+	system := strings.Replace(runtime.GOOS, "windows", "win32", 1)
+	if m.Version != "1.2.3" || !slices.Equal(m.Compatibility.Platforms, []string{system}) {
+		t.Errorf("version %q for %q, want 1.2.3 for %s", m.Version, m.Compatibility.Platforms, system)
 	}
 	folder := filepath.Join(home, "my notes")
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -118,23 +143,4 @@ func unzip(t *testing.T, name, dir string) (names []string) {
 		}
 	}
 	return names
-}
-
-// TestManifestNamesTheSystem: assistants name systems in their own way.
-func TestManifestNamesTheSystem(t *testing.T) {
-	for system, want := range map[string]string{"linux": "linux", "darwin": "darwin", "windows": "win32"} {
-		m := manifest(source{version: "1.2.3"}, target{system, "arm64"}, "sheaf.exe")
-		got, entry := m.Compatibility.Platforms, m.Server.EntryPoint
-		if len(got) != 1 || got[0] != want || entry != "server/sheaf.exe" {
-			t.Errorf("%s: %q, %q", system, got, entry)
-		}
-	}
-	for goMod, want := range map[string]string{
-		"module sheaf\n":                      "",
-		"module example.org/a/b\n\ngo 1.26\n": "https://example.org/a/b",
-	} {
-		if got := homepage([]byte(goMod)); got != want {
-			t.Errorf("%q: %q, want %q", goMod, got, want)
-		}
-	}
 }

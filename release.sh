@@ -3,8 +3,8 @@
 # materials, a Homebrew formula, a container file and checksums. It needs Go and git, and installs goreleaser and
 # cyclonedx-gomod into the user's cache (some minutes, once). .goreleaser.yaml says what a release holds.
 #
-#   sh release.sh [VERSION]   builds everything, and runs what can run here; VERSION is like 1.2.3. Without VERSION it is
-#                             the tag of the commit, or 0.0.0-DATE-COMMIT
+#   sh release.sh [VERSION]   builds everything, and runs what can run here. VERSION is like 1.2.3; without it the
+#                             version is the tag of the commit, or 0.0.0-DATE-COMMIT
 #   sh release.sh --check     builds for Linux twice, in two folders and from nothing, and compares the bytes
 #
 # URL is where the archives will be, for the Homebrew formula: URL=https://example.org/sheaf sh release.sh
@@ -39,8 +39,8 @@ if [ "$VERSION" = --check ]; then
 	trap 'chmod -R u+w "$there"; rm -rf "$there"' EXIT
 	once() { goreleaser build --clean --single-target --snapshot --skip=post-hooks --output "$there/$1"; }
 	once here
-	git ls-files -z --cached --others --exclude-standard | xargs -0 tar -cf - | (mkdir "$there/copy" && tar -xf - -C "$there/copy")
-	cp -R .git "$there/copy/"
+	mkdir "$there/copy"
+	git ls-files -z --cached --others --exclude-standard | xargs -0 tar -cf - .git | tar -xf - -C "$there/copy"
 	(cd "$there/copy" && GOCACHE=$there/cache once there)
 	cmp "$there/here" "$there/there"
 	echo "two builds in two folders, one from nothing, are the same bytes: $(sha256sum <"$there/here")"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes what every archive of a release holds beside the program: manual pages, completions, documents, licenses.
 #
-#   sh scripts/share.sh FOLDER    FOLDER holds the programs sheaf and release; it gets share/ and debian/, the same for /usr/share
+#   sh scripts/share.sh FOLDER    FOLDER holds the programs sheaf and release. It gets share/, and debian/ with the same
+#                                 as it lies in /usr/share
 set -eu
 program=$1/sheaf share=$1/share debian=$1/debian
 mkdir -p "$share/completions" "$debian/doc/sheaf"

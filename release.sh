@@ -28,6 +28,11 @@ if [ $# = 0 ] && [ -n "$(git status --porcelain)" ]; then
 	VERSION=$VERSION+dirty
 fi
 
+echo "$VERSION" | grep -Eq '^--check$|^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?$' || {
+	echo "release.sh: version \"$VERSION\": must look like 1.2.3 or 1.2.3-rc.1, or be --check" >&2
+	exit 2
+}
+
 echo "installing goreleaser and cyclonedx-gomod into $tools (some minutes the first time)"
 GOBIN=$tools go install github.com/goreleaser/goreleaser/v2@v2.14.3
 GOBIN=$tools go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
@@ -46,10 +51,6 @@ if [ "$VERSION" = --check ]; then
 	echo "two builds in two folders, one from nothing, are the same bytes: $(sha256sum <"$there/here")"
 	exit
 fi
-echo "$VERSION" | grep -Eq '^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.]+)?$' || {
-	echo "release.sh: version \"$VERSION\": must look like 1.2.3 or 1.2.3-rc.1" >&2
-	exit 2
-}
 VERSION=${VERSION#v}
 export VERSION
 

@@ -38,11 +38,11 @@ func notes(t *testing.T) string {
 // every class; those of headings have their chunk.
 func TestCorpus(t *testing.T) {
 	dir := notes(t)
-	c, err := ReadFolders([]string{dir}, 500)
+	c, err := readFolders([]string{dir}, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadFolders([]string{dir}, 500)
+	again, err := readFolders([]string{dir}, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestCorpus(t *testing.T) {
 	if classes["real"] < 100 || classes["hot"] < 20 {
 		t.Errorf("queries: %v", classes)
 	}
-	if _, err := ReadFolders([]string{t.TempDir()}, 500); err == nil {
+	if _, err := readFolders([]string{t.TempDir()}, 500); err == nil {
 		t.Error("an empty folder is no error")
 	}
 }

@@ -60,10 +60,10 @@ const (
 	seed          = 20_240_531
 )
 
-// ReadFolders makes a corpus of n chunks from the Markdown files below folders, always the same: sections cut at
+// readFolders makes a corpus of n chunks from the Markdown files below folders, always the same: sections cut at
 // headings and at about 2,000 bytes, from a seeded shuffle of the files. When the folders have too few, their
 // sentences make the rest.
-func ReadFolders(folders []string, n int) (*Corpus, error) {
+func readFolders(folders []string, n int) (*Corpus, error) {
 	var files []string
 	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

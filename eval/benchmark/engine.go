@@ -41,7 +41,7 @@ type Sized interface {
 	Process() string
 }
 
-// processOf returns the process of an engine, as [Resident] takes it.
+// processOf returns the process of an engine, as [pages] takes it.
 func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
 		return s.Process()
@@ -60,7 +60,7 @@ func Main(make func(Task, Meta) Engine) {
 	defer stop()
 	r, err := RunEngine(ctx, os.Args[1], Task(os.Args[2]), os.Args[3], make)
 	switch {
-	case errors.Is(err, ErrNoTask):
+	case errors.Is(err, errNoTask):
 		os.Exit(statusNoTask)
 	case err == nil:
 		err = json.NewEncoder(os.Stdout).Encode(r)
@@ -84,7 +84,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	}
 	e := make(task, m)
 	if e == nil {
-		return nil, ErrNoTask
+		return nil, errNoTask
 	}
 	queries, err := readLines[Query](filepath.Join(dir, queriesFile))
 	if err != nil {
@@ -107,7 +107,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	err = measure(ctx, queries, m, r, func(ctx context.Context, i int) ([]string, error) {
 		return e.Ask(ctx, queries[i].Text, vectors[i])
 	})
-	r.SearchBytes = Resident(processOf(e))
+	r.SearchBytes, _ = pages(processOf(e))
 	return r, errors.Join(err, e.Close())
 }
 
@@ -119,8 +119,8 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	}
 	defer corpus.free()
 	debug.FreeOSMemory()
-	before := Anonymous(processOf(e))
-	most := watch(func() int64 { return Anonymous(processOf(e)) })
+	before := anonymous(processOf(e))
+	most := watch(func() int64 { return anonymous(processOf(e)) })
 	began := time.Now()
 	err = e.Build(ctx, index, corpus.docs.Items, corpus.vectors.Items)
 	r.BuildSeconds = time.Since(began).Seconds()
@@ -169,20 +169,15 @@ func folderBytes(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Resident returns the resident size of a process in bytes, by its number or "self". It returns 0 for "" and when
-// unknown.
-func Resident(process string) int64 {
-	all, _ := pages(process)
-	return all
-}
-
-// Anonymous returns the part of a process's resident size that is its own memory. It excludes shared memory and
+// anonymous returns the part of a process's resident size that is its own memory. It excludes shared memory and
 // pages of files, which the kernel can take back at any time.
-func Anonymous(process string) int64 {
+func anonymous(process string) int64 {
 	all, shared := pages(process)
 	return all - shared
 }
 
+// pages returns the resident size of a process in bytes, by its number or "self", and the part that is shared or of
+// files. It returns 0 for "" and when unknown.
 func pages(process string) (all, shared int64) {
 	if process == "" {
 		return 0, 0

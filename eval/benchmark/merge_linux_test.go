@@ -9,12 +9,12 @@ import (
 // segments, and then merge them. MB/cpu-s is the size of titles and bodies by the processor time of the merge
 // alone.
 func BenchmarkMerge(b *testing.B) {
-	corpus, _ := keptCorpus(b)
+	corpus, input := keptInput(b)
 	for b.Loop() {
 		b.StopTimer()
-		dir, input := b.TempDir(), int64(0)
+		dir := b.TempDir()
 		engine := &own{task: TaskWords, memory: 64 << 20}
-		if err := engine.build(context.Background(), dir, eachBatch(b, corpus, &input)); err != nil {
+		if err := engine.Build(context.Background(), dir, corpus.docs.Items, nil); err != nil {
 			b.Fatal(err)
 		}
 		if err := engine.Open(dir); err != nil {

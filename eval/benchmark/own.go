@@ -1,10 +1,10 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -54,22 +54,8 @@ func (e *own) Close() error { return e.store.Close() }
 // batchChunks is how many chunks the engine gets at a time.
 const batchChunks = 2000
 
-// Build implements [Engine].
+// Build implements [Engine]. It adds batches on all processors.
 func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error {
-	from := 0
-	return e.build(ctx, dir, func() ([]Document, [][]float32, error) {
-		to := min(from+batchChunks, len(docs))
-		part, rows := docs[from:to], [][]float32(nil)
-		if e.task != TaskWords {
-			rows = vectors[from:to]
-		}
-		from = to
-		return part, rows, nil
-	})
-}
-
-// build indexes what next returns, as [feed] calls it.
-func (e *own) build(ctx context.Context, dir string, next func() ([]Document, [][]float32, error)) error {
 	if err := e.Open(dir); err != nil {
 		return err
 	}
@@ -78,10 +64,12 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 		return err
 	}
 	defer func() { _ = w.Close() }() // a second Close after a successful load does nothing
-	err = feed(ctx, next, func(ctx context.Context, docs []Document, vectors [][]float32) error {
-		return w.Add(ctx, e.batch(docs, vectors))
-	})
-	if err != nil {
+	adding, all := errgroup.WithContext(ctx)
+	adding.SetLimit(runtime.GOMAXPROCS(0))
+	for from := 0; from < len(docs) && all.Err() == nil; from += batchChunks {
+		adding.Go(func() error { return w.Add(all, e.batch(docs, vectors, from)) })
+	}
+	if err := cmp.Or(adding.Wait(), ctx.Err()); err != nil {
 		return err
 	}
 	if err := w.Commit(ctx); err != nil {
@@ -93,33 +81,9 @@ func (e *own) build(ctx context.Context, dir string, next func() ([]Document, []
 	return e.Close()
 }
 
-// feed passes the results of next to add, on all processors, until next returns nothing. Only one goroutine at a
-// time calls next.
-func feed(ctx context.Context, next func() ([]Document, [][]float32, error),
-	add func(context.Context, []Document, [][]float32) error) error {
-	var mu sync.Mutex
-	adding, all := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
-		adding.Go(func() error {
-			for {
-				mu.Lock()
-				docs, vectors, err := next()
-				mu.Unlock()
-				if err != nil || len(docs) == 0 {
-					return err
-				}
-				if err := add(all, docs, vectors); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	return adding.Wait()
-}
-
-// batch returns what the engine indexes of documents.
-func (e *own) batch(docs []Document, vectors [][]float32) (batch store.Batch) {
-	for i := range docs {
+// batch returns what the engine indexes of the documents from a position on.
+func (e *own) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
+	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}
 		if e.task != TaskVectors {
 			c.Fields = []store.Field{{Name: sheaf.FieldTitle, Text: docs[i].Title}, {Name: sheaf.FieldBody, Text: docs[i].Text}}

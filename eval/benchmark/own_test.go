@@ -2,8 +2,10 @@ package benchmark
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	"sheaf"
 	"sheaf/internal/offheap"
 )
 
@@ -11,15 +13,10 @@ import (
 func TestBuildEnds(t *testing.T) {
 	before := offheap.InUse()
 	e := &own{task: TaskWords}
-	gone, batches := errors.New("the corpus is gone"), 0
-	err := e.build(t.Context(), t.TempDir(), func() ([]Document, [][]float32, error) {
-		if batches++; batches > 1 {
-			return nil, nil, gone
-		}
-		return []Document{{ID: "a", Title: "one", Text: "some words"}}, nil, nil
-	})
-	if !errors.Is(err, gone) {
-		t.Fatal(err)
+	docs := slices.Repeat([]Document{{ID: "a", Title: "one", Text: "some words"}}, 2*batchChunks)
+	docs[len(docs)-1].ID = ""
+	if err := e.Build(t.Context(), t.TempDir(), docs, nil); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Fatalf("a chunk without an ID: %v", err)
 	}
 	if left := offheap.InUse() - before; left != 0 {
 		t.Errorf("%d bytes are not given back", left)

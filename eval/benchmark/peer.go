@@ -146,27 +146,11 @@ func FindPeers(dir string) ([]Peer, error) {
 	return out, nil
 }
 
-// ErrNoTask means that an engine does not support a task.
-var ErrNoTask = errors.New("does not do this")
+// errNoTask means that an engine does not support a task.
+var errNoTask = errors.New("does not do this")
 
-// tail keeps the end of what is written to it.
-type tail struct{ b []byte }
-
-const tailBytes = 2000
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if len(t.b) > 2*tailBytes {
-		t.b = append(t.b[:0], t.b[len(t.b)-tailBytes:]...)
-	}
-	return len(p), nil
-}
-
-// String returns the text on one line.
-func (t *tail) String() string {
-	return strings.Join(strings.Fields(string(t.b[max(0, len(t.b)-tailBytes):])), " ")
-}
+// saidBytes is how much of a failed peer's error stream is shown, from its end.
+const saidBytes = 2000
 
 // Run lets a peer do a task on the corpus in dir. An error ends with the peer's last words on its error stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
@@ -176,18 +160,19 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	}
 	defer func() { _ = os.RemoveAll(index) }()
 	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, task.asked(), index)...)
-	var said tail
-	cmd.Stderr = &said
 	// A peer may have a server to stop.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == statusNoTask {
-		return nil, ErrNoTask
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		if exit.ExitCode() == statusNoTask {
+			return nil, errNoTask
+		}
+		said := exit.Stderr[max(0, len(exit.Stderr)-saidBytes):]
+		err = fmt.Errorf("%w: %s", err, strings.Join(strings.Fields(string(said)), " "))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w: %s", p.Name, task, err, &said)
+		return nil, fmt.Errorf("%s: %s: %w", p.Name, task, err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(out, r); err != nil {
@@ -209,8 +194,8 @@ func (r *Result) valid(name string) error {
 	return nil
 }
 
-// WriteVectors writes the vectors of documents and queries, and their numbers, to the corpus folder.
-func WriteVectors(dir string, documents, queries [][]float32, m Meta) error {
+// writeVectors writes the vectors of documents and queries, and their numbers, to the corpus folder.
+func writeVectors(dir string, documents, queries [][]float32, m Meta) error {
 	for name, rows := range map[string][][]float32{vectorsFile: documents, queryVectorsFile: queries} {
 		b := make([]byte, 0, 4*m.Dims*len(rows))
 		for _, row := range rows {

@@ -1,7 +1,6 @@
 package benchmark
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -22,33 +21,21 @@ const (
 	plotBottom = 50
 )
 
-// point has the times of a query for a number of chunks.
-type point struct{ chunks, p50, p99 float64 }
-
 // SVG writes a picture with a panel for each task and class: the p50 (line) and p99 (dashes) of every engine over
 // the number of chunks, both logarithmic.
 func (r *Report) SVG(w io.Writer) error {
-	type panel struct {
-		title string
-		lines map[string][]point
-	}
-	var panels []panel
 	var peers []string
+	for _, row := range r.Rows {
+		if row.Result != nil && !slices.Contains(peers, row.Peer) {
+			peers = append(peers, row.Peer)
+		}
+	}
+	var panels []string
 	for _, task := range Tasks {
 		for _, class := range classes {
-			p := panel{title: fmt.Sprintf("%s, %s queries: p50 (line), p99 (dashes)", task, class), lines: map[string][]point{}}
-			for _, row := range r.Rows {
-				if row.Task != task || row.Result == nil || row.Result.Classes[class] == nil {
-					continue
-				}
-				c := row.Result.Classes[class]
-				p.lines[row.Peer] = append(p.lines[row.Peer], point{float64(row.Chunks), c.Quantile(0.5), c.Quantile(0.99)})
-				if !slices.Contains(peers, row.Peer) {
-					peers = append(peers, row.Peer)
-				}
-			}
-			if len(p.lines) > 0 {
-				panels = append(panels, p)
+			if lines := r.series(task, class); len(lines) > 0 {
+				title := fmt.Sprintf("%s, %s queries: p50 (line), p99 (dashes)", task, class)
+				panels = append(panels, panel(title, lines, peers, float64(panelHigh*len(panels))))
 			}
 		}
 	}
@@ -56,20 +43,21 @@ func (r *Report) SVG(w io.Writer) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" `+
 		`font-size="12">`+"\n", plotWidth, panelHigh*len(panels))
 	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	for i, p := range panels {
-		drawPanel(&b, p.title, p.lines, peers, float64(i*panelHigh))
-	}
-	b.WriteString("</svg>\n")
+	b.WriteString(strings.Join(panels, "") + "</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers []string, y0 float64) {
+// panel draws the lines of one task and class, from y0 downward.
+func panel(title string, lines []line, peers []string, y0 float64) string {
+	b := &strings.Builder{}
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, points := range lines {
-		for _, p := range points {
-			lowX, highX = min(lowX, p.chunks), max(highX, p.chunks)
-			lowY, highY = min(lowY, p.p50), max(highY, p.p99)
+	ticks := map[int]bool{}
+	for _, l := range lines {
+		for chunks, c := range l.classes {
+			ticks[chunks] = true
+			lowX, highX = min(lowX, float64(chunks)), max(highX, float64(chunks))
+			lowY, highY = min(lowY, c.Quantile(0.5)), max(highY, c.Quantile(0.99))
 		}
 	}
 	lowX, highX = lowX/1.2, highX*1.2
@@ -87,34 +75,31 @@ func drawPanel(b *strings.Builder, title string, lines map[string][]point, peers
 			`text-anchor="end">%s</text>`+"\n",
 			plotLeft, plotWidth-plotRight, y(v), y(v), plotLeft-6, y(v)+4, micros(v))
 	}
-	ticks := map[float64]bool{}
-	for n, peer := range peers {
-		points := lines[peer]
-		if len(points) == 0 {
-			continue
-		}
-		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.chunks, b.chunks) })
+	for _, l := range lines {
+		n := slices.Index(peers, l.peer)
 		color := plotColors[n%len(plotColors)]
 		var p50, p99 strings.Builder
-		for _, p := range points {
-			ticks[p.chunks] = true
-			fmt.Fprintf(&p50, "%.1f,%.1f ", x(p.chunks), y(p.p50))
-			fmt.Fprintf(&p99, "%.1f,%.1f ", x(p.chunks), y(p.p99))
+		for _, chunks := range slices.Sorted(maps.Keys(l.classes)) {
+			at, low, high := x(float64(chunks)), l.classes[chunks].Quantile(0.5), l.classes[chunks].Quantile(0.99)
+			fmt.Fprintf(&p50, "%.1f,%.1f ", at, y(low))
+			fmt.Fprintf(&p99, "%.1f,%.1f ", at, y(high))
 			fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s: p50 %s, p99 %s</title></circle>`+"\n",
-				x(p.chunks), y(p.p50), color, html.EscapeString(peer), micros(p.p50), micros(p.p99))
+				at, y(low), color, html.EscapeString(l.peer), micros(low), micros(high))
 		}
 		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/><polyline points="%s" fill="none" `+
 			`stroke="%s" stroke-dasharray="4 3"/>`+"\n",
 			p50.String(), color, p99.String(), color)
 		at := y0 + 40 + float64(18*n)
 		fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="12" height="12" fill="%s"/><text x="%d" y="%.1f">%s</text>`+"\n",
-			plotWidth-plotRight+12, at-10, color, plotWidth-plotRight+30, at, html.EscapeString(peer))
+			plotWidth-plotRight+12, at-10, color, plotWidth-plotRight+30, at, html.EscapeString(l.peer))
 	}
 	for _, v := range slices.Sorted(maps.Keys(ticks)) {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%.0f</text>`+"\n", x(v), y0+panelHigh-plotBottom+18, v)
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", x(float64(v)),
+			y0+panelHigh-plotBottom+18, v)
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%.1f" text-anchor="middle">chunks</text>`+"\n", (plotWidth-plotRight+plotLeft)/2, y0+
-		panelHigh-12)
+	fmt.Fprintf(b, `<text x="%d" y="%.1f" text-anchor="middle">chunks</text>`+"\n", (plotWidth-plotRight+plotLeft)/2,
+		y0+panelHigh-12)
+	return b.String()
 }
 
 // micros formats a time in microseconds.

@@ -52,16 +52,10 @@ const (
 
 // verdicts name the engines of a group whose times cannot be compared with the others, because they find less.
 func verdicts(group []Row) (lines []string) {
-	value := func(r *Row) float64 {
-		if r.Task.nearest() {
-			return r.Recall
-		}
-		return r.MRR
-	}
-	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(value(&a), value(&b)) }) // NaN is least
+	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.found(), b.found()) }) // NaN is least
 	for i := range group {
 		row := &group[i]
-		mine, most := value(row), value(&best)
+		mine, most := row.found(), best.found()
 		switch nearest := row.Task.nearest(); {
 		case row.Result == nil:
 		case nearest && mine < most-equalRecall:
@@ -120,11 +114,7 @@ func (row *Row) cells() []string {
 		cells = append(cells, digits(c.Quantile(0.5)), digits(c.Quantile(0.95)), digits(c.Quantile(0.99)), digits(c.QPS),
 			digits(c.ClientsQPS))
 	}
-	value := row.MRR
-	if row.Task.nearest() {
-		value = row.Recall
-	}
-	return append(cells, digits(value), digits(row.Same))
+	return append(cells, digits(row.found()), digits(row.Same))
 }
 
 // digits formats a number with about three digits.

@@ -94,8 +94,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	for _, task := range o.Tasks {
 		for i := range r.corpora {
-			if err := r.measure(ctx, task, &r.corpora[i]); err != nil {
-				return report, err
+			if c := &r.corpora[i]; c.wide == (task == TaskWide) {
+				if err := r.measure(ctx, task, c); err != nil {
+					return report, err
+				}
 			}
 		}
 	}
@@ -121,7 +123,7 @@ type prepared struct {
 	vectorBytes int64
 	queries     []Query
 	nearest     map[string][]string
-	wide        *prepared // the same with longer vectors, for TaskWide
+	wide        bool // with the longer vectors of TaskWide
 }
 
 // say reports progress with the elapsed time.
@@ -129,67 +131,37 @@ func (r *run) say(format string, args ...any) {
 	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
 }
 
-// prepare writes the corpus of n chunks.
+// prepare writes the corpus of n chunks, once for each length of vectors that the tasks need.
 func (r *run) prepare(ctx context.Context, n int) error {
-	dir, err := os.MkdirTemp(r.Work, fmt.Sprintf("sheaf-bench-%d-", n))
-	if err != nil {
-		return err
-	}
-	r.corpora = append(r.corpora, prepared{dir: dir, chunks: n})
-	p := &r.corpora[len(r.corpora)-1]
 	r.say("corpus of %d chunks", n)
-	c, err := ReadFolders(r.Folders, n)
+	c, err := readFolders(r.Folders, n)
 	if err != nil {
 		return err
 	}
-	p.queries, p.made, p.bytes = c.Queries, c.Made, c.Bytes
-	if err := c.Write(dir); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return t != TaskWide }) {
-		if err := p.embed(ctx, r, c, r.Embedder); err != nil {
+	for _, e := range []model.Embedder{r.Embedder, wide{r.Embedder}} {
+		_, wider := e.(wide)
+		if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return (t == TaskWide) == wider }) {
+			continue
+		}
+		dir, err := os.MkdirTemp(r.Work, fmt.Sprintf("sheaf-bench-%d-", n))
+		if err != nil {
 			return err
 		}
-	}
-	if !slices.Contains(r.Tasks, TaskWide) {
-		return nil
-	}
-	longer := *p
-	p.wide = &longer
-	if longer.dir, err = os.MkdirTemp(dir, "wide-"); err != nil { // removed with dir
-		return err
-	}
-	if err := linkTexts(dir, longer.dir); err != nil {
-		if err := c.Write(longer.dir); err != nil { // on a file system without links
+		r.corpora = append(r.corpora, prepared{dir: dir, chunks: n, made: c.Made, bytes: c.Bytes, queries: c.Queries,
+			vectorBytes: 4 * int64(e.Dims()) * int64(n), wide: wider})
+		if err := c.Write(dir); err != nil {
 			return err
 		}
-	}
-	return longer.embed(ctx, r, c, wide{r.Embedder})
-}
-
-// linkTexts links the text files of one corpus into another folder, which uses no space.
-func linkTexts(from, to string) error {
-	for _, name := range []string{corpusFile, queriesFile} {
-		if err := os.Link(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+		if r.corpora[len(r.corpora)-1].nearest, err = r.vectors(ctx, c, dir, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// embed writes the vectors of c into the folder of p.
-func (p *prepared) embed(ctx context.Context, r *run, c *Corpus, e model.Embedder) (err error) {
-	p.vectorBytes = 4 * int64(e.Dims()) * int64(p.chunks)
-	p.nearest, err = r.vectors(ctx, c, p.dir, e)
-	return err
-}
-
 // measure runs a task of every engine on a corpus.
 func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	var ours *Result
-	if task == TaskWide {
-		c = c.wide
-	}
 	for i, p := range append([]Peer{r.Ours}, r.Peers...) {
 		r.step++
 		row := Row{Peer: p.Name, Task: task, Chunks: c.chunks, Made: c.made, MRR: math.NaN(), Recall: math.NaN(),
@@ -204,7 +176,7 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 		var err error
 		row.Result, row.Fault, err = r.ask(ctx, p, task, c)
 		switch {
-		case errors.Is(err, ErrNoTask):
+		case errors.Is(err, errNoTask):
 			continue
 		case err != nil:
 			return err
@@ -243,7 +215,7 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *
 		return nil, "", ctx.Err()
 	case limited.Err() != nil:
 		return nil, fmt.Sprintf("stopped after %v", r.Limit), nil
-	case errors.Is(err, ErrNoTask):
+	case errors.Is(err, errNoTask):
 		return nil, "", err
 	case err != nil:
 		return nil, err.Error(), nil
@@ -279,12 +251,12 @@ const (
 )
 
 // vectors embeds the corpus, and finds the ten nearest for evenly spaced queries by brute force.
-func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
+func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedder) (nearest map[string][]string,
 	err error) {
-	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: o.Clients, Seconds: o.Seconds}
+	m := Meta{Dims: e.Dims(), Documents: len(c.Documents), Queries: len(c.Queries), Clients: r.Clients, Seconds: r.Seconds}
 	var documents, queries [][]float32
-	if slices.ContainsFunc(o.Tasks, func(t Task) bool { return t != TaskWords }) {
-		o.say("vectors of %d chunks, %d dimensions", len(c.Documents), m.Dims)
+	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return t != TaskWords }) {
+		r.say("vectors of %d chunks, %d dimensions", len(c.Documents), m.Dims)
 		texts := make([]string, len(c.Documents))
 		for i := range c.Documents {
 			texts[i] = c.Documents[i].Title + "\n" + c.Documents[i].Text
@@ -311,7 +283,7 @@ func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	nearest = map[string][]string{}
 	if documents != nil {
 		judged := min(len(queries), max(minJudged, maxProducts/max(1, len(documents))))
-		o.say("nearest vectors of %d queries by brute force", judged)
+		r.say("nearest vectors of %d queries by brute force", judged)
 		var group errgroup.Group
 		group.SetLimit(runtime.GOMAXPROCS(0))
 		ids := make([][]string, judged)
@@ -331,7 +303,7 @@ func (o *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 			nearest[c.Queries[at(k)].ID] = ids[k]
 		}
 	}
-	return nearest, WriteVectors(dir, documents, queries, m)
+	return nearest, writeVectors(dir, documents, queries, m)
 }
 
 // nearestOf returns the k rows with the largest dot product, then the rows that are as near as the last of them.
@@ -393,6 +365,14 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 		}
 	}
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
+}
+
+// found is the quality that a task is compared by: recall of vectors, else the MRR.
+func (r *Row) found() float64 {
+	if r.Task.nearest() {
+		return r.Recall
+	}
+	return r.MRR
 }
 
 // mean is the mean of the added values; NaN when there are none.

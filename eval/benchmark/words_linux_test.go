@@ -25,11 +25,8 @@ func BenchmarkWords(b *testing.B) {
 	corpus, index := keptCorpus(b)
 	engine := Own(TaskWords, Meta{})
 	if _, err := os.Stat(index); err != nil {
-		docs, err := readLines[Document](filepath.Join(corpus, corpusFile))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := engine.Build(context.Background(), index, docs, nil); err != nil {
+		in, _ := keptInput(b)
+		if err := engine.Build(context.Background(), index, in.docs.Items, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -89,15 +86,8 @@ func BenchmarkWords(b *testing.B) {
 // with an identifier, a title and a body, until the index is durable. MB/cpu-s is the size of titles and bodies
 // indexed per second of processor time, with that of the kernel and the collector.
 func BenchmarkBuild(b *testing.B) {
-	corpus, _ := keptCorpus(b)
-	docs, err := readLines[Document](filepath.Join(corpus, corpusFile))
-	if err != nil {
-		b.Fatal(err)
-	}
-	size, indexed := int64(0), int64(0)
-	for _, d := range docs {
-		size += int64(len(d.Title) + len(d.Text))
-	}
+	corpus, size := keptInput(b)
+	indexed := int64(0)
 	b.SetBytes(size)
 	best := time.Duration(math.MaxInt64)
 	for b.Loop() {
@@ -106,11 +96,12 @@ func BenchmarkBuild(b *testing.B) {
 		runtime.GC()
 		b.StartTimer()
 		began := processTime()
-		if err := Own(TaskWords, Meta{}).Build(context.Background(), dir, docs, nil); err != nil {
+		if err := Own(TaskWords, Meta{}).Build(context.Background(), dir, corpus.docs.Items, nil); err != nil {
 			b.Fatal(err)
 		}
 		best = min(best, processTime()-began)
 		b.StopTimer()
+		var err error
 		if indexed, err = folderBytes(dir); err != nil {
 			b.Fatal(err)
 		}
@@ -150,7 +141,7 @@ func writeCorpus(b *testing.B, dir string) {
 	if err != nil {
 		b.Fatalf("SHEAF_TEST_CHUNKS: %v", err)
 	}
-	c, err := ReadFolders(filepath.SplitList(os.Getenv("SHEAF_TEST_DIR")), chunks)
+	c, err := readFolders(filepath.SplitList(os.Getenv("SHEAF_TEST_DIR")), chunks)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func BEIR(dir, split string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := readQrelsFile(qrels, sum)
+	j, err := readQrels(qrels, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func qrelsFile(dir, split string) (string, error) {
 func (d *Dataset) readCorpus(file string) error {
 	sum := xxh3.New()
 	seen := map[string]int{}
-	err := readJSONL(file, sum, func(name string, line int, raw []byte) error {
+	_, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		var r struct {
 			ID    *string `json:"_id"`
 			Title string  `json:"title"`
@@ -134,7 +134,7 @@ type query struct {
 
 func readQueries(file string, sum hash.Hash) ([]query, error) {
 	var queries []query
-	err := readJSONL(file, sum, func(name string, line int, raw []byte) error {
+	_, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		var r struct {
 			ID       *string        `json:"_id"`
 			Text     string         `json:"text"`
@@ -221,21 +221,15 @@ func (d *Dataset) checkTargets(j *judged) error {
 	return nil
 }
 
-// readJSONL calls each for every line of file, or of file.gz, that is not blank.
-func readJSONL(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) error {
+// readLines calls each for every line of file, or of file.gz, that is not blank. It adds the content to sum and
+// returns the name of the file that it read.
+func readLines(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) (string, error) {
 	f, name, err := open(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
-	return lines(io.TeeReader(f, sum), name, func(line int, raw []byte) error {
-		return each(name, line, raw)
-	})
-}
-
-// lines calls each for every line that is not blank.
-func lines(r io.Reader, name string, each func(line int, raw []byte) error) error {
-	s := bufio.NewScanner(r)
+	s := bufio.NewScanner(io.TeeReader(f, sum))
 	s.Buffer(make([]byte, 0, 1<<20), maxLine)
 	line := 0
 	for s.Scan() {
@@ -247,14 +241,14 @@ func lines(r io.Reader, name string, each func(line int, raw []byte) error) erro
 		if len(bytes.TrimSpace(raw)) == 0 {
 			continue
 		}
-		if err := each(line, raw); err != nil {
-			return err
+		if err := each(name, line, raw); err != nil {
+			return name, err
 		}
 	}
 	if err := s.Err(); err != nil {
-		return at(name, line+1, "%w", err)
+		return name, at(name, line+1, "%w", err)
 	}
-	return nil
+	return name, nil
 }
 
 // open opens file or file.gz and returns its name.

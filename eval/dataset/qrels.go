@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"hash"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 // judged is the content of a file of judgements.
 type judged struct {
 	file     string
+	columns  *columns // nil before the first line
 	qrels    map[string]metric.Judgements
 	where    map[string]string // query to the first line that judges it
 	sections bool
@@ -23,40 +23,27 @@ type judged struct {
 	negative, repeated int
 }
 
-func readQrelsFile(file string, sum hash.Hash) (*judged, error) {
-	f, name, err := open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readQrels(io.TeeReader(f, sum), name)
-}
-
-// columns has the field number of each part of a line; -1 when missing.
+// columns has the field number of each part of a line; -1 when missing. fields is 0 when white space separates them.
 type columns struct{ query, doc, gain, slug, fields int }
 
 // readQrels reads judgements: tab-separated with a header line as in BEIR (query-id, corpus-id, score; or
 // query-id, corpus-id, heading-slug for sections), or as in TREC (query, iteration, document, gain, with white
 // space and no header).
-func readQrels(r io.Reader, name string) (*judged, error) {
-	j := &judged{file: name, qrels: map[string]metric.Judgements{}, where: map[string]string{}}
-	var c columns
-	first := true
-	err := lines(r, name, func(line int, raw []byte) error {
+func readQrels(file string, sum hash.Hash) (*judged, error) {
+	j := &judged{qrels: map[string]metric.Judgements{}, where: map[string]string{}}
+	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {
 		text := strings.TrimRight(string(raw), "\r\n")
-		if first {
-			first = false
-			header, err := j.layout(&c, text, name, line)
-			if header || err != nil {
+		if j.columns == nil {
+			if header, err := j.layout(text, name, line); header || err != nil {
 				return err
 			}
 		}
-		return j.add(c, text, name, line)
+		return j.add(text, name, line)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(j.qrels) == 0 {
+	if j.file = name; len(j.qrels) == 0 {
 		return nil, sheaf.Invalidf("%s: has no judgements", name)
 	}
 	if j.negative > 0 {
@@ -70,15 +57,16 @@ func readQrels(r io.Reader, name string) (*judged, error) {
 }
 
 // layout reads the first line, and reports whether it is a header.
-func (j *judged) layout(c *columns, text, name string, line int) (header bool, err error) {
+func (j *judged) layout(text, name string, line int) (header bool, err error) {
 	fields := strings.Split(text, "\t")
 	find := func(names ...string) int {
 		return slices.IndexFunc(fields, func(f string) bool {
 			return slices.Contains(names, strings.ToLower(strings.TrimSpace(f)))
 		})
 	}
-	*c = columns{find("query-id", "query_id", "qid"), find("corpus-id", "corpus_id", "doc-id", "doc_id"),
+	c := &columns{find("query-id", "query_id", "qid"), find("corpus-id", "corpus_id", "doc-id", "doc_id"),
 		find("score", "gain", "relevance"), find("heading-slug"), len(fields)}
+	j.columns = c
 	if c.query >= 0 && c.doc >= 0 && (c.gain >= 0 || c.slug >= 0) {
 		j.sections = c.slug >= 0
 		return true, nil
@@ -95,7 +83,8 @@ func (j *judged) layout(c *columns, text, name string, line int) (header bool, e
 		"document, gain: this line is %q", text)
 }
 
-func (j *judged) add(c columns, text, name string, line int) error {
+func (j *judged) add(text, name string, line int) error {
+	c := j.columns
 	fields := strings.Split(text, "\t")
 	if c.fields == 0 {
 		if fields = strings.Fields(text); len(fields) != 4 {

@@ -39,7 +39,7 @@ func TREC(collection, topics, qrels string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := readQrelsFile(qrels, sum)
+	j, err := readQrels(qrels, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -51,73 +51,66 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 	if strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".jsonl") {
 		return readQueries(file, sum)
 	}
-	f, name, err := open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := bufio.NewReader(io.TeeReader(f, sum))
-	if start, _ := r.Peek(512); strings.HasPrefix(strings.TrimSpace(string(start)), "<") {
-		return readTops(r, name)
-	}
-	return readTopicLines(r, name)
-}
-
-func readTopicLines(r io.Reader, name string) ([]query, error) {
-	var out []query
-	err := lines(r, name, func(line int, raw []byte) error {
+	var t topics
+	_, err := readLines(file, sum, func(name string, line int, raw []byte) error {
+		text := strings.TrimSpace(string(raw))
+		if t.records = t.records || len(t.queries) == 0 && strings.HasPrefix(text, "<"); t.records {
+			return t.record(text, name, line)
+		}
 		id, text, ok := strings.Cut(strings.TrimRight(string(raw), "\r"), "\t")
 		if id = strings.TrimSpace(id); !ok || id == "" {
 			return at(name, line, "want an ID, a tab and the text of a query")
 		}
-		out = append(out, query{Query: Query{ID: id, Text: strings.TrimSpace(text)}, where: fmt.Sprintf("%s:%d", name, line)})
+		t.queries = append(t.queries, query{Query: Query{ID: id, Text: strings.TrimSpace(text)},
+			where: fmt.Sprintf("%s:%d", name, line)})
 		return nil
 	})
-	return out, err
+	if err == nil && t.inside {
+		err = sheaf.Invalidf("%s: a <top> has no </top>", t.q.where)
+	}
+	return t.queries, err
 }
 
-// readTops reads TREC's records, which look like XML but are not: tags may stay open, and a value ends at the
+// topics are those of a file so far.
+type topics struct {
+	queries []query
+	records bool   // the file has TREC's <top> records
+	q       query  // the current record
+	field   string // its current field
+	inside  bool   // it has not ended
+}
+
+// record reads a line of TREC's records, which look like XML but are not: tags may stay open, and a value ends at the
 // next tag.
-func readTops(r io.Reader, name string) ([]query, error) {
-	var out []query
-	var q query
-	field, inside := "", false
-	err := lines(r, name, func(line int, raw []byte) error {
-		text := strings.TrimSpace(string(raw))
-		for text != "" {
-			before, tag, rest := cutTag(text)
-			switch field {
-			case "num":
-				q.ID += strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), "Number:"))
-			case "title":
-				q.Text = strings.TrimSpace(q.Text + " " + strings.TrimPrefix(strings.TrimSpace(before), "Topic:"))
+func (t *topics) record(text, name string, line int) error {
+	for text != "" {
+		before, tag, rest := cutTag(text)
+		switch t.field {
+		case "num":
+			t.q.ID += strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), "Number:"))
+		case "title":
+			t.q.Text = strings.TrimSpace(t.q.Text + " " + strings.TrimPrefix(strings.TrimSpace(before), "Topic:"))
+		}
+		text = rest
+		switch tag {
+		case "":
+		case "top":
+			if t.inside {
+				return at(name, line, "a <top> begins inside another one")
 			}
-			text = rest
-			switch tag {
-			case "":
-			case "top":
-				if inside {
-					return at(name, line, "a <top> begins inside another one")
-				}
-				q, inside, field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
-			case "/top":
-				if q.ID == "" {
-					return at(name, line, "the topic has no <num>")
-				}
-				out, inside, field = append(out, q), false, ""
-			default:
-				field = strings.TrimPrefix(tag, "/")
-				if strings.HasPrefix(tag, "/") {
-					field = ""
-				}
+			t.q, t.inside, t.field = query{where: fmt.Sprintf("%s:%d", name, line)}, true, ""
+		case "/top":
+			if t.q.ID == "" {
+				return at(name, line, "the topic has no <num>")
+			}
+			t.queries, t.inside, t.field = append(t.queries, t.q), false, ""
+		default:
+			if t.field = tag; strings.HasPrefix(tag, "/") {
+				t.field = ""
 			}
 		}
-		return nil
-	})
-	if err == nil && inside {
-		err = sheaf.Invalidf("%s: a <top> has no </top>", q.where)
 	}
-	return out, err
+	return nil
 }
 
 // cutTag splits text at its first tag.

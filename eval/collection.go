@@ -74,17 +74,22 @@ type Collection struct {
 	Embedder model.Embedder
 	OtherModels
 	Store string
+	Index
+	// Now is the clock that ages are measured by; nil is time.Now.
+	Now func() time.Time
+
+	catalog *catalog.Catalog
+	vectors *sync.Map // by text; nil unless the collection is cached
+}
+
+// Index describes the index of a data set.
+type Index struct {
 	// Hash identifies the version of the documents.
 	Hash string
 	// Indexed is how long indexing took; 0 when the index existed.
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64
-	// Now is the clock that ages are measured by; nil is time.Now.
-	Now func() time.Time
-
-	catalog *catalog.Catalog
-	vectors *sync.Map // by text; nil unless the collection is cached
 }
 
 // Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of an earlier
@@ -179,7 +184,7 @@ func sweep(dir, name string) {
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string,
 	fill bool) (c *Collection, err error) {
 	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, OtherModels: o.OtherModels, Store: o.Store.Name,
-		Hash: d.Hash}
+		Index: Index{Hash: d.Hash}}
 	defer func() {
 		if err != nil {
 			c.Close()

@@ -101,7 +101,7 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 		return nil, nil, err
 	}
 	c := &eval.Collection{View: s.View, Backend: s.Backend, Analyzer: s.Analyzer, Store: "the index",
-		Hash: eval.FilesHash(s.View)}
+		Index: eval.Index{Hash: eval.FilesHash(s.View)}}
 	if s.EmbedQuery() != nil {
 		c.Embedder = s.Embedder
 	}

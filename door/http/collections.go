@@ -88,8 +88,8 @@ type Ranking struct {
 
 func collectionRoutes() []*route {
 	return []*route{
-		reading(route{method: "GET", path: "/v1/documents/{id}", id: "document", summary: "Describe a document",
-			scope: access.ScopeSearch, fails: []int{http.StatusPreconditionFailed},
+		reading(endpoint{at: "GET /v1/documents/{id}", id: "document", summary: "Describe a document",
+			scope: access.ScopeSearch, others: []int{http.StatusPreconditionFailed},
 			about: "What does not exist and what the caller may not see are answered alike."},
 			func(ctx context.Context, c *call, r *collection.Reader, in *documentGet) (*collection.Document, error) {
 				d, err := r.Document(ctx, in.ID)
@@ -105,19 +105,19 @@ func collectionRoutes() []*route {
 				}
 				return d, nil
 			}),
-		reading(route{method: "GET", path: "/v1/documents", id: "documents", summary: "List documents",
+		reading(endpoint{at: "GET /v1/documents", id: "documents", summary: "List documents",
 			scope: access.ScopeSearch,
 			about: "In order of their identifiers. next, given as after, is the next page."},
 			func(ctx context.Context, _ *call, r *collection.Reader, in *documentsGet) (*collection.DocumentList, error) {
 				return r.Documents(ctx, in.Prefix, in.After, in.Limit)
 			}),
-		changing(route{method: "GET", path: "/v1/profiles", id: "profiles", summary: "List ranking profiles",
+		changing(endpoint{at: "GET /v1/profiles", id: "profiles", summary: "List ranking profiles",
 			scope: access.ScopeSearch},
 			func(_ context.Context, _ *call, coll *collection.Collection, _ *Where) (*ProfileList, error) {
 				list, err := coll.Profiles()
 				return &ProfileList{list}, err
 			}),
-		operation(route{method: "GET", path: "/v1/collections", id: "collections", summary: "List collections",
+		operation(endpoint{at: "GET /v1/collections", id: "collections", summary: "List collections",
 			scope: access.ScopeSearch,
 			about: "With the numbers of what the caller may see."},
 			func(ctx context.Context, c *call, _ *Nothing) (*CollectionList, error) {
@@ -136,20 +136,20 @@ func collectionRoutes() []*route {
 				}
 				return out, nil
 			}),
-		reading(route{method: "GET", path: "/v1/status", id: "status", summary: "Say what a collection holds and how it is",
+		reading(endpoint{at: "GET /v1/status", id: "status", summary: "Say what a collection holds and how it is",
 			scope: access.ScopeSearch,
 			about: "To a caller from whom something is kept it tells only the numbers of what they may see."},
 			func(ctx context.Context, _ *call, r *collection.Reader, _ *Where) (*collection.Status, error) {
 				return r.Status(ctx)
 			}),
-		operation(route{method: "GET", path: "/v1/stages", id: "stages", summary: "List the stages that can be run",
+		operation(endpoint{at: "GET /v1/stages", id: "stages", summary: "List the stages that can be run",
 			scope: access.ScopeSearch},
 			func(context.Context, *call, *Nothing) (*StageList, error) {
 				return stageList(), nil
 			}),
-		reading(route{method: "POST", path: "/v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
+		reading(endpoint{at: "POST /v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
 			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
-			summary: "Run a stage on given rankings", scope: access.ScopeSearch, fails: []int{422},
+			summary: "Run a stage on given rankings", scope: access.ScopeSearch, others: []int{422},
 			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the " +
 				"collection does not have, what stands before the last # of its identifier is the document. A number in settings " +
 				"may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
@@ -166,15 +166,15 @@ func collectionRoutes() []*route {
 
 // serverRoutes returns the routes about the server itself.
 func serverRoutes() []*route {
+	const plain = "text/plain; charset=utf-8"
 	text := func(id, path, summary, media string, run func(context.Context, *call) ([]byte, error)) *route {
-		return operation(route{method: "GET", path: path, id: id, summary: summary, free: true, media: media},
+		return operation(endpoint{at: "GET " + path, id: id, summary: summary, media: media},
 			func(ctx context.Context, c *call, _ *Nothing) (*raw, error) {
 				body, err := run(ctx, c)
 				return &raw{media, body}, err
 			})
 	}
-	ready := operation(route{method: "GET", path: "/readyz", id: "ready", summary: "Whether the server can answer",
-		free: true, media: "text/plain; charset=utf-8"},
+	ready := operation(endpoint{at: "GET /readyz", id: "ready", summary: "Whether the server can answer", media: plain},
 		func(ctx context.Context, c *call, in *readyGet) (*raw, error) { return c.ready(ctx, in.Verbose) })
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
 		func(_ context.Context, c *call) ([]byte, error) {
@@ -191,11 +191,11 @@ func serverRoutes() []*route {
 		})
 	metrics.scope = access.ScopeAdmin
 	return []*route{
-		text("live", "/livez", "Whether the server runs", "text/plain; charset=utf-8",
+		text("live", "/livez", "Whether the server runs", plain,
 			func(context.Context, *call) ([]byte, error) { return []byte("ok\n"), nil }),
 		ready,
 		metrics,
-		operation(route{method: "GET", path: "/openapi.json", id: "openapi", summary: "This document", free: true,
+		operation(endpoint{at: "GET /openapi.json", id: "openapi", summary: "This document",
 			media: "application/json"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				document, err := c.api.document()
@@ -204,7 +204,7 @@ func serverRoutes() []*route {
 				}
 				return c.tagged(in.None, "application/json", document), nil
 			}),
-		operation(route{method: "GET", path: "/docs", id: "docs", summary: "This document, for people", free: true,
+		operation(endpoint{at: "GET /docs", id: "docs", summary: "This document, for people",
 			media: "text/html; charset=utf-8"},
 			func(_ context.Context, c *call, in *conditional) (*raw, error) {
 				c.header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; "+

@@ -69,18 +69,13 @@ func jsonFields(t reflect.Type) *fieldSet {
 	return set
 }
 
-// parameters returns the fields that come from the path, the query and the headers. body is the index of the body
-// field, or nil.
-func parameters(t reflect.Type) (set *fieldSet, body []int) {
-	set = &fieldSet{byName: map[string]*field{}}
+// parameters returns the fields that come from the path, the query and the headers.
+func parameters(t reflect.Type) *fieldSet {
+	set := &fieldSet{byName: map[string]*field{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Name == "Body" {
-			body = []int{i}
-			continue
-		}
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			embedded, _ := parameters(f.Type)
+			embedded := parameters(f.Type)
 			for _, n := range embedded.names {
 				e := *embedded.byName[n]
 				e.index = append([]int{i}, e.index...)
@@ -95,5 +90,5 @@ func parameters(t reflect.Type) (set *fieldSet, body []int) {
 			}
 		}
 	}
-	return set, body
+	return set
 }

@@ -71,7 +71,7 @@ func (a *API) serve(w http.ResponseWriter, req *http.Request) {
 			a.o.Log.Log(req.Context(), level, "request failed", "request", id, "trace", trace, "path", req.URL.Path, "error",
 				p.cause.Error())
 		}
-		if r != nil && r.plainErrors && p.Status != http.StatusUnauthorized {
+		if r != nil && r.own != nil && p.Status != http.StatusUnauthorized {
 			writePlain(w, p)
 			return
 		}
@@ -141,7 +141,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.body != nil {
+	if r.body() != nil {
 		free, err := a.readBody(c, r)
 		if err != nil && len(wrong) > 0 {
 			return nil, invalid(wrong) // reading the body would not help
@@ -157,7 +157,7 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Time)
 	defer cancel()
-	if r.free {
+	if r.media != "" {
 		return r.run(ctx, c, input)
 	}
 	slots := a.reads

@@ -124,8 +124,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if len(about) > 0 {
 		out["description"] = strings.Join(about, " ")
 	}
-	if r.body != nil {
-		body := r.input.FieldByIndex(r.body).Type
+	if body := r.body(); body != nil {
 		out["requestBody"] = schema{"required": true,
 			"content": schema{"application/json": schema{"schema": s.reference(body, true),
 				"example": json.RawMessage(r.example)}}}
@@ -133,7 +132,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	responses := schema{strconv.Itoa(r.status): a.success(r, s)}
 	for _, status := range r.failures() {
 		content := schema{"application/problem+json": schema{"schema": failure}}
-		if r.plainErrors {
+		if r.own != nil {
 			content["application/json"] = schema{"schema": plain}
 		}
 		told := schema{"description": http.StatusText(status), "content": content, "headers": headers()}
@@ -145,7 +144,10 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if f, ok := r.set.byName["If-None-Match"]; ok && !f.rules.unlisted {
 		responses["304"] = schema{"description": "The caller has this version.", "headers": headers("ETag", "Server-Timing")}
 	}
-	for _, status := range r.also {
+	for _, status := range r.others {
+		if status >= http.StatusBadRequest {
+			continue
+		}
 		told := a.success(r, s)
 		if status == http.StatusAccepted {
 			told["headers"] = headers("Location", "Server-Timing")
@@ -185,7 +187,7 @@ func (a *API) success(r *route, s *schemas) schema {
 	}
 	switch {
 	case r.status == http.StatusNoContent:
-	case r.output != nil:
+	case r.media == "":
 		out["content"] = schema{"application/json": schema{"schema": s.reference(r.output, false)}}
 	case r.media == "application/json":
 		out["content"] = schema{r.media: schema{"schema": schema{"type": "object"}}}
@@ -202,13 +204,18 @@ func (r *route) failures() []int {
 	if r.scope != "" {
 		list = append(list, http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests)
 	}
-	if r.body != nil {
+	if r.body() != nil {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if slices.Contains(r.fails, http.StatusUnprocessableEntity) && !slices.Contains(r.fails, http.StatusConflict) {
+	if slices.Contains(r.others, http.StatusUnprocessableEntity) {
 		list = append(list, http.StatusConflict) // a valid part may contradict another
 	}
-	return append(list, r.fails...)
+	for _, status := range r.others {
+		if status >= http.StatusBadRequest {
+			list = append(list, status)
+		}
+	}
+	return list
 }
 
 //go:embed docs.html
@@ -238,10 +245,10 @@ func (a *API) documentPage() []byte {
 		for _, n := range r.set.names {
 			d.Parameters = append(d.Parameters, documentFieldOf(n, r.set.byName[n]))
 		}
-		if r.body != nil {
-			d.Body = documentFields(r.input.FieldByIndex(r.body).Type)
+		if body := r.body(); body != nil {
+			d.Body = documentFields(body)
 		}
-		if r.output != nil {
+		if r.media == "" {
 			d.Output = documentFields(r.output)
 		}
 		list = append(list, d)

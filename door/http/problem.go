@@ -158,13 +158,13 @@ func (r *route) asksForID() bool {
 	if r == nil {
 		return false
 	}
-	inBody := r.body != nil && r.own == nil && jsonFields(r.input.FieldByIndex(r.body).Type).byName["id"] != nil
-	return inBody || r.set.byName["id"] != nil
+	body := r.body()
+	return r.set.byName["id"] != nil || body != nil && r.own == nil && jsonFields(body).byName["id"] != nil
 }
 
 // fault returns the fault of a field of the route's request. r is nil without a route.
 func (r *route) fault(field, detail string) fault {
-	if r != nil && r.body != nil && r.set.byName[field] == nil { // else it is a parameter
+	if r != nil && r.body() != nil && r.set.byName[field] == nil { // else it is a parameter
 		return fault{Pointer: "#/" + field, Detail: detail}
 	}
 	return fault{Parameter: field, Detail: detail}

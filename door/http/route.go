@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -46,49 +47,40 @@ type raw struct {
 	body []byte
 }
 
-// route is an operation of the API.
-type route struct {
-	method, path string
-	id           string // the operation's name in the document and in metrics
-	summary      string
-	about        string
-	scope        access.Scope // "" admits every caller
-	example      string       // an accepted body in JSON
-	input        reflect.Type
-	output       reflect.Type // nil for raw answers
-	media        string       // of the answer; "" is JSON
-	status       int
-	// fails lists the statuses of problems beside those that every route has.
-	fails []int
-	// also lists other statuses of success.
-	also []int
-	// free routes need no slot: they answer also when the server is busy.
-	free bool
+// endpoint is what the OpenAPI document says of a route.
+type endpoint struct {
+	at string // the method and the path, as "GET /v1/search"
+	// id is the operation's name in the document and in metrics.
+	id, summary, about string
+	scope              access.Scope // "" admits every caller
+	example            string       // an accepted body in JSON
+	// media is the content type of an answer that is not JSON of the output. Such routes need no slot: they answer
+	// also when the server is busy.
+	media  string
+	status int
+	// others lists other statuses of success, and the statuses of problems beside those that every route has.
+	others []int
 	// large allows bodies of the size that ingestion needs.
 	large bool
-	// plainErrors means that errors have the body of spec/reciprocal-rank-fusion.
-	plainErrors bool
-	// own reads the body instead of the rules of the fields; nil for most routes.
+}
+
+// route is an operation of the API.
+type route struct {
+	endpoint
+	method, path  string
+	input, output reflect.Type
+	// own reads the body instead of the rules of the fields, and answers errors in the form of
+	// spec/reciprocal-rank-fusion; nil for most routes.
 	own func(a *API, body []byte) (any, error)
 	run func(ctx context.Context, c *call, input any) (any, error)
-
-	segments []string
-	// names are the parameters' names by segment, "" for literal segments. The last parameter takes the rest of the
-	// path.
-	names []string
-	set   *fieldSet
-	body  []int
+	set *fieldSet
 }
 
 // operation makes a route from a function.
-func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, error)) *route {
-	r.input, r.output = reflect.TypeFor[I](), reflect.TypeFor[O]()
-	if r.output == reflect.TypeFor[raw]() {
-		r.output = nil
-	}
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
+func operation[I, O any](e endpoint, run func(context.Context, *call, *I) (*O, error)) *route {
+	r := &route{endpoint: e, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
+	r.method, r.path, _ = strings.Cut(e.at, " ")
+	r.status = cmp.Or(r.status, http.StatusOK)
 	r.run = func(ctx context.Context, c *call, input any) (any, error) {
 		out, err := run(ctx, c, input.(*I))
 		if err != nil {
@@ -96,14 +88,7 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 		}
 		return out, nil
 	}
-	for segment := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
-		name := ""
-		if strings.HasPrefix(segment, "{") {
-			name = strings.Trim(segment, "{}")
-		}
-		r.segments, r.names = append(r.segments, segment), append(r.names, name)
-	}
-	r.set, r.body = parameters(r.input)
+	r.set = parameters(r.input)
 	for _, name := range r.set.names {
 		if f := r.set.byName[name]; f.rules.hasDeflt {
 			var list faults
@@ -114,13 +99,21 @@ func operation[I, O any](r route, run func(context.Context, *call, *I) (*O, erro
 			}
 		}
 	}
-	return &r
+	return r
+}
+
+// body returns the type of the route's body, or nil.
+func (r *route) body() reflect.Type {
+	if f, ok := r.input.FieldByName("Body"); ok {
+		return f.Type
+	}
+	return nil
 }
 
 // changing makes a route whose function gets the collection that the request names.
-func changing[I named, O any](r route, run func(context.Context, *call, *collection.Collection,
+func changing[I named, O any](e endpoint, run func(context.Context, *call, *collection.Collection,
 	*I) (*O, error)) *route {
-	return operation(r, func(ctx context.Context, c *call, in *I) (*O, error) {
+	return operation(e, func(ctx context.Context, c *call, in *I) (*O, error) {
 		coll, err := c.api.Collection((*in).name())
 		if err != nil {
 			return nil, &collection.FieldError{Field: "collection", Err: err}
@@ -130,9 +123,9 @@ func changing[I named, O any](r route, run func(context.Context, *call, *collect
 }
 
 // reading makes a route whose function gets a reader of the collection that the request names, for its caller.
-func reading[I named, O any](r route, run func(context.Context, *call, *collection.Reader,
+func reading[I named, O any](e endpoint, run func(context.Context, *call, *collection.Reader,
 	*I) (*O, error)) *route {
-	return changing(r, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
+	return changing(e, func(ctx context.Context, c *call, coll *collection.Collection, in *I) (*O, error) {
 		reader, err := coll.For(c.grant)
 		if err != nil {
 			return nil, err
@@ -145,33 +138,26 @@ func reading[I named, O any](r route, run func(context.Context, *call, *collecti
 // writes reports whether the route changes something.
 func (r *route) writes() bool { return r.scope != access.ScopeSearch && r.method != http.MethodGet }
 
-// match reports whether an escaped path fits the route, and returns the values of its parameters, or nil without
-// parameters.
+// match reports whether an escaped path fits the route, and returns the values of its parameters. The last parameter
+// takes the rest of the path.
 func (r *route) match(path string) (values map[string]string, ok bool) {
-	rest, more := strings.TrimPrefix(path, "/"), true
-	for i, segment := range r.segments {
-		if !more {
-			return nil, false
-		}
-		text := rest
-		if i < len(r.segments)-1 || r.names[i] == "" {
-			text, rest, more = strings.Cut(rest, "/")
-		} else {
-			more = false
-		}
-		text, err := url.PathUnescape(text)
-		if err != nil || text == "" || r.names[i] == "" && text != segment {
-			return nil, false
-		}
-		if r.names[i] == "" {
-			continue
-		}
-		if values == nil {
-			values = map[string]string{}
-		}
-		values[r.names[i]] = text
+	segments := strings.Split(r.path, "/")
+	parts := strings.SplitN(path, "/", len(segments))
+	if len(parts) != len(segments) {
+		return nil, false
 	}
-	return values, !more
+	values = map[string]string{}
+	for i, segment := range segments {
+		text, err := url.PathUnescape(parts[i])
+		name, isName := strings.CutPrefix(segment, "{")
+		switch {
+		case err != nil || !isName && text != segment || isName && text == "":
+			return nil, false
+		case isName:
+			values[strings.TrimSuffix(name, "}")] = text
+		}
+	}
+	return values, true
 }
 
 // bindParameters reads the path, the query and the headers of a request into its input v.
@@ -224,11 +210,10 @@ func (r *route) bindBody(a *API, v reflect.Value, body []byte, list faults) (any
 		if err != nil {
 			return nil, err
 		}
-		v.FieldByIndex(r.body).Set(reflect.ValueOf(in))
-	case r.own == nil && r.body != nil:
+		v.FieldByName("Body").Set(reflect.ValueOf(in))
+	case r.own == nil && r.body() != nil:
 		if in, ok := parseJSON(body, &list); ok {
-			field := v.FieldByIndex(r.body)
-			bind(in, field, &rules{}, fault{Pointer: "#"}, &list)
+			bind(in, v.FieldByName("Body"), &rules{}, fault{Pointer: "#"}, &list)
 		}
 	}
 	if len(list) > 0 {

@@ -126,9 +126,9 @@ type RRFMetadata struct {
 }
 
 func rrfRoutes() []*route {
-	r := reading(route{method: "POST", path: "/v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
+	r := reading(endpoint{at: "POST /v1/rrf/search", id: "rrfSearch", example: `{"query": "undo a commit", ` +
 		`"fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`,
-		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch, plainErrors: true,
+		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch,
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
 			"list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
 		func(ctx context.Context, c *call, r *collection.Reader, in *rrfPost) (*RRFAnswer, error) {

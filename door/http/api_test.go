@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -63,6 +64,16 @@ func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Opti
 	s.Server = httptest.NewServer(s.api)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came true: %s", what)
+		}
+	}
 }
 
 // ask sends a request; body is sent as JSON unless it is "".
@@ -137,12 +148,9 @@ func TestConfidence(t *testing.T) {
 		answerable bool
 	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false},
 		{-5, "none", false}} {
-		s := start(t, notes, func(o *httpdoor.Options) {
-			f := collectiontest.Open(t, notes, func(o *collection.Options) {
-				o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
-			})
-			o.Collections = []*collection.Collection{f.Collection}
-		})
+		s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+			o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
+		}), nil)
 		var a collection.Answer
 		s.get(t, "GET", "/v1/search?query=commit+zebra+giraffe+elephant", "", &a)
 		if len(a.Results) == 0 || a.Answerable == nil || *a.Answerable != c.answerable {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sheaf/collection"
 	"sheaf/collection/access"
@@ -20,34 +19,23 @@ import (
 // between, ends the same when the next one looks: what was made is not made twice, the rest is tried
 // once more.
 func TestTaskRefusedOnce(t *testing.T) {
-	var fixture *collectiontest.Fixture
 	var crash func(*testing.T)
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Backend = picky{o.Backend}
-			crash = copies(o)
-		})
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
+	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		o.Backend = picky{o.Backend}
+		crash = copies(o)
+	}), nil)
 	s.get(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`, &struct{}{})
 	var answer httpdoor.BatchAnswer
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:old.md", "delete": true}, {"id": `+
 		`"api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", `+
 		`"if_none_match": "*"}]}`, &answer)
-	first, again := doneTwice(t, fixture.Options, crash, answer.Task.ID)
+	first := workUntilDone(t, s.fixture.Options, answer.Task.ID)
+	crash(t) // it is as it was just before its end was kept
+	again := workUntilDone(t, s.fixture.Options, answer.Task.ID)
 	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") ||
 		again.State != first.State || again.Error != first.Error {
 		t.Errorf("first %+v, looked at again %+v", first, again)
 	}
-}
-
-// doneTwice has a task done, and again by a process that finds it as it was just before its end
-// was kept.
-func doneTwice(t *testing.T, o collection.Options, crash func(*testing.T), id string) (first, again collection.Task) {
-	t.Helper()
-	first = workUntilDone(t, o, id)
-	crash(t)
-	return first, workUntilDone(t, o, id)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -75,15 +63,12 @@ func workUntilDone(t *testing.T, o collection.Options, id string) collection.Tas
 			t.Errorf("work ended with %v", err)
 		}
 	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		task, err := c.Task(access.Unrestricted(), "", id)
-		if err == nil && task.State != collection.TaskWaiting {
-			return *task
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the task still waits: %+v, %v", task, err)
-		}
-	}
+	var task *collection.Task
+	eventually(t, "the task ends", func() bool {
+		task, err = c.Task(access.Unrestricted(), "", id)
+		return err == nil && task.State != collection.TaskWaiting
+	})
+	return *task
 }
 
 // Files of tasks and documents of an earlier version that cannot be read hold up nothing else:
@@ -118,11 +103,7 @@ func TestUnreadableHoldsUpNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	working(t, c)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the task is not done")
-		}
-	}
+	eventually(t, "the task is done", func() bool { return len(found(t, s, "bananas")) > 0 })
 	r, err := c.For(access.Unrestricted())
 	if err != nil {
 		t.Fatal(err)

@@ -46,12 +46,5 @@ func copies(o *collection.Options) (crash func(t *testing.T)) {
 func copied(t *testing.T, change func(*httpdoor.Options)) (s *server, crash func(*testing.T)) {
 	t.Helper()
 	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { crash = copies(o) })
-	s = start(t, notes, func(o *httpdoor.Options) {
-		o.Collections = []*collection.Collection{fixture.Collection}
-		if change != nil {
-			change(o)
-		}
-	})
-	s.fixture = fixture
-	return s, crash
+	return startOf(t, fixture, change), crash
 }

@@ -40,9 +40,7 @@ func startSlow(t *testing.T, limits httpdoor.Limits) (*server, *slow) {
 	t.Helper()
 	b := &slow{free: make(chan struct{})}
 	f := collectiontest.Open(t, notes, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
-	return start(t, notes, func(o *httpdoor.Options) {
-		o.Collections, o.Limits = []*collection.Collection{f.Collection}, limits
-	}), b
+	return startOf(t, f, func(o *httpdoor.Options) { o.Limits = limits }), b
 }
 
 // A request whose caller hangs up, as a page does that searches with every letter, is no fault
@@ -118,8 +116,7 @@ func TestRemoteStoresGetMoreRequests(t *testing.T) {
 			f := collectiontest.Open(t, notes, func(o *collection.Options) {
 				b.Backend, o.Backend, o.Distant, o.Embed = o.Backend, b, remote, nil
 			})
-			s := start(t, notes, func(o *httpdoor.Options) {
-				o.Collections = []*collection.Collection{f.Collection}
+			s := startOf(t, f, func(o *httpdoor.Options) {
 				o.Limits = httpdoor.Limits{Patience: time.Minute, Time: time.Minute}
 			})
 			var asking sync.WaitGroup
@@ -170,9 +167,8 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	f := collectiontest.Open(t, notes, func(o *collection.Options) {
 		b.Backend, o.Backend, o.Distant = o.Backend, b, true
 	})
-	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections, o.Limits = []*collection.Collection{f.Collection},
-			httpdoor.Limits{Running: 8, Patience: 50 * time.Millisecond, Time: time.Minute}
+	s := startOf(t, f, func(o *httpdoor.Options) {
+		o.Limits = httpdoor.Limits{Running: 8, Patience: 50 * time.Millisecond, Time: time.Minute}
 	})
 	defer free()
 	var asking sync.WaitGroup
@@ -266,14 +262,10 @@ func TestOtherDoorsAreAdmitted(t *testing.T) {
 
 func waitLoad(t *testing.T, s *server, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, body := s.ask(t, "GET", "/metrics", ""); strings.Contains(string(body), want+"\n") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never %s", want)
-		}
-	}
+	eventually(t, want, func() bool {
+		_, body := s.ask(t, "GET", "/metrics", "")
+		return strings.Contains(string(body), want+"\n")
+	})
 }
 
 func TestImpatience(t *testing.T) {

@@ -238,18 +238,15 @@ func TestBatchesAndTasks(t *testing.T) {
 	}
 }
 
-func waitTask(t *testing.T, s *server, id string) collection.Task {
+// waitTask waits until a task has ended, and returns it.
+func waitTask(t *testing.T, s *server, id string) (task collection.Task) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		var task collection.Task
+	eventually(t, "the task ends", func() bool {
+		task = collection.Task{}
 		s.get(t, "GET", "/v1/tasks/"+id, "", &task)
-		if task.State != "waiting" {
-			return task
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the task still waits: %+v", task)
-		}
-	}
+		return task.State != "waiting"
+	})
+	return task
 }
 
 // TestTags: what is no list of tags is refused; lists and weak tags are compared

@@ -42,17 +42,10 @@ func (f *full) Write(ctx context.Context, b store.Batch) error {
 // filling starts a server of such a store.
 func filling(t *testing.T) (*server, *full) {
 	t.Helper()
-	var store *full
-	var fixture *collectiontest.Fixture
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			store = &full{Backend: o.Backend, fault: errors.New("it fails")}
-			o.Backend = store
-		})
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
-	return s, store
+	store := &full{fault: errors.New("it fails")}
+	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		store.Backend, o.Backend = o.Backend, store
+	}), nil), store
 }
 
 // kept are the given documents, by ID.
@@ -141,28 +134,19 @@ func TestNoSpace(t *testing.T) {
 	store.writes.Store(true)
 	s.fixture.WillWork()
 	working(t, s.fixture.Collection) // which fails the test when it ends
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		res, body := s.ask(t, "GET", "/readyz", "")
-		if res.StatusCode == 200 {
-			break // it can answer, though not take anything
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("without space it is not ready: %s", body)
-		}
-	}
+	eventually(t, "it can answer, though not take anything", func() bool {
+		res, _ := s.ask(t, "GET", "/readyz", "")
+		return res.StatusCode == 200
+	})
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
 	time.Sleep(200 * time.Millisecond) // it is tried and does not succeed
 	if ids := found(t, s, "apples cherries"); len(ids) > 0 {
 		t.Fatalf("found without space: %v", ids)
 	}
 	store.writes.Store(false)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "apples")) == 0 ||
-		len(found(t, s, "cherries")) == 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			_, task := s.ask(t, "GET", "/v1/tasks/"+answer.Task.ID, "")
-			t.Fatalf("with space again not everything that was accepted is found: %s", task)
-		}
-	}
+	eventually(t, "with space again all that was accepted is found", func() bool {
+		return len(found(t, s, "apples")) > 0 && len(found(t, s, "cherries")) > 0
+	})
 }
 
 // While too many files are open, as when somebody holds thousands of connections, or a file may not
@@ -268,16 +252,33 @@ func (p picky) Write(ctx context.Context, batch store.Batch) error {
 	return partial
 }
 
+// startWith starts a server whose given documents are in a folder.
+func startWith(t *testing.T, docs string) *server {
+	t.Helper()
+	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs }), nil)
+}
+
+// startPicky starts one with a picky store.
+func startPicky(t *testing.T, docs string) *server {
+	t.Helper()
+	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		o.Intake, o.Backend = docs, picky{o.Backend}
+	}), nil)
+}
+
+// refused are the given documents that the status names as left out.
+func refused(t *testing.T, s *server) []collection.Skip {
+	t.Helper()
+	var st collection.Status
+	s.get(t, "GET", "/v1/status", "", &st)
+	return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
+}
+
 // Where a store takes a part of a batch only, the answer names what it did not take,
 // which is as it was, and all the rest is done: in the store, in the catalog and in
 // the folder.
 func TestRejectedOfBatch(t *testing.T) {
-	var fixture *collectiontest.Fixture
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = picky{o.Backend} })
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
+	s := startPicky(t, t.TempDir())
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
 		`"text": "Bananas.\n"}]}`, &httpdoor.BatchAnswer{})
 	res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Pears.\n"}, {"id": `+
@@ -318,12 +319,7 @@ func TestRejectedOfBatch(t *testing.T) {
 
 // A version that the store does not take and a crash left gives way to the one before it.
 func TestRejectedAfterCrash(t *testing.T) {
-	var fixture *collectiontest.Fixture
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = picky{o.Backend} })
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
+	s := startPicky(t, t.TempDir())
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
 	before := kept(t, s)
 	changeFile(t, s, func(tx *intake.Tx) error {
@@ -340,20 +336,12 @@ func TestRejectedAfterCrash(t *testing.T) {
 // TestChangedAtStart: who changes documents that the index does not have yet waits until it
 // has: what is deleted does not come back.
 func TestChangedAtStart(t *testing.T) {
-	var fixture *collectiontest.Fixture
 	docs := t.TempDir()
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
+	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
 		`"text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
-	s = start(t, notes, func(o *httpdoor.Options) { // the index is lost
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
-	fixture.WillWork()
+	s = startWith(t, docs) // the index is lost
+	s.fixture.WillWork()
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`); res.StatusCode != 200 {
@@ -366,7 +354,7 @@ func TestChangedAtStart(t *testing.T) {
 		}
 	})
 	time.Sleep(20 * time.Millisecond) // so that most runs ask before
-	working(t, fixture.Collection)
+	working(t, s.fixture.Collection)
 	ended.Wait()
 	if files := kept(t, s); len(files) > 0 || len(found(t, s, "apples")) > 0 || len(found(t, s, "bananas")) > 0 {
 		t.Errorf("kept are %v", files)
@@ -376,22 +364,12 @@ func TestChangedAtStart(t *testing.T) {
 // A kept document whose only version the store does not take stays, is told of, and
 // keeps nobody else's work from being done.
 func TestRefusedAtStart(t *testing.T) {
-	var fixture *collectiontest.Fixture
 	docs, heavy := t.TempDir(), ""
-	s := start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs })
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
+	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
 		`"text": "Bananas."}]}`, &httpdoor.BatchAnswer{})
-	s = start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Intake, o.Backend = docs, picky{o.Backend}
-		})
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
-	fixture.WillWork()
+	s = startPicky(t, docs)
+	s.fixture.WillWork()
 	if res, body := s.ask(t, "GET", "/readyz", ""); res.StatusCode != 503 || !strings.Contains(string(body), "accepted") {
 		t.Errorf("before what was accepted is indexed: %d %s", res.StatusCode, body)
 	}
@@ -400,23 +378,10 @@ func TestRefusedAtStart(t *testing.T) {
 			heavy = name
 		}
 	}
-	working(t, fixture.Collection)
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "bananas")) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing is indexed; kept are %v", kept(t, s))
-		}
-	}
-	refused := func() (list []collection.Skip) {
-		var st collection.Status
-		s.get(t, "GET", "/v1/status", "", &st)
-		return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
-	}
-	for deadline := time.Now().Add(time.Minute); len(refused()) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the status does not tell of it")
-		}
-	}
-	if list := refused(); list[0].Path != "a.md" || !strings.Contains(list[0].Detail, "it is too heavy") {
+	working(t, s.fixture.Collection)
+	eventually(t, "bananas are indexed", func() bool { return len(found(t, s, "bananas")) > 0 })
+	eventually(t, "the status names what is refused", func() bool { return len(refused(t, s)) > 0 })
+	if list := refused(t, s); list[0].Path != "a.md" || !strings.Contains(list[0].Detail, "it is too heavy") {
 		t.Errorf("the status says %+v", list)
 	}
 	if _, ok := kept(t, s)[heavy]; !ok || heavy == "" {
@@ -424,13 +389,9 @@ func TestRefusedAtStart(t *testing.T) {
 	}
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries."}], "async": true}`,
 		&collection.Task{})
-	for deadline := time.Now().Add(time.Minute); len(found(t, s, "cherries")) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a task is not done")
-		}
-	}
+	eventually(t, "the task is done", func() bool { return len(found(t, s, "cherries")) > 0 })
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Light apples."}`, &collection.Stored{})
-	if list := refused(); len(list) > 0 || len(found(t, s, "apples")) == 0 {
+	if list := refused(t, s); len(list) > 0 || len(found(t, s, "apples")) == 0 {
 		t.Errorf("put again: the status says %+v", list)
 	}
 	if strings.Contains(kept(t, s)[heavy], "heavy") {
@@ -442,32 +403,13 @@ func TestRefusedAtStart(t *testing.T) {
 // like, and then nothing is left of it.
 func TestRefusedAtStartAndDeleted(t *testing.T) {
 	docs := t.TempDir()
-	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Intake = docs
-		}).Collection}
-	})
+	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, `+
 		`{"id": "api:b.md", "text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
-	var fixture *collectiontest.Fixture
-	s = start(t, notes, func(o *httpdoor.Options) {
-		fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Intake, o.Backend = docs, picky{o.Backend}
-		})
-		o.Collections = []*collection.Collection{fixture.Collection}
-	})
-	s.fixture = fixture
+	s = startPicky(t, docs)
+	fixture := s.fixture
 	working(t, fixture.Collection)
-	refused := func() (list []collection.Skip) {
-		var st collection.Status
-		s.get(t, "GET", "/v1/status", "", &st)
-		return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
-	}
-	for deadline := time.Now().Add(time.Minute); len(refused()) < 2; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the status tells of %v", refused())
-		}
-	}
+	eventually(t, "the status names both", func() bool { return len(refused(t, s)) == 2 })
 	ctx := context.Background()
 	bound := func(sets ...string) access.Grant {
 		return access.Grant{Scopes: []access.Scope{access.ScopeIngest}, Tenant: access.All, Sets: sets}
@@ -479,20 +421,20 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 		}
 	}
 	if res, body := s.ask(t, "PUT", "/v1/documents/api:b.md", `{"text": "more heavy bananas"}`); res.StatusCode != 422 ||
-		len(kept(t, s)) != 2 || len(refused()) != 2 {
+		len(kept(t, s)) != 2 || len(refused(t, s)) != 2 {
 		t.Errorf("another version that is refused: %d %s; kept are %v", res.StatusCode, body, kept(t, s))
 	}
 	if _, err := fixture.Collection.Write(ctx, bound("fruit"), []collection.Change{{ID: "api:a.md"}}); err != nil {
 		t.Errorf("deleted by a key of its set: %v", err)
 	}
-	if list := refused(); len(list) != 1 || len(kept(t, s)) != 1 {
+	if list := refused(t, s); len(list) != 1 || len(kept(t, s)) != 1 {
 		t.Errorf("one is deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}
 	var stored collection.Stored
 	if s.get(t, "DELETE", "/v1/documents/api:b.md", "", &stored); !stored.Deleted {
 		t.Errorf("%+v", stored)
 	}
-	if list := refused(); len(list) > 0 || len(kept(t, s)) > 0 {
+	if list := refused(t, s); len(list) > 0 || len(kept(t, s)) > 0 {
 		t.Errorf("both are deleted: the status says %+v, kept are %v", list, kept(t, s))
 	}
 	if res, body := s.ask(t, "DELETE", "/v1/documents/api:b.md", ""); res.StatusCode != 404 {

@@ -102,11 +102,9 @@ func (v *vanishing) Stats(ctx context.Context) (store.Stats, error) {
 // knows is still told. When the place is back, so are the answers.
 func TestStoreRemoved(t *testing.T) {
 	store := &vanishing{}
-	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections = []*collection.Collection{collectiontest.Open(t, notes, func(o *collection.Options) {
-			store.Backend, o.Backend, o.Distant = o.Backend, store, true
-		}).Collection}
-	})
+	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
+		store.Backend, o.Backend, o.Distant = o.Backend, store, true
+	}), nil)
 	for _, c := range []struct {
 		method, path, body string
 		without            int // the status while the place is gone

@@ -3,14 +3,13 @@ package http_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"sheaf/collection"
 	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 	"sheaf/store"
 )
 
@@ -34,16 +33,9 @@ func (h *half) Write(ctx context.Context, b store.Batch) error {
 func TestHalfMade(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
-			var store *half
-			var fixture *collectiontest.Fixture
-			s := start(t, notes, func(o *httpdoor.Options) {
-				fixture = collectiontest.Open(t, notes, func(o *collection.Options) {
-					store = &half{Backend: o.Backend}
-					o.Backend = store
-				})
-				o.Collections = []*collection.Collection{fixture.Collection}
-			})
-			s.fixture = fixture
+			store := &half{}
+			fixture := collectiontest.Open(t, notes, func(o *collection.Options) { store.Backend, o.Backend = o.Backend, store })
+			s := startOf(t, fixture, nil)
 			if !restart {
 				working(t, fixture.Collection)
 			}
@@ -60,15 +52,9 @@ func TestHalfMade(t *testing.T) {
 				}
 				working(t, next)
 			}
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-				apples, pears := found(t, s, "apples"), found(t, s, "pears")
-				if slices.Contains(apples, "api:a.md") && len(pears) == 0 {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("%s, another process %v: apples %v, pears %v", method, restart, apples, pears)
-				}
-			}
+			eventually(t, fmt.Sprintf("after %s, another process %v, it is as it was", method, restart), func() bool {
+				return slices.Contains(found(t, s, "apples"), "api:a.md") && len(found(t, s, "pears")) == 0
+			})
 		}
 	}
 }

@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -128,11 +127,7 @@ func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	}
 	c.WillWork()
 	working(t, c)
-	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(fmt.Errorf("it is not ready: %w", c.Ready(t.Context())))
-		}
-	}
+	eventually(t, "it is ready", func() bool { return c.Ready(t.Context()) == nil })
 	f := *s.fixture
 	f.Collection = c
 	return &f

@@ -72,15 +72,8 @@ func startLegs(t *testing.T, l *legs, defaults httpdoor.RRF) *server {
 	for _, n := range append(append([]string{"extra"}, l.vector...), l.text...) {
 		files[n+".md"] = "text of " + n + "\n"
 	}
-	f := collectiontest.Open(t, files, nil)
-	o := f.Options
-	l.Backend = o.Backend
-	o.Backend = l
-	c, err := collection.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return start(t, files, func(o *httpdoor.Options) { o.Collections, o.RRF = []*collection.Collection{c}, defaults })
+	f := collectiontest.Open(t, files, func(o *collection.Options) { l.Backend, o.Backend = o.Backend, l })
+	return startOf(t, f, func(o *httpdoor.Options) { o.RRF = defaults })
 }
 
 const rrfPath = "/v1/rrf/search"

@@ -50,9 +50,7 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 	open := collectiontest.Open(t, notes, func(o *collection.Options) {
 		store.Backend, o.Backend, o.Distant = o.Backend, store, true
 	})
-	s := start(t, notes, func(o *httpdoor.Options) {
-		o.Collections, o.SignOn = []*collection.Collection{open.Collection}, scoped
-	})
+	s := startOf(t, open, func(o *httpdoor.Options) { o.SignOn = scoped })
 	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second},
 		func(r *http.Request) (access.Grant, error) { return scoped(r) })
 	if err != nil {

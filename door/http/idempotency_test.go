@@ -2,6 +2,8 @@ package http_test
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +11,9 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
 	httpdoor "sheaf/door/http"
+	"sheaf/store"
 )
 
 // A request with an Idempotency-Key whose server ends when it is done, and before its answer is
@@ -131,4 +135,73 @@ func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	f := *s.fixture
 	f.Collection = c
 	return &f
+}
+
+// TestIdempotencyKeysAreTheCallers: the Idempotency-Key of one caller is another's to use: neither the answer
+// nor a conflict with it is theirs.
+func TestIdempotencyKeysAreTheCallers(t *testing.T) {
+	feed := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
+	s, keys := keyed(t, notes, map[string]access.Grant{"one": feed, "another": feed})
+	for _, c := range []struct {
+		key, text string
+		status    int
+	}{{"one", "Apples.", 201}, {"one", "Apples.", 201}, {"another", "Apples.", 200}, {"one", "Pears.", 409}} {
+		res, body := s.ask(t, "PUT", "/v1/documents/api:fruit.md", `{"text": "`+c.text+`"}`, "Idempotency-Key", "k1",
+			"Authorization", "Bearer "+keys[c.key])
+		if res.StatusCode != c.status {
+			t.Errorf("%s with %s: %d %s, want %d", c.key, c.text, res.StatusCode, body, c.status)
+		}
+	}
+}
+
+// TestIdempotencyKeysOfOneAddress: an address is the same one however its characters are escaped.
+func TestIdempotencyKeysOfOneAddress(t *testing.T) {
+	s := start(t, notes, nil)
+	for i, c := range []struct {
+		path   string
+		status int
+	}{{"api:a/b.md?collection=notes", 201}, {"api:a%2Fb.md?collection=%6eotes", 201},
+		{"api%3Aa/b%2emd?collection=notes", 201}, {"api:a/b.md", 409}, {"api:a/c.md?collection=notes", 409}} {
+		if res, body := s.ask(t, "PUT", "/v1/documents/"+c.path, `{"text": "Apples."}`, "Idempotency-Key",
+			"k1"); res.StatusCode != c.status {
+			t.Errorf("%d, %s: %d %s, want %d", i, c.path, res.StatusCode, body, c.status)
+		}
+	}
+}
+
+// watched is a store that looks at something before it writes.
+type watched struct {
+	store.Backend
+	look func()
+}
+
+func (w *watched) Write(ctx context.Context, b store.Batch) error {
+	if w.look != nil {
+		w.look()
+	}
+	return w.Backend.Write(ctx, b)
+}
+
+// copies has the file of given documents copied before each write to the store. What it returns
+// puts the last copy back, as a process leaves the file that ends before a change does.
+func copies(o *collection.Options) (crash func(t *testing.T)) {
+	file := intake.Open(o.Intake).Path()
+	var content []byte
+	o.Backend = &watched{o.Backend, func() { content, _ = os.ReadFile(file) }}
+	return func(t *testing.T) {
+		t.Helper()
+		if content == nil {
+			return // nothing was written
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// copied is a server whose file of given documents can be put back.
+func copied(t *testing.T, change func(*httpdoor.Options)) (s *server, crash func(*testing.T)) {
+	t.Helper()
+	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { crash = copies(o) })
+	return startOf(t, fixture, change), crash
 }

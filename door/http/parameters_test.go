@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -143,81 +142,6 @@ func TestTakenOrContradictory(t *testing.T) {
 		`{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 ||
 		p.Errors[0].Parameter == "name" {
 		t.Errorf("parameters that contradict each other: %+v", p)
-	}
-}
-
-// TestStages: every stage is listed with its settings, and takes values at the ends of their bounds.
-func TestStages(t *testing.T) {
-	s := start(t, notes, nil)
-	for _, name := range collection.Stages() {
-		for _, o := range collection.StageOptions(name) {
-			if !o.Number {
-				continue
-			}
-			for _, x := range []float64{o.Min, o.Max} {
-				set := map[string]any{o.Name: x}
-				for _, other := range collection.StageOptions(name) {
-					switch {
-					case other.Default != "" || other.Name == o.Name:
-					case other.Number:
-						set[other.Name] = max(1, other.Min)
-					case len(other.OneOf) > 0:
-						set[other.Name] = other.OneOf[0]
-					default:
-						set[other.Name] = "tag"
-					}
-				}
-				body, err := json.Marshal(map[string]any{"rankings": [][]collection.Scored{{{ID: "notes:git.md", Score: 1}}},
-					"settings": set})
-				if err != nil {
-					t.Fatal(err)
-				}
-				// which bound each other
-				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+
-					o.Name)
-				if res, answer := s.ask(t, "POST", "/v1/stages/"+name, string(body)); res.StatusCode != 200 &&
-					!(pair && res.StatusCode == 409) {
-					t.Errorf("%s %s: %d %s", name, body, res.StatusCode, answer)
-				}
-			}
-		}
-	}
-	var list httpdoor.StageList
-	s.get(t, "GET", "/v1/stages", "", &list)
-	for _, name := range collection.Stages() {
-		if len(list.Settings[name]) != len(collection.StageOptions(name)) {
-			t.Errorf("%s has the settings %v", name, list.Settings[name])
-		}
-	}
-	for weights, status := range map[string]int{`[2, 1]`: 200, `[0, 1]`: 200, `[1]`: 409, `[0, 0]`: 409, `[-1, 1]`: 400,
-		`["1", 1]`: 400, `1`: 400} {
-		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}], [{"id": "b", `+
-			`"score": 1}]], "settings": {"method": "rrf"}, "weights": `+weights+`}`); res.StatusCode != status ||
-			status == 200 == strings.Contains(string(body), "#/weights") {
-			t.Errorf("weights %s: %d %s", weights, res.StatusCode, body)
-		}
-	}
-	for unit, status := range map[string]int{`true`: 200, `"true"`: 200, `false`: 200, `1`: 422, `null`: 400} {
-		if res, body := s.ask(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "a", "score": 2}]], "settings": `+
-			`{"method": "rrf", "unit": `+unit+`}}`); res.StatusCode != status ||
-			strings.Contains(string(body), `"score":1`) != strings.Contains(unit, "true") {
-			t.Errorf("unit %s: %d %s", unit, res.StatusCode, body)
-		}
-	}
-	if p := s.wrong(t, 422, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}]], "settings": {"n": 1}, `+
-		`"weights": [1]}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/weights" {
-		t.Errorf("weights of one ranking: %+v", p)
-	}
-	if p := s.wrong(t, 400, "POST", "/v1/stages/top", `{"rankings": [[{"score": 1}]]}`); len(p.Errors) != 1 ||
-		p.Errors[0].Pointer != "#/rankings/0/0/id" {
-		t.Errorf("a hit without an identifier: %+v", p)
-	}
-	if res, body := s.ask(t, "POST", "/v1/stages/top", `{"rankings": [[{"id": "a", "score": 2}, {"id": "b", "score": `+
-		`1}]], "settings": {"n": 1, "when": 0}}`); res.StatusCode != 200 || !strings.Contains(string(body), `"id":"b"`) {
-		t.Errorf("a stage that is left out: %d %s", res.StatusCode, body)
-	}
-	if res, body := s.ask(t, "POST", "/v1/stages/rerank", `{"rankings": [[]]}`); res.StatusCode != 404 {
-		t.Errorf("a stage that calls a model: %d %s", res.StatusCode, fmt.Sprintf("%.200s", body))
 	}
 }
 

@@ -6,16 +6,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 )
 
 // rows are rows of one table in the binary format of COPY: a count of columns, then each column as
-// its length in bytes and its bytes, numbers big-endian.
+// its length in bytes and its bytes, numbers big-endian. They are sent in pieces.
 type rows struct {
-	b []byte
-	// cuts are the ends of the pieces that are sent separately, except the last.
-	cuts []int
+	w     *load
+	table string
+	b     []byte // the rows of the next piece
 }
 
 // pieceBytes is the approximate size of a piece. The server has the whole timeout for each piece.
@@ -33,13 +32,10 @@ const (
 	oidText  = 25
 )
 
+// begin begins a row. It first sends the rows before if they are enough for a piece.
 func (r *rows) begin(columns int) {
-	last := 0
-	if n := len(r.cuts); n > 0 {
-		last = r.cuts[n-1]
-	}
-	if len(r.b)-last >= pieceBytes {
-		r.cuts = append(r.cuts, len(r.b))
+	if len(r.b) >= pieceBytes {
+		_ = r.send() // the next call of send returns the same error
 	}
 	r.b = binary.BigEndian.AppendUint16(r.b, uint16(columns))
 }
@@ -117,20 +113,31 @@ func (r *rows) vector(v []float32) {
 	}
 }
 
-// pieces returns the rows in their order, in pieces.
-func (r *rows) pieces() iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		from := 0
-		for _, to := range r.cuts {
-			if !yield(r.b[from:to]) {
-				return
-			}
-			from = to
-		}
-		if from < len(r.b) {
-			yield(r.b[from:])
-		}
+// send queues the rows; their columns are all columns of the table, in its order. PostgreSQL refuses
+// COPY into tables with row-level security, so such rows go through a temporary table.
+func (r *rows) send() error {
+	piece := r.b
+	if r.b = nil; len(piece) == 0 {
+		return nil
 	}
+	walled := r.w.s.o.RowSecurity && r.table != "term"
+	return r.w.put(len(piece), func(ctx context.Context) error {
+		if !walled {
+			return r.w.copyPiece(ctx, piece, r.table)
+		}
+		staged := "staged_" + r.table
+		err := r.w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged, r.table))
+		if err == nil {
+			err = r.w.copyPiece(ctx, piece, staged)
+		}
+		if err == nil {
+			err = r.w.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", r.table, staged))
+		}
+		if err == nil {
+			err = r.w.exec(ctx, "TRUNCATE "+staged)
+		}
+		return err
+	})
 }
 
 // copyPiece writes rows to a table, whose columns they fill in their order.
@@ -142,5 +149,13 @@ func (w *load) copyPiece(ctx context.Context, piece []byte, table string) error 
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("copy to %s: %w: %w", table, ctx.Err(), err) // the driver only says: closed
 	}
+	return err
+}
+
+// exec runs a statement with the whole timeout.
+func (w *load) exec(ctx context.Context, sql string) error {
+	ctx, stop := w.s.bounded(ctx)
+	defer stop()
+	_, err := w.tx.Exec(ctx, sql)
 	return err
 }

@@ -2,10 +2,7 @@ package postgres
 
 import (
 	"cmp"
-	"context"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"sheaf"
 	"sheaf/store"
@@ -13,100 +10,11 @@ import (
 )
 
 // Sizes of a part. A part has the chunks that are ready when the server has finished the last part:
-// at least firstPart, at most maxPart and a step, or all chunks of one call of Add.
+// at least firstPart, at most maxPart, or all chunks of one call of Add.
 const (
 	firstPart = 48
 	maxPart   = 512
-	step      = 4
-	// maxAhead is how many chunks send their columns and vectors before their texts.
-	maxAhead = 512
 )
-
-// addParts adds a batch in parts. Columns and vectors need no analysis and go first. While the
-// server stores them, or a part, this program prepares the next part. It requires w.mu.
-func (w *load) addParts(ctx context.Context, batch *store.Batch) error {
-	if len(batch.Replace)+len(batch.Chunks) == 0 {
-		return fail("write", ctx.Err())
-	}
-	chunks := lastOfEqual(batch.Chunks)
-	w.sending = len(batch.Chunks)
-	group, ctx := errgroup.WithContext(ctx)
-	ready := make(chan *part) // unbuffered: a part grows until the sender takes it
-	group.Go(func() error {
-		defer close(ready)
-		next := &part{}
-		for rest := chunks; len(rest) > 0 || len(next.chunks) > 0; {
-			some := rest[:min(step, len(rest))]
-			rest = rest[len(some):]
-			next.add(w.s.analyze(some))
-			switch n := len(next.chunks); {
-			case len(rest) == 0, n >= maxPart:
-				next.sort() // the sender is still busy
-				select {
-				case ready <- next:
-				case <-ctx.Done():
-					return nil // the other goroutine has the error
-				}
-				next = &part{}
-			case n >= firstPart:
-				select {
-				case ready <- next:
-					next = &part{}
-				default:
-				}
-			}
-		}
-		return nil
-	})
-	group.Go(func() error {
-		return w.change(ctx, func(ctx context.Context) error {
-			if err := w.next.checkDims(batch); err != nil {
-				return err
-			}
-			if err := w.remove(batch.Replace, chunks); err != nil {
-				return err
-			}
-			return w.sendParts(ctx, chunks, ready)
-		})
-	})
-	return group.Wait()
-}
-
-// sendParts sends chunks, whose texts are analyzed part by part. Columns and vectors go before the
-// texts of their chunks, while the first texts are analyzed. When it returns, everything is sent.
-func (w *load) sendParts(ctx context.Context, chunks []analyzed, ready <-chan *part) error {
-	before := w.ord.take(len(chunks))
-	ahead := 0 // how many chunks have sent their columns
-	sendAhead := func() error {
-		some := chunks[ahead:min(ahead+maxAhead, len(chunks))]
-		ahead += len(some)
-		return w.sendColumns(some, before+int64(ahead-len(some)))
-	}
-	for begun := 0; begun < len(chunks); {
-		if begun >= ahead {
-			if err := sendAhead(); err != nil {
-				return err
-			}
-		}
-		if err := w.line.drain(); err != nil { // meanwhile the part grows
-			return err
-		}
-		p, ok := <-ready
-		if !ok {
-			return fail("write", ctx.Err()) // the end of ctx stopped the analysis
-		}
-		for ahead < begun+len(p.chunks) {
-			if err := sendAhead(); err != nil {
-				return err
-			}
-		}
-		if err := w.sendTexts(p, before+int64(begun)); err != nil {
-			return err
-		}
-		begun += len(p.chunks)
-	}
-	return w.line.settle()
-}
 
 // waiting is what a load received and has not sent.
 type waiting struct {
@@ -222,32 +130,6 @@ type part struct {
 	terms   []string
 	numbers []int32
 	places  map[string]int32
-	// sorted has the indices of the terms in the order of their texts, in which the server inserts
-	// them fastest.
-	sorted []int32
-}
-
-// sort fills sorted: it sorts the new indices and merges them with the others.
-func (p *part) sort() {
-	if len(p.sorted) == len(p.terms) {
-		return
-	}
-	byText := func(a, b int32) int { return cmp.Compare(p.terms[a], p.terms[b]) }
-	var fresh []int32
-	for i := len(p.sorted); i < len(p.terms); i++ {
-		fresh = append(fresh, int32(i))
-	}
-	slices.SortFunc(fresh, byText)
-	old, all := p.sorted, make([]int32, 0, len(p.terms))
-	for len(old) > 0 && len(fresh) > 0 {
-		from := &old
-		if byText(fresh[0], old[0]) < 0 {
-			from = &fresh
-		}
-		all = append(all, (*from)[0])
-		*from = (*from)[1:]
-	}
-	p.sorted = append(append(all, old...), fresh...)
 }
 
 // add adds chunks and numbers their terms.
@@ -270,9 +152,17 @@ func (p *part) add(chunks []analyzed) {
 			}
 		}
 	}
-	if 4*(len(p.terms)-len(p.sorted)) > len(p.terms) { // leaves little work for the moment when the part is sent
-		p.sort()
+}
+
+// sorted returns the indices of the terms in the order of their texts, in which the server inserts
+// them fastest.
+func (p *part) sorted() []int32 {
+	out := make([]int32, len(p.terms))
+	for i := range out {
+		out[i] = int32(i)
 	}
+	slices.SortFunc(out, func(a, b int32) int { return cmp.Compare(p.terms[a], p.terms[b]) })
+	return out
 }
 
 // analyze returns the terms of chunks. One call at a time keeps a server busy, because storing

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -37,53 +35,5 @@ func TestGatherLooksAtDimensions(t *testing.T) {
 	}
 	if want := map[string]int{"body": 3}; !maps.Equal(w.next.dims, want) {
 		t.Errorf("a batch that was refused left the dimensions %v, want %v", w.next.dims, want)
-	}
-}
-
-// TestColumnsOfEveryPart: columns and vectors are stored of every chunk, wherever the
-// parts that texts come in end beside the pieces that columns go in.
-func TestColumnsOfEveryPart(t *testing.T) {
-	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
-	ctx := t.Context()
-	var chunks []store.Chunk
-	for i := range 3 * maxAhead {
-		c := storetest.Chunk(fmt.Sprintf("t:%04d#1", i), sheaf.FieldBody, "tea")
-		c.Columns = []store.Column{{Name: "n", Values: []sheaf.Value{sheaf.NumberValue(float64(i))}}}
-		c.Vectors = []store.Vectors{{Name: store.VectorBody, Passages: [][]float32{{1, 0}}}}
-		chunks = append(chunks, c)
-	}
-	for _, ends := range [][]int{{maxAhead - 1, maxAhead + 1}, {maxAhead}, {10, maxAhead + 200},
-		{maxAhead - 1, 2*maxAhead + 5}, {3 * maxAhead}} {
-		all := lastOfEqual(chunks[:ends[len(ends)-1]])
-		ready := make(chan *part, len(ends))
-		for from, to := 0, 0; len(ends) > 0; from, ends = to, ends[1:] {
-			to = ends[0]
-			p := &part{}
-			p.add(s.analyze(all[from:to]))
-			p.sort()
-			ready <- p
-		}
-		bulk, err := s.Bulk(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := bulk.(*load)
-		var counts [2]int
-		err = w.change(ctx, func(ctx context.Context) error {
-			if err := w.remove(nil, all); err != nil {
-				return err
-			}
-			if err := w.sendParts(ctx, all, ready); err != nil {
-				return err
-			}
-			return w.tx.QueryRow(ctx, "SELECT (SELECT count(DISTINCT chunk) FROM property), (SELECT count(*) FROM "+
-				w.vector[store.VectorBody].table()+")").Scan(&counts[0], &counts[1])
-		})
-		if err != nil || counts != [2]int{len(all), len(all)} {
-			t.Errorf("%d chunks: %d have columns, %d vectors, %v", len(all), counts[0], counts[1], err)
-		}
-		if err := bulk.Close(); err != nil { // which takes all of it back
-			t.Fatal(err)
-		}
 	}
 }

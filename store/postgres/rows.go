@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -12,17 +10,30 @@ import (
 	"sheaf/store/storekit"
 )
 
+// rows returns empty rows of a table.
+func (w *load) rows(table string) *rows { return &rows{w: w, table: table} }
+
 // sendColumns sends the columns and vectors of chunks; the first chunk has the number before+1.
 func (w *load) sendColumns(chunks []analyzed, before int64) error {
 	if err := w.makeVectors(chunks); err != nil {
 		return err
 	}
-	var property, wall rows
-	w.columnRows(&property, &wall, chunks, before)
-	if err := w.send(&property, "property"); err != nil {
+	property, wall := w.rows("property"), w.rows("wall")
+	for i := range chunks {
+		c, ord := chunks[i].source, before+int64(i)+1
+		if w.s.o.RowSecurity {
+			wallRow(wall, c, ord)
+		}
+		for _, column := range c.Columns {
+			for _, v := range column.Values {
+				propertyRow(property, ord, column.Name, v)
+			}
+		}
+	}
+	if err := property.send(); err != nil {
 		return err
 	}
-	if err := w.send(&wall, "wall"); err != nil {
+	if err := wall.send(); err != nil {
 		return err
 	}
 	return w.sendVectors(chunks, before)
@@ -35,124 +46,52 @@ func (w *load) sendTexts(p *part, before int64) error {
 		return err
 	}
 	w.total.chunks += int64(len(p.chunks))
-	var terms, chunk rows
+	terms, chunk := w.rows("term"), w.rows("chunk")
 	for _, number := range fresh {
 		terms.begin(2)
 		terms.int32(ids[number])
 		terms.bytes(p.terms[number])
 	}
-	if err := w.copyRows(&terms, "term"); err != nil {
+	if err := terms.send(); err != nil {
 		return err
 	}
 	var fields []int32
 	for i := range p.chunks {
-		fields = w.chunkRow(&chunk, &p.chunks[i], before+int64(i)+1, fields)
+		fields = w.chunkRow(chunk, &p.chunks[i], before+int64(i)+1, fields)
 	}
-	if err := w.send(&chunk, "chunk"); err != nil {
+	if err := chunk.send(); err != nil {
 		return err
 	}
 	w.remember(p, ids, fresh)
-	return w.send(postingRows(p, ids, fields, before), "posting")
+	return w.sendPostings(p, ids, fields, before)
 }
 
-// columnRows adds the columns of chunks, and, with row-level security, who may see them.
-func (w *load) columnRows(property, wall *rows, chunks []analyzed, before int64) {
-	for i := range chunks {
-		c, ord := chunks[i].source, before+int64(i)+1
-		if w.s.o.RowSecurity {
-			wallRow(wall, c, ord)
-		}
-		for _, column := range c.Columns {
-			for _, v := range column.Values {
-				propertyRow(property, ord, column.Name, v)
-			}
-		}
-	}
-}
-
-// sendVectors sends the passages of chunks, and counts them. It encodes them in pieces, because a
-// document may have many.
+// sendVectors sends the passages of chunks, and counts them.
 func (w *load) sendVectors(chunks []analyzed, before int64) error {
 	byTable := map[string]*rows{}
 	for i := range chunks {
 		for _, v := range chunks[i].source.Vectors {
 			table := w.vector[v.Name].table()
-			if byTable[table] == nil {
-				byTable[table] = &rows{}
+			out := byTable[table]
+			if out == nil {
+				out = w.rows(table)
+				byTable[table] = out
 			}
 			for n, p := range v.Passages {
-				out := byTable[table]
 				out.begin(3)
 				out.int64(before + int64(i) + 1)
 				out.int32(int32(n))
 				out.vector(p)
 				w.total.vectors++
-				if len(out.b) < pieceBytes {
-					continue
-				}
-				if err := w.send(out, table); err != nil {
-					return err
-				}
-				byTable[table] = &rows{}
 			}
 		}
 	}
 	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		if err := w.send(byTable[table], table); err != nil {
+		if err := byTable[table].send(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// send queues rows for a table; the line owns them from then on. PostgreSQL refuses COPY into
-// tables with row-level security, so such rows go through a temporary table.
-func (w *load) send(r *rows, table string) error {
-	if len(r.b) == 0 || !w.s.o.RowSecurity {
-		return w.copyRows(r, table)
-	}
-	staged := "staged_" + table
-	return w.put(len(r.b), func(ctx context.Context) error {
-		if err := w.exec(ctx, fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (LIKE %s) ON COMMIT DROP", staged,
-			table)); err != nil {
-			return err
-		}
-		for piece := range r.pieces() {
-			if err := w.copyPiece(ctx, piece, staged); err != nil {
-				return err
-			}
-			if err := w.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s", table, staged)); err != nil {
-				return err
-			}
-			if err := w.exec(ctx, "TRUNCATE "+staged); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// copyRows queues rows to be copied to a table.
-func (w *load) copyRows(r *rows, table string) error {
-	if len(r.b) == 0 {
-		return nil
-	}
-	return w.put(len(r.b), func(ctx context.Context) error {
-		for piece := range r.pieces() {
-			if err := w.copyPiece(ctx, piece, table); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// exec runs a statement with the whole timeout.
-func (w *load) exec(ctx context.Context, sql string) error {
-	ctx, stop := w.s.bounded(ctx)
-	defer stop()
-	_, err := w.tx.Exec(ctx, sql)
-	return err
 }
 
 // chunkRow adds the row of a chunk. It appends the IDs of the chunk's fields to a list, 0 for
@@ -192,15 +131,14 @@ type posting struct {
 	source        *storekit.Posting
 }
 
-// postingRows returns the rows of chunks in the order of terms, then chunks: the server fills its
+// sendPostings sends the postings of chunks in the order of terms, then chunks: the server fills its
 // index faster, and the postings of a term are stored together. ids are the IDs of the part's
 // terms, fields those of its fields.
-func postingRows(in *part, ids, fields []int32, before int64) *rows {
+func (w *load) sendPostings(in *part, ids, fields []int32, before int64) error {
 	ends := make([]int, len(ids)) // the end of each term's postings so far
 	for _, number := range in.numbers {
 		ends[number]++
 	}
-	positions := 0
 	terms := make([]int32, len(ids)) // indices of terms in the order of IDs
 	for i := range terms {
 		terms[i] = int32(i)
@@ -214,7 +152,6 @@ func postingRows(in *part, ids, fields []int32, before int64) *rows {
 	numbers := in.numbers
 	for i := range in.chunks {
 		for _, f := range in.chunks[i].fields {
-			positions += f.Length
 			for k, number := range numbers[:len(f.Postings)] {
 				list[ends[number]] = posting{fields[0], int32(f.Length), before + int64(i) + 1, &f.Postings[k]}
 				ends[number]++
@@ -222,7 +159,7 @@ func postingRows(in *part, ids, fields []int32, before int64) *rows {
 			numbers, fields = numbers[len(f.Postings):], fields[1:]
 		}
 	}
-	out := &rows{b: make([]byte, 0, postingBytes*len(list)+8*positions)}
+	out := w.rows("posting")
 	begin = 0
 	for _, number := range terms {
 		for _, p := range list[begin:ends[number]] {
@@ -230,11 +167,8 @@ func postingRows(in *part, ids, fields []int32, before int64) *rows {
 		}
 		begin = ends[number]
 	}
-	return out
+	return out.send()
 }
-
-// postingBytes is the size of a posting's row without its positions.
-const postingBytes = 2 + 4*(4+4) + (4 + 8) + 4 + 20 // columns, four numbers and a long one, an array
 
 // row adds the row with one append, because there are more postings than all other rows.
 func (p *posting) row(out *rows, term int32) {

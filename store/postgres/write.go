@@ -30,11 +30,14 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 	}
 	defer bulk.Close()
 	w := bulk.(*load)
-	w.mu.Lock()
-	err = w.addParts(ctx, &batch)
-	w.mu.Unlock()
-	if err != nil {
-		return err
+	for more := true; more; {
+		// While the server stores a part, this program prepares the next.
+		part := store.Batch{Replace: batch.Replace, Chunks: batch.Chunks[:min(firstPart, len(batch.Chunks))]}
+		if err := w.add(ctx, &part, lastOfEqual(part.Chunks)); err != nil {
+			return err
+		}
+		batch.Replace, batch.Chunks = nil, batch.Chunks[len(part.Chunks):]
+		more = len(batch.Chunks) > 0
 	}
 	return w.Commit(ctx)
 }
@@ -251,12 +254,17 @@ func (w *load) Add(ctx context.Context, batch store.Batch) error {
 	if err := w.s.check(&batch); err != nil {
 		return err
 	}
+	return w.add(ctx, &batch, kept(lastOfEqual(batch.Chunks)))
+}
+
+// add adds a checked batch; chunks are the last of equal ones in it.
+func (w *load) add(ctx context.Context, batch *store.Batch, chunks []analyzed) error {
 	if err := ctx.Err(); err != nil || len(batch.Replace)+len(batch.Chunks) == 0 {
 		return fail("write", err)
 	}
-	chunks := w.s.analyze(kept(lastOfEqual(batch.Chunks)))
+	chunks = w.s.analyze(chunks)
 	for {
-		n, err := w.gather(&batch, chunks)
+		n, err := w.gather(batch, chunks)
 		switch {
 		case err != nil:
 			return err
@@ -492,14 +500,14 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 			}
 		}
 	}
-	p.sort()
 	ids = make([]int32, len(p.terms)) // 0 means none
+	sorted := p.sorted()
 	w.s.mu.Lock()
 	known := w.s.terms
 	if w.s.place != w.place {
 		known = nil // a slow search remembers terms of another place
 	}
-	for _, number := range p.sorted {
+	for _, number := range sorted {
 		id, ok := known[p.terms[number]]
 		if !ok {
 			id, ok = w.fresh[p.terms[number]]

@@ -191,23 +191,6 @@ func (s *Store) fault(category error, format string, args ...any) error {
 // Close implements [store.Backend].
 func (s *Store) Close() error { return s.calls.Close() }
 
-// Health checks that the server answers and that the index can be used.
-func (s *Store) Health(ctx context.Context) error {
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	var health struct{ Status string }
-	if err := s.client.Call(ctx, "GET", "/_cluster/health/"+s.index(), nil, &health); err != nil {
-		return err
-	}
-	if health.Status == "red" {
-		return s.fault(sheaf.ErrUnavailable, "a shard of the index has no copy (health is red)")
-	}
-	return nil
-}
-
 // Stats implements [store.Reporter]. Generation counts operations of the index.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)

@@ -273,11 +273,6 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, err
 }
 
-// Health checks that the server answers.
-func (s *Store) Health(ctx context.Context) error {
-	return s.read(ctx, "ping", func(ctx context.Context, conn *pgxpool.Conn) error { return conn.Ping(ctx) })
-}
-
 // broken reports whether an error comes from a connection, not from a statement.
 func broken(err error) bool {
 	var server *pgconn.PgError

@@ -13,38 +13,20 @@ import (
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	if err := validate(&req); err != nil {
-		return nil, err
-	}
-	var out sheaf.Ranking
-	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) (err error) {
-		if req.Text != nil {
-			err = s.answer(ctx, conn, []question{ranked(&req, &out)})
-		} else {
-			out, err = s.retrieveVectors(ctx, conn, &req)
-		}
-		return err
-	})
+	out, err := s.RetrieveAll(ctx, []store.Request{req})
 	if err != nil {
 		return nil, err
 	}
-	out.Sort()
-	return out, nil
+	return out[0], nil
 }
 
 // Count implements [store.Counter].
-func (s *Store) Count(ctx context.Context, req store.Request) (n int, err error) {
-	if err := validate(&req); err != nil {
+func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
+	out, err := s.CountAll(ctx, []store.Request{req})
+	if err != nil {
 		return 0, err
 	}
-	err = s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
-		if req.Text != nil {
-			return s.answer(ctx, conn, []question{counted(&req, &n)})
-		}
-		n, err = s.countVectors(ctx, conn, &req)
-		return err
-	})
-	return n, err
+	return out[0], nil
 }
 
 func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request) (n int, err error) {

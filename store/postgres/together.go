@@ -14,23 +14,11 @@ import (
 // together.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
-	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
-		return out, err
-	}
-	err := s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
-		var list []question
-		for i := range reqs {
-			if reqs[i].Text != nil {
-				list = append(list, ranked(&reqs[i], &out[i]))
-				continue
-			}
-			var err error
-			if out[i], err = s.retrieveVectors(ctx, conn, &reqs[i]); err != nil {
-				return err
-			}
-		}
-		return s.answer(ctx, conn, list)
-	})
+	err := s.together(ctx, "search", reqs, func(i int) question { return ranked(&reqs[i], &out[i]) },
+		func(ctx context.Context, conn *pgxpool.Conn, i int) (err error) {
+			out[i], err = s.retrieveVectors(ctx, conn, &reqs[i])
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -43,36 +31,40 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 // CountAll implements [store.Batcher].
 func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	out := make([]int, len(reqs))
-	if err := validateAll(reqs); err != nil || len(reqs) == 0 {
-		return out, err
-	}
-	err := s.read(ctx, "count", func(ctx context.Context, conn *pgxpool.Conn) error {
-		var list []question
-		for i := range reqs {
-			if reqs[i].Text != nil {
-				list = append(list, counted(&reqs[i], &out[i]))
-				continue
-			}
-			var err error
-			if out[i], err = s.countVectors(ctx, conn, &reqs[i]); err != nil {
-				return err
-			}
-		}
-		return s.answer(ctx, conn, list)
-	})
+	err := s.together(ctx, "count", reqs, func(i int) question { return counted(&reqs[i], &out[i]) },
+		func(ctx context.Context, conn *pgxpool.Conn, i int) (err error) {
+			out[i], err = s.countVectors(ctx, conn, &reqs[i])
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-func validateAll(reqs []store.Request) error {
+// together asks the questions of word requests in one round trip, and calls vectors for each other
+// request.
+func (s *Store) together(ctx context.Context, what string, reqs []store.Request, words func(i int) question,
+	vectors func(ctx context.Context, conn *pgxpool.Conn, i int) error) error {
 	for i := range reqs {
 		if err := validate(&reqs[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(reqs) == 0 {
+		return nil
+	}
+	return s.read(ctx, what, func(ctx context.Context, conn *pgxpool.Conn) error {
+		var list []question
+		for i := range reqs {
+			if reqs[i].Text != nil {
+				list = append(list, words(i))
+			} else if err := vectors(ctx, conn, i); err != nil {
+				return err
+			}
+		}
+		return s.answer(ctx, conn, list)
+	})
 }
 
 // question is a word request, the end of its statement over the relation root, and the function

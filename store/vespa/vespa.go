@@ -282,17 +282,6 @@ func (s *Store) verifySchema(ctx context.Context) error {
 	return nil
 }
 
-// Health checks that the server and all of its content answer.
-func (s *Store) Health(ctx context.Context) error {
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	_, err = s.count(ctx, "true", newQuery(s.o.Schema))
-	return err
-}
-
 // Stats implements [store.Reporter]; sizes and generations are unknown.
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	ctx, stop, err := s.calls.Begin(ctx)

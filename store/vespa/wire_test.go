@@ -401,9 +401,6 @@ func TestRetrieve(t *testing.T) {
 			t.Errorf("counts %d, %v", n, err)
 		}
 	}
-	if err := s.Health(t.Context()); err != nil {
-		t.Errorf("health: %v", err)
-	}
 }
 
 // TestHybrid: one request, whose answer is taken as it is.

@@ -15,7 +15,7 @@ import (
 // generations of its limit and one value more each.
 func TestCache(t *testing.T) {
 	const size, limit = 10, 100
-	c := cache[int]{limit: limit}
+	c := cache[sheaf.ID, int]{limit: limit}
 	if _, ok := c.get("t:0.md"); ok {
 		t.Error("an empty cache has a value")
 	}
@@ -44,7 +44,7 @@ func TestCache(t *testing.T) {
 
 // TestCacheTogether uses a cache from several goroutines; the race detector judges.
 func TestCacheTogether(t *testing.T) {
-	c := cache[string]{limit: 64}
+	c := cache[sheaf.ID, string]{limit: 64}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -258,10 +258,10 @@ func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 
 // load opens the current generation.
 func (c *Catalog) load() (*View, error) {
-	view, m, err := manifest.Open(c.fs, c.dir, c.openView)
+	view, _, err := manifest.Open(c.fs, c.dir, c.openView)
 	if errors.Is(err, fs.ErrNotExist) && c.headless() {
 		// A new writer publishes before it writes segments.
-		if view, m, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
+		if view, _, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w: at byte 0: it is gone, and there are segments", manifest.Name, vfs.ErrCorrupt)
 		}
 	}
@@ -274,7 +274,6 @@ func (c *Catalog) load() (*View, error) {
 	case none:
 		return newView(c, manifest.Manifest{}, payload{Format: format}, nil), nil
 	}
-	view.generation = m.Generation
 	return view, nil
 }
 
@@ -291,8 +290,8 @@ func (c *Catalog) headless() bool {
 // begin publishes an empty generation before the first segment is written. So segments without a
 // manifest are always damage, never the rest of a crashed first update, which a sweep would remove.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
-	if view.generation > 0 {
-		return view.generation, nil
+	if view.Generation() > 0 {
+		return view.Generation(), nil
 	}
 	data, err := json.Marshal(payload{Format: format, Begun: true})
 	if err != nil {
@@ -385,10 +384,10 @@ func (c *Catalog) newer() (bool, error) {
 	switch {
 	case c.closed:
 		return false, errClosed
-	case none && c.current.generation != 0:
+	case none && c.current.Generation() != 0:
 		return false, ErrGone
 	}
-	return !none && generation != c.current.generation, nil
+	return !none && generation != c.current.Generation(), nil
 }
 
 // Follow is Reload for concurrent use, even while this process changes the catalog. It waits only

@@ -256,22 +256,21 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestLookup: the whole id is a document first, then what follows the last '#' is a slug.
-func TestLookup(t *testing.T) {
+// TestChunk: the whole id is a document first, then what follows the last '#' is a slug.
+func TestChunk(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
 	v := c.View()
 	defer v.Close()
 	for id, want := range map[sheaf.ID]string{"notes:a#b.md": "a#b.md", "notes:x.md#own-id": "x.md",
 		"notes:x.md": "x.md"} {
-		r, ch, err := v.Lookup(id)
-		if err != nil || r.Document.Path != want || ch == nil || ch.ID != id {
-			t.Errorf("%s: %v %v", id, ch, err)
+		if ch, ok := v.Chunk(id); !ok || ch.Doc.Path() != want || ch.ID != id {
+			t.Errorf("%s: %v", id, ch)
 		}
 	}
 	for _, id := range []sheaf.ID{"notes:x.md#nope", "notes:none.md", "other:x.md", "", "#"} {
-		if _, _, err := v.Lookup(id); !errors.Is(err, sheaf.ErrNotFound) {
-			t.Errorf("%q: %v", id, err)
+		if ch, ok := v.Chunk(id); ok || v.Err() != nil {
+			t.Errorf("%q: %v, %v", id, ch, v.Err())
 		}
 	}
 }

@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"sheaf"
 	"sheaf/index/vfs/sectionfile"
@@ -50,8 +49,7 @@ func (v *View) checkList(kind, name string, result error) []error {
 // check decodes every record, and makes the tables again to compare them.
 func (s *segment) check() []error {
 	var faults []error
-	var names, targets []keyItem
-	labels := labelSet{}
+	t := tables{labels: labelSet{}}
 	c := idCursor{list: &s.ids}
 	err := c.seek(0)
 	last := ""
@@ -63,7 +61,7 @@ func (s *segment) check() []error {
 		last = id
 		st, err := s.state(c.at)
 		if err == nil && !st.tombstone() {
-			err = s.checkDocument(id, c.at, &st, &names, &targets, labels)
+			err = s.checkDocument(id, c.at, &st, &t)
 		}
 		if err != nil {
 			faults = append(faults, err)
@@ -78,7 +76,7 @@ func (s *segment) check() []error {
 	for _, table := range []struct {
 		section *sectionfile.Paged
 		want    []byte
-	}{{s.names.data, encodeKeys(names)}, {s.targets.data, encodeKeys(targets)}, {s.labels, labels.encode()}} {
+	}{{s.names.data, encodeKeys(t.names)}, {s.targets.data, encodeKeys(t.targets)}, {s.labels, t.labels.encode()}} {
 		if got, err := table.section.All(); err != nil || !bytes.Equal(got, table.want) {
 			fault := table.section.Corrupt(0, "it does not fit the records")
 			if err == nil {
@@ -90,7 +88,7 @@ func (s *segment) check() []error {
 	return faults
 }
 
-func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]keyItem, labels labelSet) error {
+func (s *segment) checkDocument(id string, i int, st *state, t *tables) error {
 	r, err := s.record(sheaf.ID(id), st)
 	if err != nil {
 		return err
@@ -106,22 +104,7 @@ func (s *segment) checkDocument(id string, i int, st *state, names, targets *[]k
 			return err
 		}
 	}
-	number := func(items []keyItem) []keyItem {
-		for k := range items {
-			items[k].doc = i
-		}
-		return items
-	}
-	*names = append(*names, number(nameKeys(&r.Document))...)
-	*targets = append(*targets, number(targetKeys(&r.Document))...)
-	for _, tag := range r.Document.Tags {
-		labels.add(labelTag, strings.ToLower(tag), i)
-	}
-	for _, p := range r.Document.Properties {
-		labels.add(labelProperty, strings.ToLower(p.Name), i)
-	}
-	if len(r.Document.Warnings) > 0 {
-		labels.add(labelWarning, "", i)
-	}
+	f := filingOf(&r.Document)
+	t.add(i, &f)
 	return nil
 }

@@ -27,19 +27,19 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	}
 	for _, n := range []int{1, 3, 20} {
 		fsys := vfs.NewMem()
-		var changes []entry
+		var changes []Encoded
 		for i := range n {
 			text := []byte(fmt.Sprintf("---\naliases: [other %d]\ntags: [x, y]\nn: 1\n---\n# N %d\n\n[[n%d]] [l](n%d.md) "+
 				"![[other 1]]\n", i, i, i/2, i+1))
 			r := Record{Document: k.Chunk("t", fmt.Sprintf("f/n%02d.md", i), text), File: FileState{Size: int64(len(text))}}
 			r.Text, r.HasText = text, i%2 == 1
-			e, err := entryOf(&r)
+			e, err := Encode(&r)
 			if err != nil {
 				f.Fatal(err)
 			}
 			changes = append(changes, e)
 		}
-		changes = append(changes, entry{id: "t:gone.md"})
+		changes = append(changes, Encoded{id: "t:gone.md"})
 		if _, err := writeSegment(fsys, "/s", nil, changes, true); err != nil {
 			f.Fatal(err)
 		}

@@ -88,9 +88,6 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// maxCalled limits how many lookups of names a view caches.
-const maxCalled = 4096
-
 // calledBy is a lookup of a name.
 type calledBy struct {
 	key  uint64
@@ -128,10 +125,8 @@ func (c *called) ends(plain, suffix string) bool {
 
 // called returns the documents that have a name.
 func (v *View) called(key uint64, kind int) *named {
-	v.mu.Lock()
-	found := v.names[calledBy{key, kind}]
-	v.mu.Unlock()
-	if found != nil {
+	found, ok := v.names.get(calledBy{key, kind})
+	if ok {
 		return found
 	}
 	found = &named{in: map[string][]called{}}
@@ -156,12 +151,7 @@ func (v *View) called(key uint64, kind int) *named {
 		a, b := found.all[i].plain, found.all[j].plain
 		return cmp.Or(compareEnds(a, b), len(a)-len(b))
 	})
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.names) >= maxCalled {
-		clear(v.names)
-	}
-	v.names[calledBy{key, kind}] = found
+	v.names.put(calledBy{key, kind}, found, 1)
 	return found
 }
 
@@ -269,10 +259,8 @@ type linksFrom struct {
 	ambiguous bool
 }
 
-func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
-	v.mu.Lock()
-	found, ok := v.links[doc]
-	v.mu.Unlock()
+func (v *View) linksFrom(doc sheaf.ID) linksFrom {
+	found, ok := v.links.get(doc)
 	if ok {
 		return found
 	}
@@ -286,13 +274,7 @@ func (v *View) linksFrom(doc sheaf.ID) (found linksFrom) {
 			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
 		}
 	})
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.linked += 1 + len(found.to); v.linked > maxLinks {
-		clear(v.links)
-		v.linked = 1 + len(found.to)
-	}
-	v.links[r.Document.ID] = found
+	v.links.put(r.Document.ID, found, 1+len(found.to))
 	return found
 }
 
@@ -324,9 +306,7 @@ func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sh
 // Backlinks returns the documents that link to doc, without doc itself and without duplicates, in
 // order of ID. They are shared and must not be changed.
 func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
-	v.mu.Lock()
-	found, ok := v.backlinks[doc]
-	v.mu.Unlock()
+	found, ok := v.backlinks.get(doc)
 	if ok {
 		return found
 	}
@@ -336,12 +316,7 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 		return nil
 	}
 	found = v.leadTo(nil, doc, st.aliases)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.backlinks) >= maxDecoded {
-		clear(v.backlinks)
-	}
-	v.backlinks[doc] = found
+	v.backlinks.put(doc, found, 1)
 	return found
 }
 

@@ -19,12 +19,12 @@ type mergeSource struct {
 // writeSegment writes the current entries of segments, oldest first, and of changes, which are
 // newer than all segments, and returns their number. It keeps tombstones if keepTombstones is set.
 // Without entries it creates no file.
-func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []entry, keepTombstones bool) (int, error) {
+func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encoded, keepTombstones bool) (int, error) {
 	file, err := sectionfile.Create(fsys, path, kindSegment, format)
 	if err != nil {
 		return 0, err
 	}
-	w := &segmentWriter{file: file, labels: labelSet{}}
+	w := &segmentWriter{file: file, tables: tables{labels: labelSet{}}}
 	file.Begin(sectionData)
 	if err := w.merge(segments, changes, keepTombstones); err != nil {
 		return 0, errors.Join(err, file.Abort())
@@ -38,7 +38,7 @@ func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []entry
 	return w.ids.n, nil
 }
 
-func (w *segmentWriter) merge(segments []*segment, changes []entry, keepTombstones bool) error {
+func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombstones bool) error {
 	sources := make([]mergeSource, len(segments))
 	for k, s := range segments {
 		sources[k] = mergeSource{segment: s, cursor: idCursor{list: &s.ids}, number: make([]int, s.n)}
@@ -105,7 +105,7 @@ type bound struct {
 
 // least returns the smallest remaining ID and its source, the newest if several have it. limit is
 // the smallest ID of the others. Both are valid until their source moves on.
-func least(sources []mergeSource, changes []entry) (first string, newest int, limit bound) {
+func least(sources []mergeSource, changes []Encoded) (first string, newest int, limit bound) {
 	newest = nothing
 	consider := func(id string, from int) {
 		switch {
@@ -163,7 +163,7 @@ func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombston
 	block := uint32(len(w.blocks) / blockBytes)
 	w.blocks = w.block(w.blocks, packedBlock{packed, size})
 	for c.at <= last {
-		if err := w.takeAt(source, keepTombstones, func(e *entry, st *state) error {
+		if err := w.takeAt(source, keepTombstones, func(e *Encoded, st *state) error {
 			moved := *st
 			if moved.text = 0; !st.tombstone() {
 				moved.block = block
@@ -182,7 +182,7 @@ func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombston
 
 // take adds the current entry of a source's cursor.
 func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
-	return w.takeAt(source, keepTombstones, func(e *entry, st *state) (err error) {
+	return w.takeAt(source, keepTombstones, func(e *Encoded, st *state) (err error) {
 		if !st.tombstone() {
 			if e.record, err = source.encoded(st); err != nil {
 				return err
@@ -195,7 +195,7 @@ func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
 
 // takeAt numbers the current entry of a source's cursor and passes it to add without its record, or
 // drops it.
-func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add func(*entry, *state) error) error {
+func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add func(*Encoded, *state) error) error {
 	i := source.cursor.at
 	st, err := source.state(i)
 	if err != nil {
@@ -206,7 +206,7 @@ func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add fun
 		return nil
 	}
 	source.number[i] = w.ids.n
-	e := entry{id: string(source.cursor.key), file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
+	e := Encoded{id: string(source.cursor.key), file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
 	if e.hasText {
 		if e.text, e.textSize, err = source.packedText(&st); err != nil {
 			return err
@@ -217,16 +217,17 @@ func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add fun
 
 // takeTables adds the table entries of the documents that were taken from a source.
 func (w *segmentWriter) takeTables(source *mergeSource) (err error) {
-	if w.names, err = source.names.all(w.names, source.number); err != nil {
+	t := &w.tables
+	if t.names, err = source.names.all(t.names, source.number); err != nil {
 		return err
 	}
-	if w.targets, err = source.targets.all(w.targets, source.number); err != nil {
+	if t.targets, err = source.targets.all(t.targets, source.number); err != nil {
 		return err
 	}
 	return decodeLabels(source.labels, source.n, func(l label) {
 		for _, doc := range l.docs {
 			if n := source.number[doc]; n >= 0 {
-				w.labels.add(l.kind, l.name, n)
+				t.labels.add(l.kind, l.name, n)
 			}
 		}
 	})

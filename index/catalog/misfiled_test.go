@@ -34,8 +34,8 @@ func TestMisfiled(t *testing.T) {
 	for i := range 30 {
 		e := encoded(fmt.Sprintf("n%02d.md", i))
 		if i == 7 {
-			e.entry.names = append(e.entry.names, keyItem{key: nameKey("t", "another")})
-			e.entry.tags = []string{"another"}
+			e.names = append(e.names, keyItem{key: nameKey("t", "another")})
+			e.labels = []labelKey{{labelTag, "another"}}
 		}
 		u.Encoded = append(u.Encoded, e)
 	}

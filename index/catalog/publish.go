@@ -96,7 +96,7 @@ func following(generation uint64) uint64 {
 }
 
 // count updates the totals with the changes.
-func (p *payload) count(view *View, changes []entry) error {
+func (p *payload) count(view *View, changes []Encoded) error {
 	for i := range changes {
 		e := &changes[i]
 		s, st, err := view.find(sheaf.ID(e.id))
@@ -147,9 +147,7 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 		}
 		return nil, err
 	}
-	next := newView(c, m, p, segments)
-	next.generation = generation
-	return next, nil
+	return newView(c, m, p, segments), nil
 }
 
 // writeList writes a list of n elements as JSON, and returns its file's name, "" for an empty list.
@@ -181,8 +179,9 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
 	if errors.Is(err, fs.ErrNotExist) {
-		if now, readErr := manifest.Generation(v.catalog.fs, v.catalog.dir); readErr == nil && now != v.generation {
-			return nil, fmt.Errorf("%s: %w: generation %d was replaced by %d", name, sheaf.ErrUnavailable, v.generation, now)
+		if now, readErr := manifest.Generation(v.catalog.fs, v.catalog.dir); readErr == nil && now != v.manifest.Generation {
+			return nil, fmt.Errorf("%s: %w: generation %d was replaced by %d", name, sheaf.ErrUnavailable,
+				v.manifest.Generation, now)
 		}
 		return nil, fmt.Errorf("%s: %w: at byte 0: the manifest names it and it is gone", name, vfs.ErrCorrupt)
 	}

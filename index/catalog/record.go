@@ -92,7 +92,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 			bit byte
 			set bool
 		}{
-			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != plainSlug(c.Title)}, {chunkTitle, c.Title != doc.Title},
+			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != string(appendPlainSlug(nil, c.Title))}, {chunkTitle, c.Title != doc.Title},
 			{chunkOwn, len(extra) == 1 && extra[0] == c.Title}, {chunkLists, len(c.Tags)+len(c.Blocks)+len(c.Members) > 0},
 			{chunkBodyIsAll, c.Body == c.Span}, {chunkAdjacent, first == end},
 		} {
@@ -191,49 +191,24 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 	}
 }
 
-// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores;
-// "" for other titles. If it differs from the true slug, the true slug is stored.
-func plainSlug(title string) string {
-	var space [256]byte
-	return string(plainSlugIn(space[:0], title))
-}
-
-// plainSlugIn is plainSlug in the given memory, if there is room.
-func plainSlugIn(slug []byte, title string) []byte {
+// appendPlainSlug appends the slug of a title of ASCII letters, digits, spaces, hyphens and
+// underscores, and nothing for other titles. If it differs from the true slug, the true slug is
+// stored.
+func appendPlainSlug(to []byte, title string) []byte {
+	start := len(to)
 	for i := range len(title) {
-		if title[i] >= 0x80 {
-			return slug[:0]
-		}
-		if c, ok := plainSlugByte(title[i]); ok {
-			slug = append(slug, c)
+		switch c := title[i]; {
+		case c >= 0x80:
+			return to[:start]
+		case c >= 'A' && c <= 'Z':
+			to = append(to, c+'a'-'A')
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
+			to = append(to, c)
+		case c == ' ':
+			to = append(to, '-')
 		}
 	}
-	return slug
-}
-
-// plainSlugByte returns the byte of the slug for a byte of the title; false when the slug leaves it
-// out.
-func plainSlugByte(c byte) (byte, bool) {
-	switch {
-	case c >= 'A' && c <= 'Z':
-		return c + 'a' - 'A', true
-	case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
-		return c, true
-	case c == ' ':
-		return '-', true
-	}
-	return 0, false
-}
-
-// head is the beginning of a record.
-type head struct {
-	title   string
-	aliases []string
-	tags    []string
-}
-
-func decodeHead(d *decoder) head {
-	return head{title: d.str(), aliases: d.strs(), tags: d.strs()}
+	return to
 }
 
 // decodeRecord fills r, whose document's ID, Tree and Path are set. It reports whether the bytes
@@ -249,10 +224,16 @@ func decodeRecord(b []byte, r *Record) bool {
 // decodeAbove reads the part of a record before its chunks.
 func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
-	h := decodeHead(d)
-	doc.Title, doc.Aliases, doc.Tags = h.title, h.aliases, h.tags
+	doc.Title, doc.Aliases, doc.Tags = d.str(), d.strs(), d.strs()
 	decodeProperties(d, doc)
-	decodeRest(d, r)
+	doc.Language = d.str()
+	doc.Frontmatter.Start = d.uint()
+	doc.Frontmatter.End = doc.Frontmatter.Start + d.uint()
+	doc.FrontmatterText = d.byte() == 1
+	r.Date.Source = sheaf.DateSource(d.byte())
+	if r.Date.Source != 0 {
+		r.Date.Time = time.UnixMilli(d.int()).UTC()
+	}
 }
 
 // writtenFlag marks the kind of a number or date that is followed by its original spelling.
@@ -280,18 +261,6 @@ func decodeProperties(d *decoder, doc *sheaf.Document) {
 	}
 }
 
-func decodeRest(d *decoder, r *Record) {
-	doc := &r.Document
-	doc.Language = d.str()
-	doc.Frontmatter.Start = d.uint()
-	doc.Frontmatter.End = doc.Frontmatter.Start + d.uint()
-	doc.FrontmatterText = d.byte() == 1
-	r.Date.Source = sheaf.DateSource(d.byte())
-	if r.Date.Source != 0 {
-		r.Date.Time = time.UnixMilli(d.int()).UTC()
-	}
-}
-
 func decodeChunks(d *decoder, doc *sheaf.Document) {
 	n := d.count(4)
 	if n == 0 {
@@ -305,27 +274,11 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	top := made.list(nil, doc.Title)
 	end := 0
 	for i := range n {
-		flags := d.byte()
-		c := sheaf.Chunk{Doc: doc.ID, Position: i, Title: doc.Title}
-		parent := d.uint()
+		var c sheaf.Chunk
+		flags, parent := made.decodeStart(d, doc, i, &c)
 		above := top
-		switch {
-		case parent == 1:
-			c.Parent = doc.ID
-		case parent-2 >= i:
-			d.fail()
-		case parent > 1:
+		if parent > 1 {
 			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
-		}
-		c.Depth = d.uint()
-		if flags&chunkTitle != 0 {
-			c.Title = d.str()
-		}
-		if flags&chunkSlug != 0 {
-			c.ID, c.Slug = made.chunkID(doc.ID, d.str())
-		} else {
-			var space [256]byte
-			c.ID, c.Slug = made.chunkID(doc.ID, view(plainSlugIn(space[:0], c.Title)))
 		}
 		made.decodeHierarchy(d, &c, flags, above)
 		end = decodeSpans(d, &c, flags, end)
@@ -351,16 +304,42 @@ type made struct {
 	lists []string
 }
 
-// chunkID returns the ID of the chunk with a slug and the slug as a part of it; without a slug the
-// document's ID.
-func (m *made) chunkID(doc sheaf.ID, slug string) (id sheaf.ID, own string) {
-	if slug == "" {
-		return doc, ""
+// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent
+// as it is stored: 0 for none, 1 for the document, 2 for chunk 0 and so on.
+func (m *made) decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
+	flags = d.byte()
+	if parent = d.uint(); parent-2 >= i {
+		d.fail()
+		return 0, 0
+	}
+	c.ID, c.Doc, c.Position, c.Depth, c.Title = doc.ID, doc.ID, i, d.uint(), doc.Title
+	if parent == 1 {
+		c.Parent = doc.ID
+	}
+	if flags&chunkTitle != 0 {
+		c.Title = d.str()
 	}
 	from := len(m.text)
-	m.text = append(append(append(m.text, doc...), '#'), slug...)
-	all := view(m.text[from:])
-	return sheaf.ID(all), all[len(all)-len(slug):]
+	m.text = append(append(m.text, doc.ID...), '#')
+	slug := len(m.text)
+	if flags&chunkSlug != 0 {
+		m.text = append(m.text, d.str()...)
+	} else {
+		m.text = appendPlainSlug(m.text, c.Title)
+	}
+	if len(m.text) == slug { // without a slug it has the document's ID
+		m.text = m.text[:from]
+		return flags, parent
+	}
+	c.ID, c.Slug = sheaf.ID(view(m.text[from:])), view(m.text[slug:])
+	return flags, parent
+}
+
+// copied returns a copy of s.
+func (m *made) copied(s string) string {
+	from := len(m.text)
+	m.text = append(m.text, s...)
+	return view(m.text[from:])
 }
 
 // list returns above and more; appending to the result copies it.

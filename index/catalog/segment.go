@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 
 	"sheaf"
@@ -69,8 +68,7 @@ type segment struct {
 	targets keyTable
 	data    []byte
 
-	mu       sync.Mutex
-	unpacked map[int][]byte // recently used blocks
+	unpacked cache[int, []byte] // recently used blocks
 }
 
 func openSegment(fsys vfs.FS, path string) (*segment, error) {
@@ -78,7 +76,8 @@ func openSegment(fsys vfs.FS, path string) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{name: filepath.Base(path), r: r, unpacked: map[int][]byte{}}
+	s := &segment{name: filepath.Base(path), r: r}
+	s.unpacked.limit = maxBlocks / 2
 	s.refs.Store(1)
 	if err := s.open(); err != nil {
 		s.release()
@@ -211,22 +210,14 @@ func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 // recordBlock returns a block of records, unpacked. It never changes, so strings may share its
 // memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
-	s.mu.Lock()
-	b := s.unpacked[i]
-	s.mu.Unlock()
-	if b != nil {
+	if b, ok := s.unpacked.get(i); ok {
 		return b, nil
 	}
 	b, err := s.unpack(s.blocks, i)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.unpacked) >= maxBlocks {
-		clear(s.unpacked)
-	}
-	s.unpacked[i] = b
+	s.unpacked.put(i, b, 1)
 	return b, nil
 }
 

@@ -10,23 +10,25 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// entry is a document or a tombstone that is written to a segment.
-type entry struct {
+// Encoded is a document in its stored form, or a tombstone. It takes a fraction of the memory of a
+// Record, and the goroutines that made the records can make it.
+type Encoded struct {
 	id       string
 	file     FileState
-	record   []byte // encoded; nil for a tombstone
+	record   []byte // nil for a tombstone
 	text     []packedBlock
 	textSize int
 	hasText  bool
 	chunks   int
 	aliases  bool // the document has aliases
+	// filing is empty for a document from another segment, whose tables have it.
+	filing
+}
 
-	// Table entries of a new document; documents from other segments bring theirs with the tables.
-	names   []keyItem
-	targets []keyItem
-	tags    []string
-	props   []string
-	warned  bool
+// filing says under which names a document is found.
+type filing struct {
+	names, targets []keyItem // doc is not set
+	labels         []labelKey
 }
 
 // packedBlock is a compressed block and its unpacked size.
@@ -38,39 +40,26 @@ type packedBlock struct {
 // maxRecord limits a document's encoded description: a block has it and what came before it.
 const maxRecord = maxUnpacked / 2
 
-func (e *entry) tombstone() bool { return e.record == nil }
-
-// Encoded is a Record in its stored form. It takes a fraction of the memory, and the goroutines
-// that made the records can make it.
-type Encoded struct{ entry entry }
+func (e *Encoded) tombstone() bool { return e.record == nil }
 
 // ID returns the ID of the record's document.
-func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.entry.id) }
-
-// Encode encodes a record for an update; the result shares no memory with it. It fails with
-// sheaf.ErrInvalid for a record that the catalog cannot keep.
-func Encode(r *Record) (Encoded, error) {
-	e, err := entryOf(r)
-	return Encoded{e}, err
-}
+func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.id) }
 
 // entriesOf encodes the changes of an update, sorted by ID; of equal IDs the last counts.
-func entriesOf(u Update) ([]entry, error) {
-	entries := make([]entry, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
+func entriesOf(u Update) ([]Encoded, error) {
+	entries := make([]Encoded, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
-		entries = append(entries, entry{id: string(id)})
+		entries = append(entries, Encoded{id: string(id)})
 	}
 	for i := range u.Put {
-		e, err := entryOf(&u.Put[i])
+		e, err := Encode(&u.Put[i])
 		if err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)
 	}
-	for i := range u.Encoded {
-		entries = append(entries, u.Encoded[i].entry)
-	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	entries = append(entries, u.Encoded...)
+	slices.SortStableFunc(entries, func(a, b Encoded) int { return strings.Compare(a.id, b.id) })
 	last := entries[:0]
 	for i, e := range entries {
 		if i+1 == len(entries) || entries[i+1].id != e.id {
@@ -80,35 +69,60 @@ func entriesOf(u Update) ([]entry, error) {
 	return last, nil
 }
 
-// entryOf encodes a document.
-func entryOf(r *Record) (entry, error) {
+// Encode encodes a record for an update; the result shares no memory with it. It fails with
+// sheaf.ErrInvalid for a record that the catalog cannot keep.
+func Encode(r *Record) (Encoded, error) {
 	if err := valid(r); err != nil {
-		return entry{}, err
+		return Encoded{}, err
 	}
 	doc := &r.Document
-	e := entry{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
-		aliases: len(doc.Aliases) > 0}
+	e := Encoded{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
+		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
 	if len(e.record) > maxRecord {
-		return entry{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept",
+		return Encoded{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept",
 			doc.ID, len(e.record), maxRecord)
 	}
 	if r.HasText {
 		e.text, e.textSize = packText(r.Text), len(r.Text)
 	}
-	e.describe(doc)
 	return e, nil
 }
 
-// describe fills in a document's table entries.
-func (e *entry) describe(doc *sheaf.Document) {
-	e.names, e.targets = nameKeys(doc), targetKeys(doc)
+// filingOf returns the filing of a document; it shares no memory with doc.
+func filingOf(doc *sheaf.Document) filing {
+	f := filing{names: nameKeys(doc), targets: targetKeys(doc)}
+	label := func(kind byte, name string) {
+		f.labels = append(f.labels, labelKey{kind, strings.Clone(strings.ToLower(name))})
+	}
 	for _, tag := range doc.Tags {
-		e.tags = append(e.tags, strings.Clone(strings.ToLower(tag))) // otherwise the string keeps the document's text in memory
+		label(labelTag, tag)
 	}
 	for _, p := range doc.Properties {
-		e.props = append(e.props, strings.Clone(strings.ToLower(p.Name)))
+		label(labelProperty, p.Name)
 	}
-	e.warned = len(doc.Warnings) > 0
+	if len(doc.Warnings) > 0 {
+		label(labelWarning, "")
+	}
+	return f
+}
+
+// tables find documents by names, links and labels.
+type tables struct {
+	names, targets []keyItem
+	labels         labelSet
+}
+
+// add files document number doc.
+func (t *tables) add(doc int, f *filing) {
+	for _, item := range f.names {
+		t.names = append(t.names, keyItem{item.key, doc, item.kind})
+	}
+	for _, item := range f.targets {
+		t.targets = append(t.targets, keyItem{item.key, doc, item.kind})
+	}
+	for _, l := range f.labels {
+		t.labels.add(l.kind, l.name, doc)
+	}
 }
 
 // valid returns an error when the catalog cannot keep a record.
@@ -127,20 +141,18 @@ func valid(r *Record) error {
 
 // segmentWriter writes a segment file.
 type segmentWriter struct {
-	file    *sectionfile.Writer
-	ids     idWriter
-	states  []byte
-	blocks  []byte
-	texts   []byte
-	pieces  []byte
-	raw     []byte // the block that is being filled
-	names   []keyItem
-	targets []keyItem
-	labels  labelSet
+	file   *sectionfile.Writer
+	ids    idWriter
+	states []byte
+	blocks []byte
+	texts  []byte
+	pieces []byte
+	raw    []byte // the block that is being filled
+	tables tables
 }
 
 // add appends an entry; entries come in order of ID. finish returns the first error of writing.
-func (w *segmentWriter) add(e *entry) {
+func (w *segmentWriter) add(e *Encoded) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {
 		st.block, st.start = uint32(len(w.blocks)/blockBytes), uint32(len(w.raw))
@@ -154,7 +166,7 @@ func (w *segmentWriter) add(e *entry) {
 }
 
 // enter appends an entry whose record already has its place, as st says.
-func (w *segmentWriter) enter(e *entry, st *state) {
+func (w *segmentWriter) enter(e *Encoded, st *state) {
 	if e.hasText {
 		le := binary.LittleEndian
 		w.texts = le.AppendUint32(w.texts, uint32(len(w.pieces)/blockBytes))
@@ -166,21 +178,7 @@ func (w *segmentWriter) enter(e *entry, st *state) {
 		}
 	}
 	w.states = appendState(w.states, st)
-	for _, item := range e.names {
-		w.names = append(w.names, keyItem{item.key, w.ids.n, item.kind})
-	}
-	for _, item := range e.targets {
-		w.targets = append(w.targets, keyItem{item.key, w.ids.n, item.kind})
-	}
-	for _, tag := range e.tags {
-		w.labels.add(labelTag, tag, w.ids.n)
-	}
-	for _, name := range e.props {
-		w.labels.add(labelProperty, name, w.ids.n)
-	}
-	if e.warned {
-		w.labels.add(labelWarning, "", w.ids.n)
-	}
+	w.tables.add(w.ids.n, &e.filing)
 	w.ids.add(e.id)
 }
 
@@ -212,9 +210,9 @@ func (w *segmentWriter) finish() error {
 	w.file.Section(sectionBlocks, w.blocks)
 	w.file.Section(sectionTexts, w.texts)
 	w.file.Section(sectionPieces, w.pieces)
-	w.file.Section(sectionNames, encodeKeys(w.names))
-	w.file.Section(sectionTargets, encodeKeys(w.targets))
-	w.file.Section(sectionLabels, w.labels.encode())
+	w.file.Section(sectionNames, encodeKeys(w.tables.names))
+	w.file.Section(sectionTargets, encodeKeys(w.tables.targets))
+	w.file.Section(sectionLabels, w.tables.labels.encode())
 	_, err := w.file.Close()
 	return err
 }

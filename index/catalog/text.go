@@ -47,12 +47,8 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	return text, err
 }
 
-// The cache keeps texts of files, so that showing a document again needs one call that reads the
-// time of its file. A long text would displace many others.
-const (
-	textBytesKept = 10 << 20
-	longestText   = 64 << 10
-)
+// longestText limits the texts in the cache, because a long one would displace many others.
+const longestText = 64 << 10
 
 // sourceText is the text of a source file.
 type sourceText struct {
@@ -61,8 +57,8 @@ type sourceText struct {
 	text []byte
 }
 
-// describes is matches for any source.
-func (f *FileState) describes(source vfs.FS, name string) bool {
+// matches reports whether a file has the recorded size and time.
+func (f *FileState) matches(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.same(info)
 }

@@ -23,43 +23,23 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // Results belong to the caller, except documents, chunks and texts, which are shared and must not
 // be changed. Errors wrap sheaf.ErrNotFound or sheaf.ErrCorrupt.
 type View struct {
-	catalog    *Catalog
-	manifest   manifest.Manifest
-	generation uint64
-	payload    payload
-	segments   []*segment // oldest first
-	refs       atomic.Int32
-	outlines   cache[*sheaf.Outline]
-	records    cache[*Record]
-	texts      cache[sourceText]
+	catalog  *Catalog
+	manifest manifest.Manifest
+	payload  payload
+	segments []*segment // oldest first
+	refs     atomic.Int32
+	caches
 
-	mu        sync.Mutex
-	names     map[calledBy]*named
-	links     map[sheaf.ID]linksFrom
-	linked    int // documents in links, plus the documents that they link to
-	backlinks map[sheaf.ID][]sheaf.ID
-	folders   map[string]int // sizes, by tree, ":" and folder
-	fault     error          // the first fault
+	mu    sync.Mutex
+	fault error // the first fault
 
 	pending func() (map[sheaf.ID]string, error)
 	live    func() ([][]bool, error)
 }
 
-// Limits of a view's caches. maxLinks counts documents with all that they link to, which every
-// query needs; maxDecoded counts back-links, maxFolders sizes of folders; recordBytes is the
-// approximate memory of decoded documents.
-const (
-	maxLinks    = 64 << 10
-	maxDecoded  = 512
-	maxFolders  = 4 << 10
-	recordBytes = 32 << 20
-)
-
 func newView(c *Catalog, m manifest.Manifest, p payload, segments []*segment) *View {
-	v := &View{catalog: c, manifest: m, payload: p, segments: segments,
-		outlines: cache[*sheaf.Outline]{limit: outlineBytes}, records: cache[*Record]{limit: recordBytes},
-		texts: cache[sourceText]{limit: textBytesKept}, names: map[calledBy]*named{}, links: map[sheaf.ID]linksFrom{},
-		backlinks: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
+	v := &View{catalog: c, manifest: m, payload: p, segments: segments}
+	v.caches.limit()
 	v.refs.Store(1)
 	v.pending = sync.OnceValues(v.readPending)
 	v.live = sync.OnceValues(v.findLive)
@@ -78,7 +58,7 @@ func (v *View) Close() {
 }
 
 // Generation returns the number of the snapshot; it grows with every update.
-func (v *View) Generation() uint64 { return v.generation }
+func (v *View) Generation() uint64 { return v.manifest.Generation }
 
 // Settings returns what the collection was made with.
 func (v *View) Settings() Settings { return v.payload.Settings }
@@ -281,52 +261,36 @@ func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	return r, nil
 }
 
-// Lookup finds the document or chunk called id. It tries the whole id as a document first, then the
-// part before its last '#'. For a document without a root chunk, chunk is nil.
-func (v *View) Lookup(id sheaf.ID) (*Record, *sheaf.Chunk, error) {
+// Chunk returns the chunk called id; false when there is none. The whole id names a document first,
+// then the part before its last '#'.
+func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	r, err := v.recordOf(id)
 	if r != nil {
 		if len(r.Document.Chunks) > 0 && r.Document.Chunks[0].ID == id {
-			return r, &r.Document.Chunks[0], nil
+			return r.Document.Chunks[0], true
 		}
-		return r, nil, nil
-	}
-	hash := strings.LastIndexByte(string(id), '#')
-	if hash < 0 {
-		if err == nil {
-			err = fmt.Errorf("document %q: %w", id, sheaf.ErrNotFound)
-		}
-		return nil, nil, err
-	}
-	if r, err = v.Record(id[:hash]); err != nil {
-		return nil, nil, err
-	}
-	for i := range r.Document.Chunks {
-		if c := &r.Document.Chunks[i]; c.ID == id {
-			return r, c, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("chunk %q: %w in document %q", id, sheaf.ErrNotFound, id[:hash])
-}
-
-// Chunk returns the chunk called id; false when there is none.
-func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
-	_, c, err := v.Lookup(id)
-	if err != nil || c == nil {
-		v.noteFault(err)
 		return sheaf.Chunk{}, false
 	}
-	return *c, true
+	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
+		r, err = v.recordOf(id[:hash])
+	}
+	v.note(err)
+	if r != nil {
+		for i := range r.Document.Chunks {
+			if r.Document.Chunks[i].ID == id {
+				return r.Document.Chunks[i], true
+			}
+		}
+	}
+	return sheaf.Chunk{}, false
 }
 
 // Document returns the document called id with its chunks; false when there is none.
 func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
-	r, err := v.Record(id)
-	if err != nil {
-		v.noteFault(err)
-		return sheaf.Document{}, false
+	if doc := v.SharedDocument(id); doc != nil {
+		return *doc, true
 	}
-	return r.Document, true
+	return sheaf.Document{}, false
 }
 
 // SharedDocument is Document without a copy: the result must not be changed. It is nil when there
@@ -355,21 +319,14 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 // top.
 func (v *View) FolderSize(tree, folder string) int {
 	prefix := folderPrefix(tree, folder)
-	v.mu.Lock()
-	n, ok := v.folders[prefix]
-	v.mu.Unlock()
+	n, ok := v.folders.get(prefix)
 	if ok {
 		return n
 	}
 	for range v.InFolder(tree, folder) {
 		n++
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.folders) >= maxFolders {
-		clear(v.folders)
-	}
-	v.folders[prefix] = n
+	v.folders.put(prefix, n, 1)
 	return n
 }
 

@@ -36,7 +36,7 @@ type Wreck struct {
 	lock       io.Closer
 	generation uint64
 	segments   []*segment // newest first
-	kept       []entry
+	kept       []Encoded
 }
 
 // Examine reads what is left of the catalog in a folder, without changing it. keep decides whether
@@ -88,7 +88,7 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 			w.group(s, from, seen, func(id sheaf.ID) bool { return keep(id, &w.Settings) })
 		}
 	}
-	slices.SortFunc(w.kept, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(w.kept, func(a, b Encoded) int { return strings.Compare(a.id, b.id) })
 	slices.Sort(w.Lost)
 	w.Kept = len(w.kept)
 	return nil
@@ -170,23 +170,23 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 
 // rescue reads all that is kept of a document with a stored text and verifies every byte. The
 // packed text is the file's memory.
-func (s *segment) rescue(id string, st *state) (entry, error) {
+func (s *segment) rescue(id string, st *state) (Encoded, error) {
 	r, err := s.record(sheaf.ID(id), st)
 	if err != nil {
-		return entry{}, err
+		return Encoded{}, err
 	}
 	if _, err := s.readText(st); err != nil {
-		return entry{}, err
+		return Encoded{}, err
 	}
 	doc := &r.Document
-	e := entry{id: id, file: st.file, hasText: true, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0}
+	e := Encoded{id: id, file: st.file, hasText: true, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0,
+		filing: filingOf(doc)}
 	if e.record, err = s.encoded(st); err != nil {
-		return entry{}, err
+		return Encoded{}, err
 	}
 	if e.text, e.textSize, err = s.packedText(st); err != nil {
-		return entry{}, err
+		return Encoded{}, err
 	}
-	e.describe(doc)
 	return e, nil
 }
 

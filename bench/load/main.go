@@ -9,17 +9,13 @@
 // frequent has a probability that falls with the S-th power of k, so the server's cache counts. A second of
 // warm-up is not counted. The status is 1 when a request failed or when the 99th percentile is above --p99.
 //
-// With --pid, the server's process on this machine, it also prints the processor time of an answer, and two
-// models: how long answers would take if idle processors shared all work evenly, and if each answer were a loop
-// of constant length. These show how much of the spread comes from the machine. On a virtual machine it prints
-// the processor time that the host gave to others.
+// With --pid, the server's process on this machine, it also prints the server's processor time of an answer.
 //
 //	go run -C bench ./load --sheaf PROGRAM --in FOLDER
 //
 // measures all that is promised of a server, with its own servers and index: how soon a server with a warm index
 // is ready, how soon a saved note is found, 1,000 idle connections beside the clients, then slow and enormous
 // requests, and how many acknowledged documents survive when a server is killed.
-// requests, and what of a killed server's acknowledged documents is there.
 package main
 
 import (
@@ -33,7 +29,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +110,6 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	taken, _ := stolen()
 	began, own, theirs := time.Now(), l.own(), l.server()
 	asked := l.next.Load()
 	answers, err := l.ask(o.length)
@@ -124,7 +118,6 @@ func run(o options) error {
 	}
 	took := time.Since(began)
 	own, theirs = l.own()-own, l.server()-theirs
-	now, virtual := stolen()
 	found, err := l.gauge(rememberedMetric)
 	if err != nil {
 		return err
@@ -138,22 +131,15 @@ func run(o options) error {
 	}
 	l.report(answers, took)
 	l.reportWork(answers, own, theirs)
-	if virtual {
-		fmt.Printf("of the processors' time the host of this machine gave %.1f of 100 to others\n",
-			100*(now-taken).Seconds()/took.Seconds()/float64(runtime.NumCPU()))
+	how := "no query was asked twice"
+	if o.zipf > 0 {
+		how = fmt.Sprintf("drawn by Zipf's law with exponent %v", o.zipf)
+	} else if l.next.Load()-asked > int64(len(l.queries)) {
+		how = "there are fewer queries than were asked"
 	}
-	n := float64(len(answers))
-	switch asked = l.next.Load() - asked; {
-	case o.zipf > 0:
-		fmt.Printf("drawn by Zipf's law with exponent %v: %.1f of 100 answers were remembered\n", o.zipf,
-			100*(found-remembered)/n)
-	case asked > int64(len(l.queries)):
-		fmt.Printf("there are fewer queries than were asked: %.1f of 100 answers were remembered\n", 100*(found-remembered)/n)
-	default:
-		fmt.Printf("no query was asked twice: %.1f of 100 answers were remembered\n", 100*(found-remembered)/n)
-	}
+	fmt.Printf("%s: %.1f of 100 answers were remembered\n", how, 100*(found-remembered)/float64(len(answers)))
 	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
-	if p99 := measured(answers, func(a answer) time.Duration { return a.took }).at(99); o.p99 > 0 && p99 > o.p99 {
+	if p99 := measured(answers).at(99); o.p99 > 0 && p99 > o.p99 {
 		return fmt.Errorf("the 99th percentile is %v: must be at most %v", p99, o.p99)
 	}
 	return nil
@@ -287,14 +273,13 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			// Clients that pause start at different times, or they would stay in step.
 			time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients))
 			for time.Now().Before(deadline) {
-				given, worked := l.given.Load(), l.own()+l.server()
+				given := l.given.Load()
 				took, err := c.search(draw())
 				if err != nil {
 					faults[i] = err
 					return
 				}
-				all[i] = append(all[i], answer{at: time.Since(began), took: took, work: l.own() + l.server() - worked,
-					others: l.given.Add(1) - given - 1})
+				all[i] = append(all[i], answer{at: time.Since(began), took: took, others: l.given.Add(1) - given - 1})
 				time.Sleep(l.pause)
 			}
 		})

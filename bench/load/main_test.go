@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -71,19 +70,5 @@ func TestQueriesOfAFile(t *testing.T) {
 	if want := []string{"undo a commit", "where is the log?", "undo a commit"}; len(asked) < 3 ||
 		!slices.Equal(asked[:3], want) {
 		t.Errorf("asked %q, want %q and so on", asked[:min(3, len(asked))], want)
-	}
-}
-
-// TestYardstick: a client waits for one loop per client of a processor, even when the loops take longer than the
-// given time.
-func TestYardstick(t *testing.T) {
-	const work = 100 * time.Microsecond
-	// The fastest of many loops was not interrupted.
-	one, many := yardstick(1, work, 50*time.Millisecond), yardstick(40*runtime.NumCPU(), work, time.Millisecond)
-	if len(one) < runtime.NumCPU() || !slices.IsSorted(one) || !slices.IsSorted(many) {
-		t.Fatalf("one client %v, many %v", one, many)
-	}
-	if len(many) == 0 || many[0] < 10*one[0] {
-		t.Errorf("forty loops took %v where one took %v", many, one)
 	}
 }

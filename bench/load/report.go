@@ -2,17 +2,15 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 )
 
 // answer is when an answer came, how long it took, and how many answers other clients got in that time. When
-// clients take fair turns without pauses, that number equals the number of other clients. work is the processor
-// time of clients and server in that time.
+// clients take fair turns without pauses, that number equals the number of other clients.
 type answer struct {
-	at, took, work time.Duration
-	others         int64
+	at, took time.Duration
+	others   int64
 }
 
 // quarters is the number of parts of the run in the report, to show warm-up and growth.
@@ -22,8 +20,7 @@ const quarters = 4
 func (l *load) report(answers []answer, took time.Duration) {
 	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(answers), took.Seconds(),
 		float64(len(answers))/took.Seconds(), l.clients)
-	times := measured(answers, func(a answer) time.Duration { return a.took })
-	fmt.Println(times)
+	fmt.Println(measured(answers))
 	parts := make([][]answer, quarters)
 	for _, a := range answers {
 		i := min(int(a.at*quarters/took), quarters-1)
@@ -32,7 +29,7 @@ func (l *load) report(answers []answer, took time.Duration) {
 	for i, part := range parts {
 		if len(part) > 0 {
 			fmt.Printf("  quarter %d: %.0f a second, %v\n", i+1, float64(len(part))*quarters/took.Seconds(),
-				measured(part, func(a answer) time.Duration { return a.took }))
+				measured(part))
 		}
 	}
 	others := make([]int64, 0, len(answers))
@@ -56,31 +53,23 @@ func (l *load) readClocks() (err error) {
 	return err
 }
 
-// reportWork prints the processor time of the clients and of the server per answer. It also prints a model, not a
-// measurement: the time of an answer if idle processors shared all work evenly.
+// reportWork prints the processor time of the clients and of the server per answer.
 func (l *load) reportWork(answers []answer, clients, server time.Duration) {
 	n := time.Duration(len(answers))
-	if l.pid == 0 {
-		fmt.Printf("processor time of an answer: clients %.3f ms\n", ms(clients/n))
-		return
+	fmt.Printf("processor time of an answer: clients %.3f ms", ms(clients/n))
+	if l.pid != 0 {
+		fmt.Printf(", server %.3f ms", ms(server/n))
 	}
-	cores := time.Duration(runtime.NumCPU())
-	fmt.Printf("processor time of an answer: clients %.3f ms, server %.3f ms\n", ms(clients/n), ms(server/n))
-	if l.pause == 0 {
-		fmt.Printf("were all work shared evenly by %d processors that do nothing else, that would be %v\n", cores,
-			measured(answers, func(a answer) time.Duration { return a.work / cores }))
-		fmt.Printf("were every answer a loop of that length in its place, on this machine just now, that would be %v\n",
-			yardstick(l.clients, (clients+server)/n, yardstickTime))
-	}
+	fmt.Println()
 }
 
 // durations are sorted.
 type durations []time.Duration
 
-func measured(answers []answer, of func(answer) time.Duration) durations {
+func measured(answers []answer) durations {
 	d := make(durations, 0, len(answers))
 	for _, a := range answers {
-		d = append(d, of(a))
+		d = append(d, a.took)
 	}
 	slices.Sort(d)
 	return d

@@ -50,13 +50,12 @@ func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []C
 
 func compareOne(baseline, column *ColumnReport, a, b []float64, st Statistics) Comparison {
 	c := Comparison{Column: column.Name, Baseline: baseline.Name}
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = b[i] - a[i]
+	d := stats.Differences(b, a)
+	for _, v := range d {
 		switch {
-		case d[i] > 0:
+		case v > 0:
 			c.Better++
-		case d[i] < 0:
+		case v < 0:
 			c.Worse++
 		default:
 			c.Equal++

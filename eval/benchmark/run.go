@@ -360,8 +360,8 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 		if want := nearest[q.ID]; len(want) > 0 && r.Task.nearest() {
 			recall.add(recallOf(want, hits))
 		}
-		if len(ours.Hits[q.ID]) > 0 {
-			same.add(share(ours.Hits[q.ID], hits))
+		if want := ours.Hits[q.ID]; len(want) > 0 {
+			same.add(recallOf(want, hits))
 		}
 	}
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
@@ -395,17 +395,6 @@ func recallOf(want, got []string) float64 {
 		}
 	}
 	return float64(n) / float64(min(len(want), Top))
-}
-
-// share returns the part of want that is in got; 0 when want is empty.
-func share(want, got []string) float64 {
-	n := 0
-	for _, id := range want {
-		if slices.Contains(got, id) {
-			n++
-		}
-	}
-	return float64(n) / float64(max(len(want), 1))
 }
 
 // PeersFolder returns the default folder of peers: bench/bin in the repository of dir, or "".

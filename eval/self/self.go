@@ -232,10 +232,7 @@ func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics)
 		if i == 0 {
 			continue
 		}
-		d := make([]float64, len(values[i]))
-		for j := range d {
-			d[j] = values[i][j] - values[0][j]
-		}
+		d := stats.Differences(values[i], values[0])
 		c.Difference, c.DifferenceRange = stats.Mean(d), stats.BootstrapWithin(d, kinds, st.Confidence, st.Rounds, st.Seed)
 		ps = append(ps, stats.Randomization(values[i], values[0], st.Rounds, st.Seed))
 		if c.Mean > r.Columns[r.Best].Mean {

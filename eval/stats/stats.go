@@ -22,18 +22,6 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Variance returns the unbiased variance of x (divided by n-1), 0 for fewer than two numbers.
-func Variance(x []float64) float64 {
-	if len(x) < 2 {
-		return 0
-	}
-	mean, sum := Mean(x), 0.0
-	for _, v := range x {
-		sum += (v - mean) * (v - mean)
-	}
-	return sum / float64(len(x)-1)
-}
-
 // Quantile returns the value below which the share q, 0..1, of x is, linear between the two nearest (definition 7
 // of Hyndman and Fan: Sample Quantiles in Statistical Packages, 1996). x need not be sorted and is not changed.
 // The quantile of an empty x is 0.
@@ -100,16 +88,11 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }
 
-// sameLength panics when a and b have different lengths, which is a fault of the program.
-func sameLength(a, b []float64) {
+// Differences returns a[i] - b[i]. It panics when a and b have different lengths, which is a fault of the program.
+func Differences(a, b []float64) []float64 {
 	if len(a) != len(b) {
 		panic("stats: paired values have different lengths")
 	}
-}
-
-// differences returns a[i] - b[i].
-func differences(a, b []float64) []float64 {
-	sameLength(a, b)
 	d := make([]float64, len(a))
 	for i := range a {
 		d[i] = a[i] - b[i]

@@ -20,19 +20,22 @@ type TTest struct {
 // Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3): the differences 1, 0, 2, 1 have mean 1 and standard error
 // sqrt(2/3)/2, so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
 func PairedT(a, b []float64) TTest {
-	d := differences(a, b)
+	d := Differences(a, b)
 	t := TTest{DF: max(len(d)-1, 0), P: 1}
 	if len(d) < 2 {
 		return t
 	}
-	mean := Mean(d)
+	mean, squares := Mean(d), 0.0
 	if isFlat(d) {
 		if math.Abs(mean) > 1e-12 {
 			t.T, t.P = math.Copysign(math.Inf(1), mean), 0
 		}
 		return t
 	}
-	t.T = mean / math.Sqrt(Variance(d)/float64(len(d)))
+	for _, v := range d {
+		squares += (v - mean) * (v - mean)
+	}
+	t.T = mean / math.Sqrt(squares/float64(t.DF)/float64(len(d)))
 	t.P = studentTail(t.T, float64(t.DF))
 	return t
 }
@@ -101,7 +104,7 @@ const exactPairs = 16
 func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	var d []float64
 	var observed float64
-	for _, v := range differences(a, b) {
+	for _, v := range Differences(a, b) {
 		if v != 0 {
 			d = append(d, v)
 			observed += v

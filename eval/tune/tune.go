@@ -116,10 +116,7 @@ func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.HeldOut, r.Tried = stats.Mean(heldOut), len(s.known)
-	d := make([]float64, p.Queries)
-	for i := range d {
-		d[i] = heldOut[i] - defaults[i]
-	}
+	d := stats.Differences(heldOut, defaults)
 	r.Difference, r.Range = stats.Mean(d), stats.Bootstrap(d, o.Statistics.Confidence, o.Statistics.Rounds,
 		o.Statistics.Seed)
 	r.P = stats.Randomization(heldOut, defaults, o.Statistics.Rounds, o.Statistics.Seed)

@@ -18,8 +18,8 @@ func TestCaught(t *testing.T) {
 	var words map[string]int
 	var counted []int
 	for want, f := range map[string]func() error{
-		"model own panicked: no reply (caught_test.go:":                      func() error { panic("no reply") },
-		"model own panicked: assignment to entry in nil map (caught_test.go": func() error { words["a"]++; return nil },
+		"model own panicked: no reply (panic_test.go:":                      func() error { panic("no reply") },
+		"model own panicked: assignment to entry in nil map (panic_test.go": func() error { words["a"]++; return nil },
 		"model own panicked: runtime error: index out of range": func() error {
 			counted[len(words)]++
 			return nil
@@ -28,7 +28,7 @@ func TestCaught(t *testing.T) {
 		"<nil>": func() error { return nil },
 	} {
 		if said := fmt.Sprint(call(f)); !strings.HasPrefix(said, want) ||
-			strings.Contains(want, "runtime") && !strings.Contains(said, "(caught_test.go:") {
+			strings.Contains(want, "runtime") && !strings.Contains(said, "(panic_test.go:") {
 			t.Errorf("%q, want %q", said, want)
 		}
 	}

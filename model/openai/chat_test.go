@@ -128,23 +128,4 @@ func TestChatInTime(t *testing.T) {
 		!errors.Is(err, errChat) {
 		t.Errorf("%v", err)
 	}
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	unreachable, err := NewChat(Server{URL: gone.URL, Model: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := unreachable.Complete(context.Background(), "s", "u"); !errors.Is(err, errChat) ||
-		!strings.Contains(err.Error(), "cannot be reached") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestChatConfig(t *testing.T) {
-	for _, o := range []Server{{}, {URL: "localhost:1", Model: "m"}, {URL: "http://h"}, {URL: "ftp://h", Model: "m"},
-		{URL: "http://u:password@h", Model: "m"}} {
-		if _, err := NewChat(o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "password@") {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
 }

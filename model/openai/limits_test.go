@@ -131,42 +131,6 @@ func TestOtherAddress(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaid: an error quotes the server, but no part of the key.
-func TestWhatIsSaid(t *testing.T) {
-	key := "secret-" + strings.Repeat("k", 60)
-	for name, c := range map[string]struct {
-		status    int
-		kind, say string
-		want, not string
-	}{
-		"the key at the end of what is read": {401, "", strings.Repeat("x", 280) + " wrong key " + key, "wrong key …",
-			"secret"},
-		"a fault that is called a success": {200, "", `{"error":{"message":"no provider for this model"}}`,
-			"gave 0 vectors for 1 texts: {\"message\":\"no provider", ""},
-		"a page of a proxy": {502, "text/html", "<html>", "502 Bad Gateway: an HTML page", "address of an API"},
-	} {
-		s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", c.kind)
-			w.WriteHeader(c.status)
-			fmt.Fprint(w, c.say)
-		})
-		o := options(s)
-		o.Key = key
-		e := embedder(t, o)
-		_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
-			c.not != "" && strings.Contains(err.Error(), c.not) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, wrong := range []string{"secret\n", "sec\x00ret"} {
-		o := Options{Server: Server{URL: "http://localhost/v1", Model: "m", Key: wrong}}
-		if _, err := New(t.Context(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
-			t.Errorf("key %q: %v", wrong, err)
-		}
-	}
-}
-
 // TestSlowBody: a server that begins an answer and does not end it counts as not answering. A canceled caller
 // gets one error.
 func TestSlowBody(t *testing.T) {

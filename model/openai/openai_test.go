@@ -113,8 +113,9 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestFaults: each kind of wrong answer is an error that describes it. No error contains the key.
+// TestFaults: each kind of wrong answer is an error that describes it. No error contains a part of the key.
 func TestFaults(t *testing.T) {
+	key := "secret-" + strings.Repeat("k", 60)
 	for name, c := range map[string]struct {
 		answer string
 		status int
@@ -133,10 +134,14 @@ func TestFaults(t *testing.T) {
 		"half a body":    {`{"data":[{"embedd`, 200, "", "no JSON"},
 		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON"},
 		"HTML error":     {`<html>`, 404, "text/html", "HTML page"},
-		"wrong key":      {`{"error":"bad key secret"}`, 401, "", "refused the key"},
+		"wrong key":      {`{"error":"bad key ` + key + `"}`, 401, "", "refused the key"},
 		"bad request":    {`{"error":"too long"}`, 400, "", "too long"},
 		"busy for ever":  {`busy`, 503, "", "503"},
 		"huge time away": {`later`, 429, "", "asks to wait"},
+		"a proxy's page": {`<html>`, 502, "text/html", "502 Bad Gateway: an HTML page"},
+		"a cut key":      {strings.Repeat("x", 280) + " wrong key " + key, 401, "", "wrong key …"},
+		"200 of a fault": {`{"error":{"message":"no provider for this model"}}`, 200, "",
+			"gave 0 vectors for 1 texts: {\"message\":\"no provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
@@ -148,13 +153,14 @@ func TestFaults(t *testing.T) {
 				fmt.Fprint(w, c.answer)
 			})
 			o := options(s)
-			e := embedder(t, o)
-			_, err := e.Embed(context.Background(), model.Passage, []string{"x"})
+			o.Key = key
+			_, err := embedder(t, o).Embed(t.Context(), model.Passage, []string{"x"})
 			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) ||
-				!strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") {
+				!strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") ||
+				c.status > 500 && strings.Contains(err.Error(), "address of an API") {
 				t.Errorf("got %v", err)
 			}
-			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status == 503]); count.Load() != want {
+			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status > 500]); count.Load() != want {
 				t.Errorf("%d requests, want %d", count.Load(), want)
 			}
 		})
@@ -249,14 +255,32 @@ func TestUnknownAuthority(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Server: Server{URL: "localhost:11434", Model: "m"}},
-		{Server: Server{URL: "ftp://x/", Model: "m"}}, {Server: Server{URL: "http://x"}},
-		{Server: Server{URL: "http://x", Model: "m"}, Dims: -1},
-		{Server: Server{URL: "http://user:secret@x", Model: "m"}}} {
-		if _, err := New(context.Background(), o); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%+v: %v", o, err)
+// TestConfig: no client is made of wrong options, and no error contains a password or a key.
+func TestConfig(t *testing.T) {
+	check := func(what any, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "sec") {
+			t.Errorf("%+v: %v", what, err)
 		}
+	}
+	right := Server{URL: "http://x/rerank", Model: "m"}
+	for _, s := range []Server{{}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://x/", Model: "m"}, {URL: "http://x"},
+		{URL: "http://user:secret@x", Model: "m"}, {URL: "http://x/v1", Model: "m", Key: "secret\n"},
+		{URL: "http://x/v1", Model: "m", Key: "sec\x00ret"}} {
+		_, err := New(t.Context(), Options{Server: s})
+		check(s, err)
+		_, err = NewReranker(RerankOptions{Server: s})
+		check(s, err)
+		_, err = NewChat(s)
+		check(s, err)
+	}
+	_, err := New(t.Context(), Options{Server: right, Dims: -1})
+	check("dims", err)
+	_, err = NewReranker(RerankOptions{Server: right, Shape: "jina"})
+	check("shape", err)
+	if r, err := NewReranker(RerankOptions{Server: Server{URL: right.URL}, Shape: ShapeTEI}); err != nil ||
+		r.at.URL != right.URL {
+		t.Errorf("an address that is whole, of a server with one model: %v", err)
 	}
 }
 

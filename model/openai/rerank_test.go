@@ -135,21 +135,3 @@ func TestRerankNonsense(t *testing.T) {
 		t.Errorf("a page: %v", err)
 	}
 }
-
-func TestRerankOptions(t *testing.T) {
-	for say, o := range map[string]RerankOptions{
-		"must be an address":    {Server: Server{URL: "localhost:80", Model: "m"}},
-		"must not hold":         {Server: Server{URL: "http://a:b@host/v1", Model: "m"}},
-		"no reranking model":    {Server: Server{URL: "http://host/v1"}},
-		"must be cohere or tei": {Server: Server{URL: "http://host/v1", Model: "m"}, Shape: "jina"},
-	} {
-		if _, err := NewReranker(o); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), say) ||
-			strings.Contains(err.Error(), "a:b") {
-			t.Errorf("%+v: %v, want %q", o, err, say)
-		}
-	}
-	if r, err := NewReranker(RerankOptions{Server: Server{URL: "http://host/rerank"}, Shape: ShapeTEI}); err != nil ||
-		r.o.URL != "http://host/rerank" {
-		t.Errorf("an address that is whole: %v", err)
-	}
-}

@@ -85,6 +85,7 @@ func TestColumnsAreFolded(t *testing.T) {
 // and that another column keeps what the document writes.
 func TestColumnsReadTexts(t *testing.T) {
 	day := sheaf.DateValue(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
+	evening := sheaf.DateValue(time.Date(2024, 1, 5, 22, 30, 0, 0, time.UTC))
 	late := time.Date(2024, 1, 5, 23, 30, 0, 0, time.FixedZone("", -8*60*60))
 	for _, c := range []struct {
 		value, want sheaf.Value
@@ -107,6 +108,12 @@ func TestColumnsReadTexts(t *testing.T) {
 		{sheaf.TextValue("5 января 2024"), day, "5 января 2024"},
 		{sheaf.TextValue("2024/01/05"), day, "2024/01/05"},
 		{sheaf.TextValue("2024\u201101\u201105"), day, "2024\u201101\u201105"},
+		{sheaf.TextValue("5 Jan 2024 10:30 PM"), evening, "5 Jan 2024 10:30 PM"},
+		{sheaf.TextValue("January 5, 2024, 22:30"), evening, "January 5, 2024, 22:30"},
+		{sheaf.TextValue("2024/1/5 10:30pm"), evening, "2024/1/5 10:30pm"},
+		{sheaf.TextValue("5.1.2024 22:30:00 +0100"), evening, "5.1.2024 22:30:00 +0100"},
+		{sheaf.TextValue("20240105T223000Z"), evening, "20240105T223000Z"},
+		{sheaf.TextValue("5 Jan 2024 22:61"), sheaf.TextValue("5 jan 2024 22:61"), ""},
 		{sheaf.TextValue("20240105"), sheaf.NumberValue(20240105), ""},
 		{sheaf.NumberValue(20240105), sheaf.NumberValue(20240105), ""},
 		{sheaf.TextValue("0012"), sheaf.NumberValue(12), "0012"},

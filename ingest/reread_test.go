@@ -466,6 +466,7 @@ var readAs = map[int]string{
 	9:  "e3dbc977cd9329ef",
 	10: "e3dbc977cd9329ef",
 	11: "e3dbc977cd9329ef", // dates with names of months in other languages, which none has
+	12: "e3dbc977cd9329ef", // a time of day behind any form of a date, which none has
 }
 
 // TestParserVersion: how texts are read is what ingest.ParserVersion stands for. When this fails, documents

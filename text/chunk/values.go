@@ -109,30 +109,42 @@ func Writable(t time.Time) bool {
 	return year >= 0 && year <= 9999
 }
 
-// written matches a date as YAML and people write it: 2024-1-5, perhaps with a time of day and a
-// zone, as in 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
-var written = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)` +
-	`(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?[ \t]*([AaPp][Mm])?` +
-	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?)?$`)
-
 // maxDateBytes is the length of the longest text that is a date.
 const maxDateBytes = 64
 
-// parseDate reads a date or a time that is [Writable], in the zone that it names, else in UTC. A
-// leap second becomes the second before it.
+// parseDate reads a day with the year first and -, perhaps with a time of day and a zone, as in
+// 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
 		return time.Time{}, false
 	}
-	m := written.FindStringSubmatch(s)
+	return timed(s, func(day string) (time.Time, bool) {
+		t, err := time.Parse("2006-1-2", day)
+		return t, err == nil
+	})
+}
+
+// clock matches a time of day at the end of a date, perhaps with a zone.
+var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?` +
+	`[ \t]*([AaPp][Mm])?[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?$`)
+
+// timed reads a day by the given function, and the time of day behind it, in the zone that the
+// text names, else in UTC. A leap second becomes the second before it. The time is [Writable].
+func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
+	m := clock.FindStringSubmatch(s)
 	if m == nil {
+		t, ok := parseDay(s)
+		return t, ok && Writable(t)
+	}
+	t, ok := parseDay(s[:len(s)-len(m[0])])
+	if !ok {
 		return time.Time{}, false
 	}
 	number := func(i int) int {
 		n, _ := strconv.Atoi(m[i])
 		return n
 	}
-	hour, minute, second, half := number(4), number(5), number(6), strings.ToLower(m[8])
+	hour, minute, second, half := number(1), number(2), number(3), strings.ToLower(m[5])
 	if half != "" {
 		if hour < 1 || hour > 12 {
 			return time.Time{}, false
@@ -144,18 +156,12 @@ func parseDate(s string) (time.Time, bool) {
 	if second == 60 && minute == 59 {
 		second = 59
 	}
-	if hour > 23 || minute > 59 || second > 59 {
+	zone, ok := parseZone(m[6])
+	if !ok || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
-	zone, ok := parseZone(m[9])
-	if !ok {
-		return time.Time{}, false
-	}
-	nanos, _ := strconv.Atoi((m[7] + "000000000")[:9])
-	t := time.Date(number(1), time.Month(number(2)), number(3), hour, minute, second, nanos, zone)
-	if t.Day() != number(3) || int(t.Month()) != number(2) { // otherwise there is no such day
-		return time.Time{}, false
-	}
+	nanos, _ := strconv.Atoi((m[4] + "000000000")[:9])
+	t = time.Date(t.Year(), t.Month(), t.Day(), hour, minute, second, nanos, zone)
 	return t, Writable(t)
 }
 
@@ -205,14 +211,12 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 	return sheaf.Dated{Time: modified, Source: sheaf.DateModified}
 }
 
-// namedLayouts are date formats of blogs, mails and people that YAML does not read. Dates with
-// slashes and the year last are missing: 1/5/2024 is in January or in May.
-var namedLayouts = [...]string{
-	"2006/1/2", "2006/1/2 15:04:05", "2006/1/2 15:04", "2006/1/2 15:04:05 -0700", "2006/1/2 15:04 -0700",
-	"2006.1.2", "2.1.2006", "2.1.2006 15:04",
-	"2 Jan 2006", "2 January 2006", "Jan 2 2006", "January 2 2006", "2. January 2006",
-	time.RFC1123Z, "Mon 2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -0700",
-	"Mon 2 Jan 2006 15:04:05 GMT", "Mon 2 Jan 2006", "Monday 2 January 2006", "Monday January 2 2006",
+// dayLayouts are formats of days, besides those with the year first and -. Days with slashes and
+// the year last are missing: 1/5/2024 is in January or in May.
+var dayLayouts = [...]string{
+	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2 2006",
+	"January 2 2006", "2. January 2006", "Mon 2 Jan 2006", "Monday 2 January 2006",
+	"Monday January 2 2006",
 }
 
 // dateOf returns the date of a value or of a text. The text may have slashes after the year, the
@@ -245,13 +249,22 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		}
 	}
 	text := strings.ReplaceAll(strings.Join(words, " "), " de ", " ") // Spanish, Portuguese: 20 de mayo de 2024
-	for _, layout := range namedLayouts {
-		if t, err := time.Parse(strings.ReplaceAll(layout, ",", ""), text); err == nil && Writable(t) {
-			return t, true
+	t, ok := timed(text, func(day string) (time.Time, bool) {
+		for _, layout := range dayLayouts {
+			if t, err := time.Parse(layout, day); err == nil {
+				return t, true
+			}
 		}
+		return time.Time{}, false
+	})
+	if ok {
+		return t, true
 	}
-	return parseDate(plain)
+	return parseDate(compact.ReplaceAllString(plain, "$1-$2-${3}T$4:$5:$6"))
 }
+
+// compact matches a date and a time of ISO 8601 without signs, such as 20181120T163300Z.
+var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 
 // plainSigns replaces signs that only control line breaks (non-breaking hyphens and spaces, soft
 // hyphens), and the signs after year, month and day in Chinese, Japanese and Korean.

@@ -121,22 +121,11 @@ func withoutHalfPair(data []byte, order binary.ByteOrder) []byte {
 
 // decodeUTF16 turns UTF-16 without its byte order mark into UTF-8.
 func decodeUTF16(data []byte, order binary.ByteOrder) []byte {
-	text := make([]byte, 0, len(data))
-	for len(data) >= 2 {
-		r := rune(order.Uint16(data))
-		data = data[2:]
-		if utf16.IsSurrogate(r) {
-			low := rune(0)
-			if len(data) >= 2 {
-				low = rune(order.Uint16(data))
-			}
-			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-				data = data[2:]
-			}
-		}
-		text = utf8.AppendRune(text, r)
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
 	}
-	return text
+	return []byte(string(utf16.Decode(units)))
 }
 
 // decodeUTF32 turns UTF-32 without its byte order mark into UTF-8.

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -120,19 +119,11 @@ func isBinary(data []byte) bool {
 		return true
 	}
 	head := data[:min(len(data), headBytes)]
-	control, i := 0, 0
-	for ; i+8 <= len(head); i += 8 {
-		// Eight bytes at a time: most groups have no byte below a space.
-		w := binary.LittleEndian.Uint64(head[i:])
-		if (w-0x2020202020202020)&^w&0x8080808080808080 == 0 {
-			continue
+	control := 0
+	for _, c := range head {
+		if c < ' ' && (c < '\t' || c > '\r') && c != 0x1b {
+			control++
 		}
-		for _, c := range head[i : i+8] {
-			control += int(controls[c])
-		}
-	}
-	for _, c := range head[i:] {
-		control += int(controls[c])
 	}
 	if control*50 <= len(head) {
 		return false
@@ -160,16 +151,6 @@ func hasSignature(data []byte) bool {
 	}
 	return pdfSignature.Match(data[:min(len(data), 16)])
 }
-
-// controls has 1 for each byte that does not occur in text.
-var controls = func() (t [256]uint8) {
-	for c := range ' ' {
-		if (c < '\t' || c > '\r') && c != 0x1b {
-			t[c] = 1
-		}
-	}
-	return t
-}()
 
 // Read returns the text of a file, as [Run] reads it. If there is no text, left has the reason and
 // detail.

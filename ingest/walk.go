@@ -119,7 +119,6 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")),
 		exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
 	w.out.began = time.Now()
-	w.more = sync.NewCond(&w.mu)
 	ignores, from, unknown := outerIgnores(root)
 	for _, name := range from {
 		w.watchIgnore(name)
@@ -132,15 +131,10 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	if o.FollowLinks {
 		w.entered = map[string]bool{top.real: true}
 	}
-	w.queue, w.open = []folder{top}, 1
-	group, ctx := errgroup.WithContext(ctx)
-	stop := context.AfterFunc(ctx, func() { w.mu.Lock(); w.more.Broadcast(); w.mu.Unlock() })
-	defer stop()
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() error { return w.work(ctx) })
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	for next, ok := top, true; ok; next, ok = w.linkedFolder() {
+		if err := w.below(ctx, next); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := os.Stat(root); err != nil { // unmounted meanwhile: keep its files
 		return nil, fmt.Errorf("index folder: %w", err)
@@ -171,67 +165,53 @@ type walker struct {
 	root, real       string // real is root without links; it is set for a watch and for FollowLinks
 	o                WalkOptions
 	include, exclude ignoreFile
-	frontier
-}
 
-// frontier has the folders to read, and the results so far.
-type frontier struct {
-	mu      sync.Mutex
-	more    *sync.Cond
-	queue   []folder
-	open    int      // folders queued or being read
-	linked  []folder // targets of links, entered after all other folders
+	mu      sync.Mutex // guards the fields below
+	linked  []folder   // targets of links, entered after all other folders
 	entered map[string]bool
 	out     walked
 }
 
-// work reads folders until none is left.
-func (w *walker) work(ctx context.Context) error {
-	var out walked // results of this worker
-	for {
-		w.mu.Lock()
-		for len(w.queue) == 0 && w.open > 0 && ctx.Err() == nil {
-			w.more.Wait()
+// below reads a folder and those below it, several at once.
+func (w *walker) below(ctx context.Context, top folder) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var visit func(folder) error
+	visit = func(dir folder) error {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if ctx.Err() != nil || w.open == 0 {
-			w.gather(&out)
-			w.mu.Unlock()
-			return ctx.Err()
+		var out walked
+		folders := w.read(dir, &out)
+		w.gather(&out)
+		for _, next := range folders {
+			if group.TryGo(func() error { return visit(next) }) {
+				continue
+			}
+			if err := visit(next); err != nil {
+				return err
+			}
 		}
-		next := w.queue[len(w.queue)-1]
-		w.queue = w.queue[:len(w.queue)-1]
-		w.mu.Unlock()
-		folders := w.read(next, &out)
-		w.mu.Lock()
-		w.queue = append(w.queue, folders...)
-		if w.open += len(folders) - 1; w.open == 0 {
-			w.follow(&out)
-		}
-		if w.open == 0 {
-			w.more.Broadcast()
-		}
-		for range len(folders) - 1 { // this worker reads one of them itself
-			w.more.Signal()
-		}
-		w.mu.Unlock()
+		return nil
 	}
+	group.Go(func() error { return visit(top) })
+	return group.Wait()
 }
 
-// follow queues the first folder, by path, that a link points to and that was not entered. Links
-// wait for all folders that are reached without links, and for each other. So the indexed path of a
-// folder does not depend on which worker was first.
-func (w *walker) follow(out *walked) {
+// linkedFolder returns the first folder, by path, that a link points to and that was not entered.
+// Links wait for all folders that are reached without links, and for each other. So the indexed path
+// of a folder does not depend on which folder was read first.
+func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
-	for len(w.linked) > 0 && w.open == 0 {
-		next := w.linked[0]
-		w.linked = w.linked[1:]
-		if w.entered[next.real] {
-			out.skipped = append(out.skipped, skipTwice(next.path))
-			continue
+	for len(w.linked) > 0 {
+		next, w.linked = w.linked[0], w.linked[1:]
+		if !w.entered[next.real] {
+			w.entered[next.real] = true
+			return next, true
 		}
-		w.entered[next.real] = true
-		w.queue, w.open = append(w.queue, next), 1
+		w.out.skipped = append(w.out.skipped, skipTwice(next.path))
 	}
+	return folder{}, false
 }
 
 // skipTwice returns the skip of a folder that is reached twice. Its path ends with a slash.
@@ -247,8 +227,10 @@ func (w *walked) mayHold(err error, paths ...string) {
 	}
 }
 
-// gather adds the results of one worker to those of all.
+// gather adds the results of one folder to those of all.
 func (w *walker) gather(out *walked) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.out.files = append(w.out.files, out.files...)
 	w.out.skipped = append(w.out.skipped, out.skipped...)
 	w.out.unread = append(w.out.unread, out.unread...)

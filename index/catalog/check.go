@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"slices"
 
 	"sheaf"
 	"sheaf/index/vfs/sectionfile"
@@ -21,18 +20,19 @@ func (v *View) Check() []error {
 			faults = append(faults, translate(err))
 		}
 	}
-	_, skipped := v.Skipped()
-	_, pending := v.readPending()
-	faults = append(faults, v.checkList(kindSkipped, v.payload.Skipped, skipped)...)
-	faults = append(faults, v.checkList(kindPending, v.payload.Pending, pending)...)
-	return append(faults, v.checkList(kindSettings, v.payload.Copy,
-		v.readList(kindSettings, v.payload.Copy, new(Settings)))...)
+	p := &v.payload
+	faults = append(faults, v.checkList(kindSkipped, p.Skipped, new([]Skip))...)
+	faults = append(faults, v.checkList(kindPending, p.Pending, new(map[sheaf.ID]string))...)
+	return append(faults, v.checkList(kindSettings, p.Copy, new(Settings))...)
 }
 
-// checkList verifies the file of a list; result is the error of reading it.
-func (v *View) checkList(kind, name string, result error) []error {
-	if name == "" || result != nil {
-		return slices.DeleteFunc([]error{result}, func(err error) bool { return err == nil })
+// checkList reads a list and verifies its file.
+func (v *View) checkList(kind, name string, list any) []error {
+	if name == "" {
+		return nil
+	}
+	if err := v.readList(kind, name, list); err != nil {
+		return []error{err}
 	}
 	r, err := v.openList(kind, name)
 	if err != nil {

@@ -3,18 +3,11 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
 )
-
-// mergeSource is a segment that is being merged.
-type mergeSource struct {
-	*segment
-	cursor idCursor
-	number []int // its documents' numbers in the new segment; -1 for dropped documents
-}
 
 // writeSegment writes the current entries of segments, oldest first, and of changes, which are
 // newer than all segments, and returns their number. It keeps tombstones if keepTombstones is set.
@@ -26,7 +19,15 @@ func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encod
 	}
 	w := &segmentWriter{file: file, tables: tables{labels: labelSet{}}}
 	file.Begin(sectionData)
-	if err := w.merge(segments, changes, keepTombstones); err != nil {
+	walk, err := newWalk(segments, "")
+	m := merging{segmentWriter: w, walk: walk, changes: changes, keepTombstones: keepTombstones}
+	for _, s := range segments {
+		m.numbers = append(m.numbers, slices.Repeat([]int{-1}, s.n))
+	}
+	if err == nil {
+		err = m.run()
+	}
+	if err != nil {
 		return 0, errors.Join(err, file.Abort())
 	}
 	if w.ids.n == 0 {
@@ -38,109 +39,77 @@ func writeSegment(fsys vfs.FS, path string, segments []*segment, changes []Encod
 	return w.ids.n, nil
 }
 
-func (w *segmentWriter) merge(segments []*segment, changes []Encoded, keepTombstones bool) error {
-	sources := make([]mergeSource, len(segments))
-	for k, s := range segments {
-		sources[k] = mergeSource{segment: s, cursor: idCursor{list: &s.ids}, number: make([]int, s.n)}
-		if err := sources[k].cursor.seek(0); err != nil {
-			return err
+// merging writes the entries of segments and changes to one segment.
+type merging struct {
+	*segmentWriter
+	*walk
+	changes        []Encoded
+	keepTombstones bool
+	// numbers are those of each segment's documents in the new segment; -1 for dropped documents.
+	numbers [][]int
+}
+
+func (m *merging) run() error {
+	for m.ok || len(m.changes) > 0 {
+		if len(m.changes) == 0 || m.ok && view(m.bytes()) < m.changes[0].id {
+			if err := m.step(); err != nil {
+				return err
+			}
+			continue
 		}
+		e := &m.changes[0]
+		if m.keepTombstones || !e.tombstone() {
+			m.add(e)
+		}
+		if m.ok && view(m.bytes()) == e.id {
+			if err := m.next(); err != nil {
+				return err
+			}
+		}
+		m.changes = m.changes[1:]
 	}
-	for {
-		first, newest, limit := least(sources, changes)
-		if newest == nothing {
-			break
-		}
-		if newest == change {
-			first = strings.Clone(first)
-			if e := &changes[0]; keepTombstones || !e.tombstone() {
-				w.add(e)
-			}
-			changes = changes[1:]
-		} else {
-			copied, err := w.copyBlock(&sources[newest], limit, keepTombstones)
-			if err != nil {
-				return err
-			}
-			if copied {
-				continue
-			}
-			first = strings.Clone(first) // the cursors move on
-			if err := w.take(&sources[newest], keepTombstones); err != nil {
-				return err
-			}
-		}
-		for k := range sources {
-			c := &sources[k].cursor
-			if c.at == c.list.n || view(c.key) != first {
-				continue
-			}
-			if k != newest {
-				sources[k].number[c.at] = -1
-			}
-			if err := c.next(); err != nil {
-				return err
-			}
-		}
-	}
-	for k := range sources {
-		if err := w.takeTables(&sources[k]); err != nil {
+	for k := range m.segments {
+		if err := m.takeTables(k); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Results of least that are not a source.
-const (
-	change  = -1
-	nothing = -2
-)
-
-// bound is the first ID of the other sources, if any.
-type bound struct {
-	id  string
-	set bool
+// step adds the current ID of the walk, or its whole block.
+func (m *merging) step() error {
+	copied, err := m.copyBlock()
+	if err != nil || copied {
+		return err
+	}
+	s := m.segment()
+	err = m.take(func(e *Encoded, st *state) (err error) {
+		if !st.tombstone() {
+			if e.record, err = s.encoded(st); err != nil {
+				return err
+			}
+		}
+		m.add(e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.next()
 }
 
-// least returns the smallest remaining ID and its source, the newest if several have it. limit is
-// the smallest ID of the others. Both are valid until their source moves on.
-func least(sources []mergeSource, changes []Encoded) (first string, newest int, limit bound) {
-	newest = nothing
-	consider := func(id string, from int) {
-		switch {
-		case newest == nothing:
-			first, newest = id, from
-		case id < first:
-			limit = bound{first, true}
-			first, newest = id, from
-		case !limit.set || id < limit.id:
-			limit = bound{id, true}
-		}
-	}
-	if len(changes) > 0 {
-		consider(changes[0].id, change)
-	}
-	for k := len(sources) - 1; k >= 0; k-- {
-		if c := &sources[k].cursor; c.at < c.list.n {
-			consider(view(c.key), k)
-		}
-	}
-	return first, newest, limit
-}
-
-// copyBlock adds the documents of a block without packing it again, if the source's cursor is at
-// its beginning, and moves the cursor past it. It does nothing and reports false when another ID
-// comes between the documents, or when blocks would become small.
-func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombstones bool) (bool, error) {
-	c := &source.cursor
-	st, err := source.state(c.at)
-	if err != nil || st.tombstone() || st.start != 0 || len(w.raw) > 0 && len(w.raw) < blockTarget/2 {
+// copyBlock adds the documents of a block without packing it again, if the walk is at its
+// beginning, and moves the walk past it. It does nothing and reports false when another ID comes
+// between the documents, or when blocks would become small.
+func (m *merging) copyBlock() (bool, error) {
+	s, c := m.segment(), &m.cursors[m.newest]
+	st, err := s.state(c.at)
+	if err != nil || st.tombstone() || st.start != 0 || len(m.raw) > 0 && len(m.raw) < blockTarget/2 {
 		return false, err
 	}
 	last := c.at
-	for i := c.at + 1; i < source.n; i++ {
-		next, err := source.state(i)
+	for i := c.at + 1; i < s.n; i++ {
+		next, err := s.state(i)
 		if err != nil {
 			return false, err
 		}
@@ -150,25 +119,23 @@ func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombston
 			break
 		}
 	}
-	if limit.set {
-		if id, err := source.ids.id(last); err != nil || id >= limit.id {
-			return false, err
-		}
+	if alone, err := m.alone(last); !alone || err != nil {
+		return false, err
 	}
-	packed, _, size, err := source.packed(source.blocks, int(st.block))
+	packed, _, size, err := s.packed(s.blocks, int(st.block))
 	if err != nil || size < blockTarget/2 {
 		return false, err
 	}
-	w.flush()
-	block := uint32(len(w.blocks) / blockBytes)
-	w.blocks = w.block(w.blocks, packedBlock{packed, size})
+	m.flush()
+	block := uint32(len(m.blocks) / blockBytes)
+	m.blocks = m.block(m.blocks, packedBlock{packed, size})
 	for c.at <= last {
-		if err := w.takeAt(source, keepTombstones, func(e *Encoded, st *state) error {
+		if err := m.take(func(e *Encoded, st *state) error {
 			moved := *st
 			if moved.text = 0; !st.tombstone() {
 				moved.block = block
 			}
-			w.enter(e, &moved)
+			m.enter(e, &moved)
 			return nil
 		}); err != nil {
 			return false, err
@@ -177,56 +144,56 @@ func (w *segmentWriter) copyBlock(source *mergeSource, limit bound, keepTombston
 			return false, err
 		}
 	}
+	m.choose()
 	return true, nil
 }
 
-// take adds the current entry of a source's cursor.
-func (w *segmentWriter) take(source *mergeSource, keepTombstones bool) error {
-	return w.takeAt(source, keepTombstones, func(e *Encoded, st *state) (err error) {
-		if !st.tombstone() {
-			if e.record, err = source.encoded(st); err != nil {
-				return err
-			}
+// alone reports whether no other source has an ID up to number last of the current segment.
+func (m *merging) alone(last int) (bool, error) {
+	if len(m.segments) == 1 && len(m.changes) == 0 {
+		return true, nil
+	}
+	id, err := m.segment().ids.id(last)
+	if err != nil || len(m.changes) > 0 && m.changes[0].id <= id {
+		return false, err
+	}
+	for k := range m.cursors {
+		if c := &m.cursors[k]; k != m.newest && c.at < c.list.n && view(c.key) <= id {
+			return false, nil
 		}
-		w.add(e)
-		return nil
-	})
+	}
+	return true, nil
 }
 
-// takeAt numbers the current entry of a source's cursor and passes it to add without its record, or
-// drops it.
-func (w *segmentWriter) takeAt(source *mergeSource, keepTombstones bool, add func(*Encoded, *state) error) error {
-	i := source.cursor.at
-	st, err := source.state(i)
-	if err != nil {
+// take numbers the current entry of the walk and passes it to add without its record, or drops it.
+func (m *merging) take(add func(*Encoded, *state) error) error {
+	s, i := m.segment(), m.number()
+	st, err := s.state(i)
+	if err != nil || st.tombstone() && !m.keepTombstones {
 		return err
 	}
-	if st.tombstone() && !keepTombstones {
-		source.number[i] = -1
-		return nil
-	}
-	source.number[i] = w.ids.n
-	e := Encoded{id: string(source.cursor.key), file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
+	m.numbers[m.newest][i] = m.ids.n
+	e := Encoded{id: m.key(), file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
 	if e.hasText {
-		if e.text, e.textSize, err = source.packedText(&st); err != nil {
+		if e.text, e.textSize, err = s.packedText(&st); err != nil {
 			return err
 		}
 	}
 	return add(&e, &st)
 }
 
-// takeTables adds the table entries of the documents that were taken from a source.
-func (w *segmentWriter) takeTables(source *mergeSource) (err error) {
-	t := &w.tables
-	if t.names, err = source.names.all(t.names, source.number); err != nil {
+// takeTables adds the table entries of the documents that were taken from segment k.
+func (m *merging) takeTables(k int) (err error) {
+	s, t, number := m.segments[k], &m.tables, m.numbers[k]
+	if t.names, err = s.names.all(t.names, number); err != nil {
 		return err
 	}
-	if t.targets, err = source.targets.all(t.targets, source.number); err != nil {
+	if t.targets, err = s.targets.all(t.targets, number); err != nil {
 		return err
 	}
-	return decodeLabels(source.labels, source.n, func(l label) {
+	return decodeLabels(s.labels, s.n, func(l label) {
 		for _, doc := range l.docs {
-			if n := source.number[doc]; n >= 0 {
+			if n := number[doc]; n >= 0 {
 				t.labels.add(l.kind, l.name, n)
 			}
 		}

@@ -21,21 +21,15 @@ func (v *View) Spellings(written string) (found []string) {
 		return nil
 	}
 	s := newSpelling(written)
-	w, err := v.walk("")
-	for ; err == nil && w.ok && len(found) < maxSpellings; err = w.next() {
-		_, text, _ := strings.Cut(view(w.bytes()), ":")
+	for id := range v.existing("") {
+		if len(found) >= maxSpellings {
+			break
+		}
+		_, text, _ := strings.Cut(id, ":")
 		if begins, called := s.compare(text, found); !begins && !called {
 			continue
 		}
-		st, fault := w.segment().state(w.number())
-		if fault != nil {
-			err = fault
-			break
-		}
-		if st.tombstone() {
-			continue
-		}
-		full := sheaf.ID(w.key()).Path()
+		full := sheaf.ID(strings.Clone(id)).Path()
 		name := baseName(full)
 		if name == written || strings.HasPrefix(full, written) {
 			return nil
@@ -47,7 +41,6 @@ func (v *View) Spellings(written string) (found []string) {
 			found = append(found, name)
 		}
 	}
-	v.note(translate(err))
 	return found
 }
 

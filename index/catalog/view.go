@@ -130,18 +130,11 @@ func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 // it ends early, and Err says so.
 func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	return func(yield func(sheaf.ID, FileState) bool) {
-		w, err := v.walk("")
-		for ; err == nil && w.ok; err = w.next() {
-			st, fault := w.segment().state(w.number())
-			if fault != nil {
-				err = fault
-				break
-			}
-			if !st.tombstone() && !yield(sheaf.ID(w.key()), st.file) {
+		for id, st := range v.existing("") {
+			if !yield(sheaf.ID(strings.Clone(id)), st.file) {
 				return
 			}
 		}
-		v.note(translate(err))
 	}
 }
 
@@ -350,7 +343,7 @@ func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 
 // eachInFolder yields the documents whose ID is prefix and a name. It skips the folders inside.
 func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
-	w, err := v.walk(prefix)
+	w, err := newWalk(v.segments, prefix)
 	for last := ""; err == nil && w.ok; {
 		id := w.key()
 		if id <= last { // with IDs out of order, skipping might never end
@@ -384,18 +377,9 @@ func (v *View) Holds(tree, folder string) bool {
 
 // begins reports whether the ID of a document begins with prefix.
 func (v *View) begins(prefix string) bool {
-	w, err := v.walk(prefix)
-	for ; err == nil && w.ok && strings.HasPrefix(view(w.bytes()), prefix); err = w.next() {
-		st, fault := w.segment().state(w.number())
-		if fault != nil {
-			err = fault
-			break
-		}
-		if !st.tombstone() {
-			return true
-		}
+	for id := range v.existing(prefix) {
+		return strings.HasPrefix(id, prefix)
 	}
-	v.note(translate(err))
 	return false
 }
 
@@ -408,62 +392,61 @@ type Counted struct {
 // Properties counts the names of the properties of all documents, ignoring case, most frequent
 // first, then by name.
 func (v *View) Properties() ([]Counted, error) {
-	live, err := v.live()
-	if err != nil {
-		return nil, translate(err)
-	}
 	counts := map[string]int{}
-	for k, s := range v.segments {
-		err := decodeLabels(s.labels, s.n, func(l label) {
-			if l.kind != labelProperty {
-				return
-			}
-			n := 0
-			for _, doc := range l.docs {
-				if live[k] == nil || live[k][doc] {
-					n++
-				}
-			}
-			if n > 0 {
-				counts[strings.Clone(l.name)] += n
-			}
-		})
-		if err != nil {
-			return nil, translate(err)
+	err := v.labels(labelProperty, func(_ *segment, name string, docs []int) error {
+		if len(docs) > 0 {
+			counts[strings.Clone(name)] += len(docs)
 		}
+		return nil
+	})
+	list := make([]Counted, 0, len(counts))
+	for name, n := range counts {
+		list = append(list, Counted{name, n})
 	}
-	return counted(counts), nil
+	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Name, b.Name)) })
+	return list, err
 }
 
 // Warned returns the documents whose records have warnings, in order of ID.
 func (v *View) Warned() ([]sheaf.ID, error) {
-	live, err := v.live()
-	if err != nil {
-		return nil, translate(err)
-	}
 	var ids []sheaf.ID
-	for k, s := range v.segments {
-		var docs []int
-		if err := decodeLabels(s.labels, s.n, func(l label) {
-			if l.kind == labelWarning {
-				docs = append(docs, l.docs...)
-			}
-		}); err != nil {
-			return nil, translate(err)
-		}
+	err := v.labels(labelWarning, func(s *segment, _ string, docs []int) error {
 		for _, doc := range docs {
-			if live[k] != nil && !live[k][doc] {
-				continue
-			}
 			id, err := s.ids.id(doc)
 			if err != nil {
-				return nil, translate(err)
+				return err
 			}
-			ids = append(ids, sheaf.ID(strings.Clone(id)))
+			ids = append(ids, sheaf.ID(id))
+		}
+		return nil
+	})
+	slices.Sort(ids)
+	return ids, err
+}
+
+// labels calls with for the labels of a kind in each segment, with their current documents. The
+// name is valid while the view is open.
+func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) error) error {
+	live, err := v.live()
+	if err != nil {
+		return translate(err)
+	}
+	for k, s := range v.segments {
+		var fault error
+		err := decodeLabels(s.labels, s.n, func(l label) {
+			if l.kind != kind || fault != nil {
+				return
+			}
+			if live[k] != nil {
+				l.docs = slices.DeleteFunc(l.docs, func(doc int) bool { return !live[k][doc] })
+			}
+			fault = with(s, l.name, l.docs)
+		})
+		if err := cmp.Or(fault, err); err != nil {
+			return translate(err)
 		}
 	}
-	slices.Sort(ids)
-	return ids, nil
+	return nil
 }
 
 // findLive says for each segment which of its documents are current; nil means all.
@@ -475,18 +458,9 @@ func (v *View) findLive() ([][]bool, error) {
 	for k, s := range v.segments {
 		live[k] = make([]bool, s.n)
 	}
-	w, err := v.walk("")
+	w, err := newWalk(v.segments, "")
 	for ; err == nil && w.ok; err = w.next() {
 		live[w.newest][w.number()] = true
 	}
 	return live, err
-}
-
-func counted(counts map[string]int) []Counted {
-	list := make([]Counted, 0, len(counts))
-	for name, n := range counts {
-		list = append(list, Counted{name, n})
-	}
-	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(b.Docs-a.Docs, strings.Compare(a.Name, b.Name)) })
-	return list
 }

@@ -1,21 +1,41 @@
 package catalog
 
+import "iter"
+
 // walk goes over the IDs of all segments in order, each once. If several segments have an ID, it
 // uses the newest, tombstones included. Errors wrap sectionfile.ErrCorrupt.
 type walk struct {
-	view    *View
-	cursors []idCursor
-	ok      bool // the walk has not ended
-	newest  int  // number of the newest segment with the current ID
+	segments []*segment // oldest first
+	cursors  []idCursor
+	ok       bool // the walk has not ended
+	newest   int  // number of the newest segment with the current ID
 }
 
-// walk returns a walk at the first ID that is not before from.
-func (v *View) walk(from string) (*walk, error) {
-	w := &walk{view: v, cursors: make([]idCursor, len(v.segments))}
-	for k, s := range v.segments {
+// newWalk returns a walk at the first ID that is not before from.
+func newWalk(segments []*segment, from string) (*walk, error) {
+	w := &walk{segments: segments, cursors: make([]idCursor, len(segments))}
+	for k, s := range segments {
 		w.cursors[k].list = &s.ids
 	}
 	return w, w.seek(from)
+}
+
+// existing yields the documents from an ID on, with their states, in order of ID. The ID is valid
+// until the next step. If the catalog is corrupt it ends early, and Err says so.
+func (v *View) existing(from string) iter.Seq2[string, *state] {
+	return func(yield func(string, *state) bool) {
+		w, err := newWalk(v.segments, from)
+		for ; err == nil && w.ok; err = w.next() {
+			var st state
+			if st, err = w.segment().state(w.number()); err != nil {
+				break
+			}
+			if !st.tombstone() && !yield(view(w.bytes()), &st) {
+				return
+			}
+		}
+		v.note(translate(err))
+	}
 }
 
 // seek moves to the first ID that is not before from.
@@ -68,7 +88,7 @@ func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
 
 func (w *walk) key() string { return string(w.bytes()) }
 
-func (w *walk) segment() *segment { return w.view.segments[w.newest] }
+func (w *walk) segment() *segment { return w.segments[w.newest] }
 
 // number returns the number of the ID in its segment.
 func (w *walk) number() int { return w.cursors[w.newest].at }

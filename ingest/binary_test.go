@@ -70,9 +70,7 @@ func TestTextInOlderEncodingsIsText(t *testing.T) {
 		{simplifiedchinese.GBK, "我们使用数据库来存储数据。\n"},
 	} {
 		once, err := c.encoding.NewEncoder().String(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, text := range []string{once, strings.Repeat(once, 300)} {
 			if _, ok := ingest.Text([]byte(text)); !ok {
 				t.Errorf("%v: %q is no text", c.encoding, once)

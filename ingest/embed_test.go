@@ -46,9 +46,7 @@ func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) 
 func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	t.Helper()
 	v, err := m.Embedder.Embed(context.Background(), model.Query, []string{text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := w.o.Backend.Retrieve(context.Background(),
 		store.Request{Limit: 1, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 	if err != nil {
@@ -77,9 +75,7 @@ func TestEmbedding(t *testing.T) {
 		t.Errorf("nearest to the oven is %s", got)
 	}
 	asked := m.texts
-	if err := os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(w.root, "a.md"), filepath.Join(w.root, "b.md")))
 	if r := w.run(); r.Renamed != 1 || m.texts != asked {
 		t.Errorf("a rename asked for %d texts: %+v", m.texts-asked, r)
 	}
@@ -199,9 +195,7 @@ func TestMetadataSuffix(t *testing.T) {
 			for query, want := range map[string]sheaf.ID{"crimson": "t:a.md#0", "turquoise": "t:b.md#0", "ann": "t:a.md#0"} {
 				score := func(id sheaf.ID) float64 {
 					v, err := m.Embedder.Embed(t.Context(), model.Query, []string{query})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					hits, err := w.o.Backend.Retrieve(t.Context(),
 						store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: v[0]}})
 					if err != nil {

@@ -96,9 +96,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	// Text in one language of Windows-1252 with a word of another, and code with a single sign.
 	for _, c := range []string{"Der Schlüssel fehlt, señor. Größe.\n", "a × b\n", "10 µm\n", "§ 5\n", "naïve façade\n"} {
 		data, err := charmap.Windows1252.NewEncoder().String(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if text, note, ok := decode([]byte(data)); !ok || string(text) != c {
 			t.Errorf("%q: %v %q, note %q", c, ok, text, note)
 		}
@@ -112,9 +110,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 func TestEncodingThatChanges(t *testing.T) {
 	const line = "Der Schlüssel zum Büro fehlt.\n"
 	old, err := charmap.Windows1252.NewEncoder().String(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, n := range []int{1, 100_000} {
 		began := time.Now()
 		text, note, ok := decode([]byte(strings.Repeat(line, n) + strings.Repeat(old, n)))

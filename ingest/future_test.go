@@ -28,28 +28,18 @@ func TestFutureChange(t *testing.T) {
 		old := time.Now().Add(-c.age)
 		for _, name := range names {
 			name = filepath.Join(root, name)
-			if err := os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(name, old, old); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600))
+			must(t, os.Chtimes(name, old, old))
 		}
 		a, err := analysis.New(analysis.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b := memory.New(a)
 		ctx := context.Background()
 		run := func() (*Report, uint64) {
 			found, err := walk(ctx, root, WalkOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
 			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}},
 				Walked: &Walk{root: root, found: found}})
@@ -66,12 +56,8 @@ func TestFutureChange(t *testing.T) {
 		}
 		// Another text is still seen.
 		name := filepath.Join(root, "a.md")
-		if err := os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(name, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600))
+		must(t, os.Chtimes(name, old, old))
 		if r, _ := run(); r.Changed != 1 {
 			t.Errorf("%q: another text: %+v", names, r)
 		}

@@ -23,12 +23,8 @@ func TestPut(t *testing.T) {
 	put := func(docs ...ingest.Given) *ingest.Report {
 		t.Helper()
 		report, err := ingest.Put(ctx, w.o, docs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.o.Catalog.Reload(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, w.o.Catalog.Reload())
 		return report
 	}
 	r := put(ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when},
@@ -125,9 +121,7 @@ func TestPutChunks(t *testing.T) {
 		_, err := ingest.Put(t.Context(), w.o, []ingest.Given{{Tree: "given", Path: "cut", Chunks: chunks}})
 		return err
 	}
-	if err := cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
 	v := w.o.Catalog.View()
 	defer v.Close()
 	if text, err := v.Text("given:cut"); err != nil || string(text) != "the jib\n\nthe keel" {

@@ -14,12 +14,8 @@ import (
 func TestHideCommentsUnread(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(disk, "d.md"), []byte("alpha <!-- secret -->\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(disk, 0o755))
+	must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("alpha <!-- secret -->\n"), 0o644))
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "disk", Root: disk})
 	w.write("a.md", "alpha\n")
 	w.write("pass.md", "alpha %%secret%%\n")
@@ -29,9 +25,7 @@ func TestHideCommentsUnread(t *testing.T) {
 	root := w.o.Trees[0].Root
 	move := func(from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 	}
 	move(filepath.Join(root, "pass.md"), filepath.Join(root, ".pass.md.icloud"))
 	move(disk, disk+".off")

@@ -36,9 +36,7 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 		"ä1":           {"y.md"},
 	} {
 		w, err := walk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, f := range w.files {
 			got = append(got, f.path)
@@ -75,9 +73,7 @@ func TestIgnoreRulesAboveAsGit(t *testing.T) {
 	for _, top := range []string{".", "foo", "foo/bar", "foo/bar/deep", "deep", "deep/one", "deep/one/two", "deep/bar"} {
 		dir := filepath.Join(root, filepath.FromSlash(top))
 		w, err := walk(t.Context(), dir, WalkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got, want []string
 		for _, f := range w.files {
 			got = append(got, f.path)
@@ -108,9 +104,7 @@ func TestManyIgnoreRulesWithStars(t *testing.T) {
 	root := filesOf(t, files)
 	began := time.Now()
 	w, err := walk(t.Context(), filepath.Join(root, "top"), WalkOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if took := time.Since(began); len(w.files) != 300 || w.ignored != 1 || took > 20*time.Second {
 		t.Errorf("found %d files, ignored %d, in %v", len(w.files), w.ignored, took)
 	}

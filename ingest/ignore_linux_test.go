@@ -22,21 +22,15 @@ func TestUnreadIgnoreFile(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	ignores := filepath.Join(w.root, "sub", ".sheafignore")
-	if err := os.Remove(ignores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(ignores))
 	// A regular file that nobody can read from its beginning.
-	if err := os.Symlink("/proc/self/mem", ignores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("/proc/self/mem", ignores))
 	r := w.run()
 	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" ||
 		r.Skipped[0].Reason != ingest.ReasonUnreadable || !strings.Contains(r.Skipped[0].Detail, "ignore file") {
 		t.Errorf("%+v", r)
 	}
-	if err := os.Remove(ignores); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(ignores))
 	if r := w.run(); r.Added != 1 || r.Removed != 0 {
 		t.Errorf("without the ignore file: %+v", r)
 	}
@@ -66,15 +60,11 @@ func TestUnknownIgnores(t *testing.T) {
 			w.root = filepath.Join(top, "folder", "vault")
 			w.o.Trees[0].Root = w.root
 			for _, dir := range []string{w.root, filepath.Join(top, ".git", "info")} {
-				if err := os.MkdirAll(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(dir, 0o755))
 			}
 			file := filepath.Join(top, test.file)
 			if test.file != "folder/.git" && !test.known {
-				if err := os.WriteFile(file, []byte("secret.md\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, []byte("secret.md\n"), 0o600))
 			} else if err := os.WriteFile(filepath.Join(top, ".gitignore"), []byte("secret.md\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -85,17 +75,13 @@ func TestUnknownIgnores(t *testing.T) {
 			}
 			w.write("b.md", "beta\n")
 			_ = os.Remove(file) // the repository is not there yet
-			if err := os.Symlink(test.leadsTo, file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(test.leadsTo, file))
 			r := w.run()
 			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
 				!strings.Contains(r.Skipped[0].Detail, top); unknown == test.known || r.Changes() != test.known {
 				t.Errorf("%+v", r)
 			}
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(file))
 			want := 2
 			if test.known {
 				want = 0
@@ -128,9 +114,7 @@ func TestPipesOfGit(t *testing.T) {
 	w.write("inside/.git/HEAD", "ref\n")
 	w.write("other/a.md", "alpha\n")
 	for _, name := range []string{"inside/.git/commondir", "other/.git"} {
-		if err := syscall.Mkfifo(filepath.Join(w.root, name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Mkfifo(filepath.Join(w.root, name), 0o600))
 	}
 	if r := w.run(); r.Added != 2 {
 		t.Errorf("%+v", r)

@@ -68,9 +68,7 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 					"[[:alpha:]]", "\\*", "\\/", "**\\/", "\\a", ".", " ", "\\ ", "é", "[", "]", "{a,b}") +
 				pick("", "", "/", "/**", " ", "\\ ", "\r") + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules), 0o644))
 		var paths []string
 		for range 60 {
 			paths = append(paths, strings.Trim(path.Clean(some(6, "a", "b", "ab", "c.md", "/", ".", " ", "[", "*")), "/"))

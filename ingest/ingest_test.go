@@ -46,13 +46,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) fresh() ingest.Options {
 	w.t.Helper()
 	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	c, err := catalog.Open(vfs.Disk{}, w.t.TempDir(), catalog.Options{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	b := memory.New(a)
 	w.t.Cleanup(func() { c.Close(); b.Close() })
 	return ingest.Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Workers: 3}
@@ -61,25 +57,17 @@ func (w *world) fresh() ingest.Options {
 func (w *world) write(path, text string) {
 	w.t.Helper()
 	full := filepath.Join(w.root, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	must(w.t, os.WriteFile(full, []byte(text), 0o644))
 	// Older than the clock's resolution, so that the next run need not look again.
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(full, old, old); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.Chtimes(full, old, old))
 }
 
 func (w *world) run() *ingest.Report {
 	w.t.Helper()
 	r, err := ingest.Run(context.Background(), w.o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return r
 }
 
@@ -158,25 +146,19 @@ func TestLife(t *testing.T) {
 	w.sameAsClean("one changed")
 
 	now := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now))
 	if r := w.run(); r.Changed != 1 { // dated by its time
 		t.Fatalf("touched: %+v", r)
 	}
 	w.write("a.md", "# A\n\nomega again\n")
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(w.root, "a.md"), past, past); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(w.root, "a.md"), past, past))
 	if r := w.run(); r.Changed != 1 {
 		t.Fatalf("another text of an older time: %+v", r)
 	}
 	w.write("dated.md", "---\ndate: 2024-01-01\n---\nalpha\n")
 	w.run()
-	if err := os.Chtimes(filepath.Join(w.root, "dated.md"), now, now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(w.root, "dated.md"), now, now))
 	if r := w.run(); r.Changed != 0 || r.Touched != 1 || r.Unchanged != 3 {
 		t.Fatalf("touched, but dated: %+v", r)
 	}
@@ -184,16 +166,12 @@ func TestLife(t *testing.T) {
 		t.Fatalf("touched once: %+v", r)
 	}
 
-	if err := os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(w.root, "sub/b.md"), filepath.Join(w.root, "moved.md")))
 	if r := w.run(); r.Renamed != 1 || r.Added != 1 || r.Removed != 1 {
 		t.Fatalf("renamed: %+v", r)
 	}
 	w.sameAsClean("renamed")
-	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "a.md")))
 	if r := w.run(); r.Removed != 1 {
 		t.Fatalf("removed: %+v", r)
 	}
@@ -257,9 +235,7 @@ func TestLeftOut(t *testing.T) {
 	w.sameAsClean("exchanged")
 
 	w.write("sub/binary.md", " \n")
-	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "a.md")))
 	r = w.run()
 	want = "[blank.md: empty nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
 	check("all empty", r, 0, 0)
@@ -267,9 +243,7 @@ func TestLeftOut(t *testing.T) {
 
 	// Of this moment: their times cannot tell whether they change again.
 	for path, text := range map[string]string{"new.md": "alpha\n", "new-noise.md": noise} {
-		if err := os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644))
 	}
 	r = w.run()
 	want = "[blank.md: empty new-noise.md: binary nothing.md: empty picture.png: unsupported type sub/binary.md: empty]"
@@ -301,14 +275,10 @@ func TestBadInput(t *testing.T) {
 		w.write("bytes\xff.md", "alpha\n")
 	}
 	outside := filepath.Join(t.TempDir(), "outside.md")
-	if err := os.WriteFile(outside, []byte("alpha"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, []byte("alpha"), 0o644))
 	for from, to := range map[string]string{"link.md": outside, "loop": w.root, "dead.md": "nowhere",
 		"out": filepath.Dir(outside), "left": filepath.Dir(outside), "bin": "/bin/sh"} {
-		if err := os.Symlink(to, filepath.Join(w.root, from)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, filepath.Join(w.root, from)))
 	}
 	w.write(".gitignore", "left\n")
 	r := w.run()
@@ -372,9 +342,7 @@ func TestUnreadable(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
 	w.write("secret.md", "alpha\n")
-	if err := os.Chmod(filepath.Join(w.root, "secret.md"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(w.root, "secret.md"), 0))
 	if r := w.run(); len(r.Skipped) != 1 || r.Skipped[0].Reason != ingest.ReasonUnreadable || r.Added != 1 {
 		t.Fatalf("%+v", r)
 	}
@@ -476,9 +444,7 @@ func TestIgnoreFilesAsGit(t *testing.T) {
 			}
 			return strings.Join(lines, "\n") + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte(rules()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte(rules()), 0o644))
 		_ = os.WriteFile(filepath.Join(w.root, "a", ".gitignore"), []byte(rules()), 0o644) // where a is a folder
 		want := gitFiles(t, w.root)
 		w.o.Walk.Include = []string{"*"}
@@ -507,9 +473,7 @@ func gitFiles(t *testing.T, root string) []string {
 		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.excludesFile="}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return out
 	}
 	git("init", "-q")
@@ -557,26 +521,28 @@ func TestWatch(t *testing.T) {
 	w.write("new/deep/b.md", "alpha\n")
 	wait("a file in a new folder", func(r *ingest.Report) bool { return r.Added == 1 })
 	w.write("new/deep/.b.tmp", "alpha beta\n")
-	if err := os.Rename(filepath.Join(w.root, "new/deep/.b.tmp"), filepath.Join(w.root, "new/deep/b.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(w.root, "new/deep/.b.tmp"), filepath.Join(w.root, "new/deep/b.md")))
 	wait("an editor's rename", func(r *ingest.Report) bool { return r.Changed == 1 })
-	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "a.md")))
 	wait("a removal", func(r *ingest.Report) bool { return r.Removed == 1 })
 	// Two at once, and one that goes and comes back: none is dropped for another.
 	w.write("one.md", "alpha\n")
 	w.write("two.md", "beta\n")
 	added := 0
 	wait("two at once", func(r *ingest.Report) bool { added += r.Added; return added == 2 })
-	if err := os.Remove(filepath.Join(w.root, "one.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "one.md")))
 	w.write("one.md", "gamma\n")
 	wait("another text in its place", func(r *ingest.Report) bool { return r.Changed+r.Added == 1 })
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// must ends the test when err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -15,9 +15,7 @@ import (
 // other lists, and one whose word stands in a title, stay as they are.
 func TestListsOfLinks(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const text = "Before.\n\n- [[Old harbor]]\n- [New harbors](new.md)\n- [[The harbor]]\n\nBehind.\n"
 	for _, c := range []struct {
 		name, text, body string

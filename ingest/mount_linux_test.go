@@ -19,9 +19,7 @@ import (
 func TestUnmounted(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(disk, 0o755))
 	mount := func() {
 		t.Helper()
 		if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
@@ -33,9 +31,7 @@ func TestUnmounted(t *testing.T) {
 	}
 	unmount := func() {
 		t.Helper()
-		if err := syscall.Unmount(disk, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Unmount(disk, 0))
 	}
 	mount()
 	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
@@ -58,15 +54,11 @@ func TestUnmounted(t *testing.T) {
 		}
 		mount()
 		w.run()
-		if err := os.Remove(filepath.Join(disk, "d.md")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(disk, "d.md")))
 		if r := w.run(); r.Removed != 1 || len(r.Gone) != 0 {
 			t.Errorf("emptied: %+v: want its document removed", r)
 		}
-		if err := os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644))
 		w.run()
 	}
 	unmount()
@@ -77,9 +69,7 @@ func TestUnmounted(t *testing.T) {
 	w.o.Rebuild = false
 	for _, name := range []string{"plain.md", ""} {
 		if name != "" {
-			if err := os.WriteFile(filepath.Join(disk, name), []byte("# Plain\n\nwords\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(disk, name), []byte("# Plain\n\nwords\n"), 0o644))
 		} else if err := os.Remove(filepath.Join(disk, "plain.md")); err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +113,7 @@ func TestUnmountedBelow(t *testing.T) {
 			restart := func() { // with what is kept alone
 				t.Helper()
 				c, err := catalog.Open(vfs.Disk{}, kept, catalog.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				t.Cleanup(func() { c.Close() })
 				w.o.Catalog = c
 			}
@@ -135,13 +123,9 @@ func TestUnmountedBelow(t *testing.T) {
 			if test.linked {
 				elsewhere := t.TempDir()
 				disk = filepath.Join(elsewhere, "place")
-				if err := os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)))
 			}
-			if err := os.Mkdir(disk, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(disk, 0o755))
 			mount := func() {
 				t.Helper()
 				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
@@ -162,13 +146,9 @@ func TestUnmountedBelow(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			restart()
-			if err := syscall.Unmount(disk, 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, syscall.Unmount(disk, 0))
 			if test.while != nil {
-				if err := test.while(w, disk); err != nil {
-					t.Fatal(err)
-				}
+				must(t, test.while(w, disk))
 			}
 			for range 2 {
 				r := w.run()
@@ -190,9 +170,7 @@ func TestUnmountedBelow(t *testing.T) {
 			if r := w.run(); r.Added != 0 || r.Removed != 0 || len(r.Skipped) != 0 {
 				t.Errorf("mounted again: %+v", r)
 			}
-			if err := os.RemoveAll(filepath.Join(disk, "notes", "d.md")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.RemoveAll(filepath.Join(disk, "notes", "d.md")))
 			if r := w.run(); r.Removed != 1 {
 				t.Errorf("emptied: %+v", r)
 			}
@@ -223,9 +201,7 @@ func TestAwayWhileRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.root = filepath.Join(w.root, "vault")
-			if err := os.MkdirAll(filepath.Join(w.root, "sub"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Join(w.root, "sub"), 0o755))
 			if test.disk != "" {
 				disk := filepath.Join(w.root, test.disk)
 				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {

@@ -97,9 +97,7 @@ func TestRejectedOfBatch(t *testing.T) {
 	if r.Added != 1 || r.Changed != 0 || r.Removed != 2 {
 		t.Errorf("%+v", r)
 	}
-	if err := w.o.Catalog.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.o.Catalog.Reload())
 	want := "doc given:c.md \"c\"\ncatalog given:c.md {0 10}\nchunk given:c.md\nalpha given:c.md "
 	if got := state(t, w.o); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
 		t.Errorf("the index holds\n%s\nwant\n%s", got, want)

@@ -47,15 +47,11 @@ func TestRelist(t *testing.T) {
 	}
 	for _, list := range lists {
 		data, err := os.ReadFile(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range data {
 			data[i] ^= 0xff
 		}
-		if err := os.WriteFile(list, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(list, data, 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
 	if changed, err := ingest.Relist(ctx, w.o.Catalog); !changed || err != nil {
@@ -79,9 +75,7 @@ func TestRelist(t *testing.T) {
 func openCatalog(t *testing.T, dir string) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -40,9 +40,7 @@ func (w *world) readOtherwise() {
 	u := catalog.Update{Settings: &settings}
 	for id := range v.Files() {
 		rec, err := v.Record(id)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		was := *rec
 		was.Document.Title, was.Document.Properties = "As it was", []sheaf.Property{{Name: "before"}}
 		if was.HasText {
@@ -52,9 +50,7 @@ func (w *world) readOtherwise() {
 		}
 		u.Put = append(u.Put, was)
 	}
-	if err := w.o.Catalog.Update(w.t.Context(), u); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.o.Catalog.Update(w.t.Context(), u))
 }
 
 func (w *world) view() *catalog.View {
@@ -122,14 +118,10 @@ func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	w.run()
 	w.readOtherwise()
 	info, err := os.Stat(filepath.Join(w.root, "z.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	left := []catalog.Skip{{Tree: "t", Path: "z.md", Reason: ingest.ReasonBinary, Size: info.Size(),
 		ModTime: info.ModTime().UnixNano()}}
-	if err := w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Skipped: &left, Delete: []sheaf.ID{"t:z.md"}}))
 	ctx, stop := context.WithCancel(t.Context())
 	o := w.o
 	o.CommitBytes, o.Backend = 20, &stopping{w.o.Backend, 2, stop}
@@ -198,9 +190,7 @@ func TestReadingRelist(t *testing.T) {
 		t.Fatalf("%v, %v", lists, err)
 	}
 	for _, list := range lists {
-		if err := os.WriteFile(list, []byte("damaged"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(list, []byte("damaged"), 0o600))
 	}
 	w.o.Catalog = openCatalog(t, dir)
 	if changed, err := ingest.Relist(t.Context(), w.o.Catalog); !changed || err != nil {
@@ -218,16 +208,10 @@ func TestReadingRelist(t *testing.T) {
 func TestReadAgainLater(t *testing.T) {
 	w := newWorld(t)
 	other := filepath.Join(t.TempDir(), "other")
-	if err := os.Mkdir(other, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(other, "o.md"), []byte("# O\n\nalpha\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(other, 0o755))
+	must(t, os.WriteFile(filepath.Join(other, "o.md"), []byte("# O\n\nalpha\n"), 0o600))
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(other, "o.md"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(other, "o.md"), old, old))
 	w.write("a.md", "# A\n\nalpha\n")
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "u", Root: other})
 	for i := range 9 {
@@ -238,9 +222,7 @@ func TestReadAgainLater(t *testing.T) {
 	w.run()
 	w.readOtherwise()
 	away := other + "-away"
-	if err := os.Rename(other, away); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(other, away))
 	w.run()
 	v := w.view()
 	a, _ := v.Document("t:a.md")
@@ -248,17 +230,13 @@ func TestReadAgainLater(t *testing.T) {
 	if a.Title != "A" || !there || o.Title != "As it was" || ingest.Outdated(v) != 1 {
 		t.Errorf("%q, and %q, which is not there", a.Title, o.Title)
 	}
-	if err := os.Rename(away, other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(away, other))
 	w.run()
 	if o, _ := w.view().Document("u:o.md"); o.Title != "O" || ingest.Outdated(w.view()) > 0 {
 		t.Errorf("when it is back: %q", o.Title)
 	}
 	m, err := manifest.Read(vfs.Disk{}, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if segments := slices.DeleteFunc(m.Files, func(name string) bool {
 		return strings.Count(name, "-") > 1
 	}); len(segments) != 1 {
@@ -280,9 +258,7 @@ func TestReadByNewer(t *testing.T) {
 		settings := w.view().Settings()
 		settings.Extra = maps.Clone(settings.Extra)
 		settings.Extra["reading"] = strconv.Itoa(version)
-		if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 	}
 	mark(ingest.ParserVersion + 1)
 	if r := w.run(); r.Changes() || !ingest.Newer(w.view()) {
@@ -360,13 +336,9 @@ func TestGivenReadAgain(t *testing.T) {
 	}
 	for id := range given {
 		was, err := before.Record(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		is, err := now.Record(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := now.Text(id)
 		if id == "g:lost.md" {
 			was.Document.Properties = []sheaf.Property{{Name: "before"}} // as readOtherwise made it
@@ -497,9 +469,7 @@ func TestParserVersion(t *testing.T) {
 	} {
 		w.write(path, text)
 		at := time.Date(2024, 7, 8, 9, 10, 11, 0, time.UTC)
-		if err := os.Chtimes(filepath.Join(w.root, filepath.FromSlash(path)), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(w.root, filepath.FromSlash(path)), at, at))
 	}
 	sum := sha256.New()
 	suffixed := chunk.Options{Chunker: "window", Window: chunk.WindowOptions{MetadataSuffix: true}}
@@ -508,9 +478,7 @@ func TestParserVersion(t *testing.T) {
 		in := w.o
 		in.Catalog, in.Backend, in.Chunk = openCatalog(t, dir), st, o
 		report, err := ingest.Run(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v := in.Catalog.View()
 		defer v.Close()
 		slices.SortFunc(st.chunks, func(a, b store.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -520,16 +488,12 @@ func TestParserVersion(t *testing.T) {
 		parts := []any{report.Skipped, st.chunks}
 		for id := range v.Files() {
 			rec, err := v.Record(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			parts = append(parts, rec.Document, rec.Date.Time.UTC(), rec.Date.Source)
 		}
 		for _, p := range parts {
 			b, err := json.Marshal(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			sum.Write(b)
 		}
 		segments, err := filepath.Glob(filepath.Join(dir, "catalog-[0-9a-f]*"))
@@ -537,19 +501,13 @@ func TestParserVersion(t *testing.T) {
 			t.Fatalf("%v, %v", segments, err)
 		}
 		r, err := sectionfile.Open(vfs.Disk{}, segments[0], "catalog", 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer r.Close()
 		for _, table := range []string{"names", "targets", "labels"} {
 			p, err := r.Paged(table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			b, err := p.All()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			sum.Write(b)
 		}
 	}

@@ -41,9 +41,7 @@ func TestSample(t *testing.T) {
 	w.write("bad.md", "one\xfftwo")
 	sample := func(n, size int) string {
 		walk, err := ingest.NewWalk(context.Background(), w.root, w.o.Walk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return walk.Sample(n, size)
 	}
 	if got := sample(10, 100); got != "oneÿtwo\nwide\n" {

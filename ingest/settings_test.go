@@ -29,16 +29,12 @@ func twoProcesses(t *testing.T) (a, b *world) {
 	t.Helper()
 	w, dir := &world{t: t, root: t.TempDir()}, t.TempDir()
 	words, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store := memory.New(words)
 	t.Cleanup(func() { store.Close() })
 	open := func() *world {
 		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { c.Close() })
 		return &world{t: t, root: w.root, o: ingest.Options{Catalog: c, Backend: store,
 			Trees: []catalog.Tree{{Name: "t", Root: w.root}}, Known: []catalog.Tree{}}}
@@ -53,9 +49,7 @@ func TestTreesOfOthers(t *testing.T) {
 	long.write("a.md", "# A\n\nfirst words\n")
 	long.run()
 	extra := t.TempDir()
-	if err := os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(extra, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
 	short.o.Known = short.o.Trees
 	short.o.Trees = append(short.o.Trees[:1:1], catalog.Tree{Name: "extra", Root: extra})
 	if r := short.run(); r.Added != 1 {
@@ -65,9 +59,7 @@ func TestTreesOfOthers(t *testing.T) {
 	if r := long.run(); r.Added != 1 || r.Removed != 0 || finds(t, long.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found: want what the other process added, too", r, finds(t, long.o.Backend, "words"))
 	}
-	if err := os.WriteFile(filepath.Join(extra, "f.md"), []byte("# F\n\nfurther words\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(extra, "f.md"), []byte("# F\n\nfurther words\n"), 0o644))
 	if r := long.run(); r.Added != 1 || finds(t, long.o.Backend, "words") != 4 {
 		t.Errorf("%+v, %d found: want the other process's folder kept up to date", r, finds(t, long.o.Backend, "words"))
 	}
@@ -117,9 +109,7 @@ func TestRebuilt(t *testing.T) {
 		}
 		empty := catalog.Settings{Trees: long.o.Trees}
 		// as sheaf index --rebuild does
-		if err := short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))
 		short.write("b.md", "# B\n\nsecond words\n")
 		short.run()
 		v := short.o.Catalog.View()
@@ -149,9 +139,7 @@ func TestWatchBesideOthers(t *testing.T) {
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
 	release, err := other.o.Catalog.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.write("b.md", "# B\n\nsecond words\n")
 	runs := make(chan error, 100)
 	ctx, stop := context.WithCancel(t.Context())
@@ -169,9 +157,7 @@ func TestWatchBesideOthers(t *testing.T) {
 		t.Errorf("told of %v while another process writes", err)
 	case <-time.After(300 * time.Millisecond):
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	if err := <-runs; err != nil {
 		t.Error(err)
 	}
@@ -239,9 +225,7 @@ func TestBeforeItIsEmptied(t *testing.T) {
 			settings := catalog.Settings{Trees: long.o.Trees, Extra: map[string]string{ingest.RemakingKey: as}}
 			return short.o.Catalog.Update(context.Background(), catalog.Update{Settings: &settings})
 		}
-		if err := mark("engine"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mark("engine"))
 		long.write("b.md", "# B\n\nsecond words\n")
 		if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) ||
 			finds(t, long.o.Backend, "words") != 1 {
@@ -251,9 +235,7 @@ func TestBeforeItIsEmptied(t *testing.T) {
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
 			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
 		} {
-			if err := mark("engine"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, mark("engine"))
 			marked := make(chan error, 1)
 			go func() { time.Sleep(100 * time.Millisecond); marked <- mark(ingest.RemakingDocuments) }()
 			if err := errors.Join(write(), <-marked); err != nil {
@@ -271,19 +253,13 @@ func TestBeforeItIsEmptied(t *testing.T) {
 func TestFolderGone(t *testing.T) {
 	w, extra := newWorld(t), filepath.Join(t.TempDir(), "extra")
 	w.write("a.md", "# A\n\nfirst words\n")
-	if err := os.MkdirAll(extra, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(extra, 0o755))
 	for name, text := range map[string]string{"e.md": "# E\n\nextra words\n", "empty.md": ""} {
-		if err := os.WriteFile(filepath.Join(extra, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(extra, name), []byte(text), 0o644))
 	}
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "extra", Root: extra})
 	w.run()
-	if err := os.Rename(extra, extra+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(extra, extra+".away"))
 	w.write("b.md", "# B\n\nmore words\n")
 	r := w.run()
 	if r.Added != 1 || r.Removed != 0 || len(r.Skipped) != 1 || !slices.Equal(r.Gone, []string{extra}) ||
@@ -297,16 +273,12 @@ func TestFolderGone(t *testing.T) {
 	if s, err := ingest.Scan(t.Context(), w.o); err != nil || s.Removed != 0 || len(s.Gone) != 1 {
 		t.Errorf("%+v, %v: want nothing to do", s, err)
 	}
-	if err := os.Rename(w.root, w.root+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(w.root, w.root+".away"))
 	if _, err := ingest.Run(t.Context(), w.o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder is there: %v", err)
 	}
 	for _, folder := range []string{w.root, extra} {
-		if err := os.Rename(folder+".away", folder); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(folder+".away", folder))
 	}
 	if r := w.run(); r.Changes() || len(r.Gone) != 0 || finds(t, w.o.Backend, "words") != 3 {
 		t.Errorf("%+v, %d found when all are back", r, finds(t, w.o.Backend, "words"))
@@ -344,9 +316,7 @@ func (otherwise) Bulk(context.Context) (store.BulkWriter, error) {
 func (w *world) with(name string) []catalog.Tree {
 	w.t.Helper()
 	root := w.t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "e.md"), []byte("# E\n\nextra words\n"), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.WriteFile(filepath.Join(root, "e.md"), []byte("# E\n\nextra words\n"), 0o644))
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
@@ -362,9 +332,7 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	long.write("b.md", "# B\n\nmore words\n")
 	planned, late := make(chan struct{}, 10), long.o
 	late.Writing, late.Settings = ingest.NewWriting(), func(*catalog.Settings) { planned <- struct{}{} }
-	if err := late.Writing.Lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, late.Writing.Lock(t.Context()))
 	done := make(chan error, 1)
 	go func() { _, err := ingest.Run(t.Context(), late); done <- err }()
 	<-planned
@@ -427,9 +395,7 @@ func TestGivenBesideOthers(t *testing.T) {
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
 	release, err := other.o.Catalog.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
 	doc := []ingest.Given{{Tree: "given", Path: "b", Text: []byte("second words")}}
@@ -463,9 +429,7 @@ func TestModelOfWhatIsMadeAgain(t *testing.T) {
 		if c.mark != "" {
 			settings.Extra[ingest.RemakingKey] = c.mark
 		}
-		if err := w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.o.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}))
 		v := w.o.Catalog.View()
 		if err := w.o.Agrees(v); errors.Is(err, ingest.ErrRebuilt) != c.anew {
 			t.Errorf("%+v: %v", c, err)

@@ -59,9 +59,7 @@ func TestStoppedBetweenCommits(t *testing.T) {
 			t.Fatalf("stopped after %d commits: %v", after, err)
 		}
 		stats, err := w.o.Backend.(store.Reporter).Stats(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		view := w.o.Catalog.View()
 		if stats.Chunks == 0 || stats.Chunks != view.Chunks() {
 			t.Errorf("stopped after %d commits: %d chunks can be found, the catalog knows %d", after, stats.Chunks,
@@ -102,17 +100,13 @@ func TestKilledBetweenCommits(t *testing.T) {
 	w.write("new.md", "# New\n\nalpha\n\n## More\n\nalpha\n")
 	w.write("changed.md", "# Another text\n\nalpha alpha alpha\n\n## More\n\nalpha\n")
 	elsewhere := filepath.Join(t.TempDir(), "away.md")
-	if err := os.Rename(full("away.md"), elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(full("away.md"), elsewhere))
 	o := w.o
 	o.Backend = killed{w.o.Backend}
 	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Remove(full("new.md")), os.Rename(elsewhere, full("away.md"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Remove(full("new.md")), os.Rename(elsewhere, full("away.md"))))
 	w.write("changed.md", "# changed.md\n\nalpha beta\n")
 	w.run()
 	w.sameAsClean("killed between commits")
@@ -136,13 +130,9 @@ func TestScanSaysWhatWaits(t *testing.T) {
 	w.run()
 	w.write("b.md", "# another content\n")
 	w.write("d.md", "# new\n")
-	if err := os.Remove(filepath.Join(w.root, "a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "a.md")))
 	r, err := ingest.Scan(context.Background(), w.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := fmt.Sprint(r.Waiting); got != "[t:a.md t:b.md t:d.md]" {
 		t.Errorf("%s wait", got)
 	}
@@ -269,9 +259,7 @@ func TestUnsteadyStore(t *testing.T) {
 		}
 		view := w.o.Catalog.View()
 		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		// Every chunk here has one passage, and one vector of its title.
 		if want := 2 * view.Chunks(); stats.Chunks != view.Chunks() || stats.Vectors != want {
 			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks,
@@ -351,26 +339,18 @@ func TestStoppedAndGone(t *testing.T) {
 	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Fatalf("stopped halfway: %v", err)
 	}
-	if err := os.Remove(filepath.Join(w.root, "n00.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "n00.md")))
 	w.write("n01.md", "\x00\x00\x00 no text\x00")
 	o.Backend = &halfway{Backend: w.o.Backend}
 	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Fatalf("stopped again: %v", err)
 	}
-	if err := os.Remove(filepath.Join(w.root, "n02.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "n02.md")))
 	for range 2 {
 		report, err := ingest.Run(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		view := w.o.Catalog.View()
 		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
 			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
@@ -404,16 +384,12 @@ func TestLeftoversAreRemembered(t *testing.T) {
 		}
 	}
 	broken(&halfway{Backend: w.o.Backend})
-	if err := os.Remove(filepath.Join(w.root, "n00.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(w.root, "n00.md")))
 	for range 2 {
 		broken(away{w.o.Backend})
 	}
 	report, err := ingest.Scan(t.Context(), w.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if report.Added != 7 || report.Removed != 1 || len(report.Waiting) != 8 || report.Waiting[0] != "t:n00.md" ||
 		report.Pending != 0 {
 		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting,
@@ -438,9 +414,7 @@ func TestDoneMeanwhile(t *testing.T) {
 		}
 		planned <- struct{}{}
 	}
-	if err := late.Writing.Lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, late.Writing.Lock(t.Context()))
 	done := make(chan error, 1)
 	var report *ingest.Report
 	go func() {

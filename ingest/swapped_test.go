@@ -33,24 +33,16 @@ func TestWatchSwappedFolders(t *testing.T) {
 		text := fmt.Appendf(nil, "# A\n\nalpha %0*d\n", length, 0)
 		length++
 		lengths[folder] = int64(len(text))
-		if err := os.WriteFile(at(folder, "sub", "a.md"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(folder, "sub", "a.md"), text, 0o600))
 	}
 	for _, folder := range []string{"old", "new"} {
-		if err := os.MkdirAll(at(folder, "sub"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(at(folder, "sub"), 0o755))
 		save(folder)
 	}
 	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	b := memory.New(a)
 	defer b.Close()
@@ -85,9 +77,7 @@ func TestWatchSwappedFolders(t *testing.T) {
 	}
 	wait("the first run")
 	for _, names := range [][2]string{{"old", "between"}, {"new", "old"}, {"between", "new"}} {
-		if err := os.Rename(at(names[0]), at(names[1])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(at(names[0]), at(names[1])))
 	}
 	lengths["old"], lengths["new"] = lengths["new"], lengths["old"]
 	wait("renamed")

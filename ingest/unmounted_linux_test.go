@@ -17,9 +17,7 @@ func TestUnmountedMeanwhile(t *testing.T) {
 		t.Skipf("it needs the right to mount: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
-	if err := os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644))
 	o := emptyIndex(t, disk)
 	if r, err := Run(t.Context(), o); err != nil || r.Added != 1 {
 		t.Fatalf("%+v, %v", r, err)

@@ -34,20 +34,14 @@ func TestUnreadFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			for _, file := range []string{"sub/deep/a.md", "sub/b.md", "su/d.md", "gone.md"} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(root, file), []byte("words of "+file+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
+				must(t, os.WriteFile(filepath.Join(root, file), []byte("words of "+file+"\n"), 0o644))
 			}
 			o := emptyIndex(t, root)
 			if r, err := Run(t.Context(), o); err != nil || r.Added != 4 {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if err := os.Remove(filepath.Join(root, "gone.md")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(filepath.Join(root, "gone.md")))
 			o.Rebuild = test.rebuild
 			o.Walked = walkWithout(t, root, test.folder)
 			r, err := Run(t.Context(), o)
@@ -62,13 +56,9 @@ func TestUnreadFolder(t *testing.T) {
 func emptyIndex(t *testing.T, root string) Options {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := memory.New(a)
 	t.Cleanup(func() { c.Close(); b.Close() })
 	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
@@ -78,9 +68,7 @@ func emptyIndex(t *testing.T, root string) Options {
 func walkWithout(t *testing.T, root, folder string) *Walk {
 	t.Helper()
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
 	limit := func(to syscall.Rlimit) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &to); err != nil {
 			t.Error(err)

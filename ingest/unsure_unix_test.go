@@ -23,9 +23,7 @@ func TestSameSizeAndTime(t *testing.T) {
 	w.run()
 	wait := func() { time.Sleep(50 * time.Millisecond) } // longer than any step of the clock of a file system here
 	info, err := os.Stat(filepath.Join(w.root, "a.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	scan := func(changed int) {
 		t.Helper()
 		if r, err := ingest.Scan(context.Background(), w.o); err != nil || r.Changed != changed || r.Unchanged != 2-changed {
@@ -46,21 +44,15 @@ func TestSameSizeAndTime(t *testing.T) {
 		}
 	}
 	quiet("nothing")
-	if err := os.WriteFile(filepath.Join(w.root, "a.md"), []byte("# A\n\nomega\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(filepath.Join(w.root, "a.md"), info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.root, "a.md"), []byte("# A\n\nomega\n"), 0o644))
+	must(t, os.Chtimes(filepath.Join(w.root, "a.md"), info.ModTime(), info.ModTime()))
 	scan(1)
 	if r := w.run(); r.Changed != 1 || r.Unchanged != 1 {
 		t.Errorf("another text of the same size and time: %+v", r)
 	}
 	w.sameAsClean("another text of the same size and time")
 	quiet("that")
-	if err := os.Chmod(filepath.Join(w.root, "b.md"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(w.root, "b.md"), 0o600))
 	scan(0)
 	if r := w.run(); r.Changed != 0 || r.Unchanged != 2 || r.Bytes == 0 {
 		t.Errorf("other rights: %+v", r)
@@ -73,16 +65,10 @@ func (w *world) replace(path, text string) {
 	w.t.Helper()
 	name := filepath.Join(w.root, path)
 	info, err := os.Stat(name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	time.Sleep(50 * time.Millisecond) // longer than any step of the clock of a file system here
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.WriteFile(name, []byte(text), 0o644))
+	must(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 }
 
 // TestRefusedSameSizeAndTime: a file that was left out is read again when another text
@@ -124,22 +110,14 @@ func TestUnreadSameSizeAndTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A folder in the place of a file that the walk found cannot be read.
-		if err := os.Rename(dir, away); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(dir, "a.md"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(dir, away))
+		must(t, os.MkdirAll(filepath.Join(dir, "a.md"), 0o755))
 		r, err := ingest.Run(ctx, o)
 		if err != nil || len(r.Skipped) != 1 {
 			t.Errorf("run %d: %+v, %v", i, r, err)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(away, dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(dir))
+		must(t, os.Rename(away, dir))
 	}
 	w.run()
 	w.sameAsClean("another text that could not be read at first")
@@ -172,13 +150,9 @@ func TestPipeInPlaceOfFile(t *testing.T) {
 				w.write("a.md", "# A\n\nalpha beta\n")
 			}
 			walk, err := ingest.NewWalk(t.Context(), w.root, ingest.WalkOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			file := filepath.Join(w.root, "a.md")
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(file))
 			if err := syscall.Mkfifo(file, 0o600); err != nil {
 				t.Skipf("no pipes here: %v", err)
 			}

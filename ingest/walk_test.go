@@ -12,17 +12,11 @@ import (
 func filesOf(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, text := range texts {
 		name := filepath.Join(root, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return root
 }
@@ -48,9 +42,7 @@ func TestFoldersReachedTwice(t *testing.T) {
 	}
 	for range 100 {
 		w, err := walk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var found, twice []string
 		for _, f := range w.files {
 			if filepath.Ext(f.path) == ".md" {
@@ -84,9 +76,7 @@ func TestIndexIsNotEntered(t *testing.T) {
 		"large/c.md":                  "c",
 	})
 	w, err := walk(t.Context(), root, WalkOptions{ListIgnored: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var found []string
 	for _, f := range w.files {
 		found = append(found, f.path)
@@ -121,22 +111,16 @@ func TestRepositoryInside(t *testing.T) {
 	paths := func(root string) (paths []string) {
 		t.Helper()
 		w, err := walk(t.Context(), root, WalkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, f := range w.files {
 			paths = append(paths, f.path)
 		}
 		return paths
 	}
 	inside := []string{"a.md", "anchored.md", "deep/outer.md", "deep/secret.md", "secret.md"}
-	if err := os.MkdirAll(filepath.Join(root, "dangling"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(root, "dangling"), 0o755))
 	if err := os.Symlink(filepath.Join(root, "nowhere"), filepath.Join(root, "dangling", ".git")); err == nil {
-		if err := os.WriteFile(filepath.Join(root, "dangling", "outer.md"), []byte("a\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(root, "dangling", "outer.md"), []byte("a\n"), 0o644))
 	}
 	want := []string{"a.md", "empty/a.md"}
 	for _, path := range inside {
@@ -172,9 +156,7 @@ func TestOwnRulesFirst(t *testing.T) {
 		"vault/kept": {"note.md"},
 	} {
 		w, err := walk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, f := range w.files {
 			got = append(got, f.path)
@@ -182,5 +164,13 @@ func TestOwnRulesFirst(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("in %q found %q, want %q", top, got, want)
 		}
+	}
+}
+
+// must ends the test when err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

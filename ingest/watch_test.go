@@ -202,21 +202,15 @@ func TestFaultsThatStay(t *testing.T) {
 // rule leaves out; where they are not, nothing of it is.
 func TestWatchLinks(t *testing.T) {
 	out, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	notes := filepath.Join(out, "notes")
 	for _, dir := range []string{filepath.Join(notes, "own"), filepath.Join(out, "folder", "deep"),
 		filepath.Join(out, "second"), filepath.Join(out, "files"), filepath.Join(out, "left", "out")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
 	}
 	for name, text := range map[string]string{filepath.Join(out, "files", "a.md"): "a",
 		filepath.Join(notes, ".sheafignore"): "left\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	root := filepath.Join(out, "root")
 	for link, target := range map[string]string{
@@ -272,14 +266,10 @@ func TestWatchLinks(t *testing.T) {
 // else of the folders that they lie in.
 func TestWatchOuterIgnores(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	info, root := filepath.Join(top, ".git", "info"), filepath.Join(top, "doc", "notes")
 	for _, dir := range []string{info, root} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
 	}
 	var got []string
 	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
@@ -314,15 +304,11 @@ func TestOuterSheafignore(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "doc")
 	for _, dir := range []string{filepath.Join(top, ".git"), root} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o755))
 	}
 	for name, text := range map[string]string{".gitignore": "a.md\n", ".sheafignore": "!a.md\n/doc/b.md\n",
 		"doc/a.md": "a", "doc/b.md": "b"} {
-		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(top, name), []byte(text), 0o600))
 	}
 	found, err := walk(t.Context(), root, WalkOptions{})
 	if err != nil || len(found.files) != 1 || found.files[0].path != "a.md" {
@@ -380,9 +366,7 @@ func TestWatchForbidden(t *testing.T) {
 func TestWalkedAway(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")
-	if err := os.MkdirAll(filepath.Join(root, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))
 	_, err := walk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
 		if isDir && filepath.Base(path) == "sub" {
 			if err := os.Rename(root, root+" away"); err != nil {

@@ -29,9 +29,7 @@ type benchmarked struct {
 func collect(b *testing.B, dir string) *benchmarked {
 	b.Helper()
 	chunker, err := chunk.New(chunk.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	want, _ := strconv.Atoi(os.Getenv("SHEAF_TEST_CHUNKS"))
 	m, c := &benchmarked{dir: dir}, open(b, dir)
 	var records []catalog.Record
@@ -105,9 +103,7 @@ func BenchmarkCatalog(b *testing.B) {
 	fresh := func(b *testing.B, ask func(v *catalog.View, i int)) {
 		for i := 0; b.Loop(); i++ {
 			c, err := catalog.Open(vfs.Disk{}, m.dir, catalog.Options{ReadOnly: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			v := c.View()
 			ask(v, i*7919)
 			v.Close()
@@ -155,15 +151,11 @@ func BenchmarkCatalog(b *testing.B) {
 	b.Run("update one", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			r, err := v.Record(m.docs[i*7919%len(m.docs)])
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			put(b, c, *r)
 		}
 	})
-	if err := v.Err(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, v.Err())
 }
 
 // BenchmarkFollow is what every search pays to see what other processes did.
@@ -171,8 +163,6 @@ func BenchmarkFollow(b *testing.B) {
 	c := open(b, b.TempDir())
 	put(b, c, record(b, "a.md", "# A\n"))
 	for b.Loop() {
-		if err := c.Follow(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, c.Follow())
 	}
 }

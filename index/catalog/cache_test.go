@@ -63,9 +63,7 @@ func TestCacheTogether(t *testing.T) {
 // TestOutlinesGo checks that a view keeps about as many outlines as it may.
 func TestOutlinesGo(t *testing.T) {
 	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	var put []Record
 	for i := range 3000 {
@@ -77,9 +75,7 @@ func TestOutlinesGo(t *testing.T) {
 		}
 		put = append(put, Record{Document: doc})
 	}
-	if err := c.Update(t.Context(), Update{Put: put}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), Update{Put: put}))
 	v := c.View()
 	defer v.Close()
 	v.outlines.limit = 256 << 10

@@ -29,9 +29,7 @@ var (
 func record(t testing.TB, path, text string) catalog.Record {
 	t.Helper()
 	c, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc := c.Chunk("notes", path, []byte(text))
 	return catalog.Record{
 		Document: doc, Date: chunk.DateOf(&doc, time.UnixMilli(1_700_000_000_000).UTC()),
@@ -47,18 +45,14 @@ func open(t testing.TB, dir string) *catalog.Catalog {
 func openIn(t testing.TB, fsys vfs.FS, dir string) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Open(fsys, dir, catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
 func put(t testing.TB, c *catalog.Catalog, records ...catalog.Record) {
 	t.Helper()
-	if err := c.Update(context.Background(), catalog.Update{Put: records}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), catalog.Update{Put: records}))
 }
 
 const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\ndate: 2024-05-01\nn: 3.5\nok: " +
@@ -75,9 +69,7 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 	for _, chunker := range []string{"sections", "window"} {
 		k, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 5, Overlap: 2, Large: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := k.Chunk("notes", chunker+".md", []byte(sample))
 		want = append(want, catalog.Record{Document: doc, Text: []byte(sample), HasText: true})
 	}
@@ -86,9 +78,7 @@ func TestRecordsComeBack(t *testing.T) {
 	defer v.Close()
 	for _, w := range want {
 		got, err := v.Record(w.Document.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.Text = nil
 		if !reflect.DeepEqual(*got, w) {
 			t.Errorf("%s:\n got %+v\nwant %+v", w.Document.ID, *got, w)
@@ -175,9 +165,7 @@ func compare(t *testing.T, c *catalog.Catalog, model map[sheaf.ID]catalog.Record
 			t.Fatalf("%s: back-links of %s are %v, want %v", where, id, got, in[id])
 		}
 	}
-	if err := v.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, v.Err())
 }
 
 func TestResolve(t *testing.T) {
@@ -281,15 +269,11 @@ func TestTextOfChangedFile(t *testing.T) {
 	root := t.TempDir()
 	name := filepath.Join(root, "n.md")
 	write := func(text string) {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("# one\n\ntext\n")
 	info, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rec := record(t, "n.md", "# one\n\ntext\n")
 	rec.File.ModTime = info.ModTime().UnixNano()
 	c := open(t, t.TempDir())
@@ -309,24 +293,16 @@ func TestTextOfChangedFile(t *testing.T) {
 	}
 	check("unchanged", false)
 	later := info.ModTime().Add(time.Hour)
-	if err := os.Chtimes(name, later, later); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(name, later, later))
 	check("touched", false)
 	write("# two\n\ntext\n")
 	check("same size, other content", true)
 	write("# one\n")
 	check("shorter", true)
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
 	check("gone", true)
-	if err := os.Remove(root); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(root, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(root))
+	must(t, os.WriteFile(root, nil, 0o600))
 	check("a file where the folder was", true)
 }
 
@@ -348,17 +324,13 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir), open(t, dir)
 	release, err := a.Hold()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = b.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "x.md", "x")}})
 	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), "process") {
 		t.Errorf("got %v", err)
 	}
 	put(t, a, record(t, "y.md", "y"))
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, release())
 	put(t, b, record(t, "x.md", "x"))
 	v := b.View()
 	defer v.Close()
@@ -374,9 +346,7 @@ func TestWarned(t *testing.T) {
 		v := c.View()
 		defer v.Close()
 		ids, err := v.Warned()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return fmt.Sprint(ids)
 	}
 	with := func(name string, n int) catalog.Record {
@@ -405,9 +375,7 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond) // generations begin with the time
 	put(t, open(t, dir), record(t, "new.md", "# New\n"))
-	if err := reader.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Reload())
 	v := reader.View()
 	defer v.Close()
 	if _, ok := v.Document("notes:new.md"); !ok || v.Docs() != 1 {
@@ -420,9 +388,7 @@ func TestMadeAnewUnderReader(t *testing.T) {
 func TestOutlines(t *testing.T) {
 	c := open(t, t.TempDir())
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var update catalog.Update
 	for i, text := range []string{
 		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep " +
@@ -435,18 +401,14 @@ func TestOutlines(t *testing.T) {
 		}
 		update.Put = append(update.Put, r)
 	}
-	if err := c.Update(t.Context(), update); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), update))
 	v := c.View()
 	defer v.Close()
 	chunks := 0
 	for range 2 { // the second time from memory
 		for id := range v.Files() {
 			r, err := v.Record(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
@@ -538,5 +500,13 @@ func TestClosed(t *testing.T) {
 	defer again.Close()
 	if _, ok := again.Document("notes:a.md"); !ok || again.Err() != nil {
 		t.Errorf("opened again: %v", again.Err())
+	}
+}
+
+// must ends the test when err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

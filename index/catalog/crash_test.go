@@ -89,9 +89,7 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 	r := rand.New(rand.NewPCG(seed, 4))
 	model := map[string]string{}
 	c, err := catalog.Open(fsys, "/c", catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	lists := [3]int{}
 	for range 6 {
@@ -152,9 +150,7 @@ func TestFaults(t *testing.T) {
 			return nil
 		}}
 		c, err := catalog.Open(fsys, "/c", catalog.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		put(t, c, record(t, "a.md", "# A\n\nx\n"))
 		armed = true
 		err = c.Update(context.Background(), catalog.Update{Put: []catalog.Record{record(t, "b.md", "# B\n\ny\n")}})

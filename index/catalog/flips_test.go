@@ -19,38 +19,28 @@ import (
 func readAll(t testing.TB, fsys vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := fsys.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
 func writeAll(t testing.TB, fsys vfs.FS, name string, data []byte) {
 	t.Helper()
 	f, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := f.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(f.Sync(), f.Close()))
 }
 
 // folder is the content of every file of the catalog in /c.
 func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
 	t.Helper()
 	names, err := fsys.List("/c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string][]byte{}
 	for _, name := range names {
 		files[name] = readAll(t, fsys, "/c/"+name)
@@ -84,9 +74,7 @@ func smallCatalog(t *testing.T) map[string][]byte {
 func restore(t testing.TB, files map[string][]byte) vfs.FS {
 	t.Helper()
 	mem := vfs.NewMem()
-	if err := mem.MkdirAll("/c"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mem.MkdirAll("/c"))
 	for name, data := range files {
 		writeAll(t, mem, "/c/"+name, data)
 	}

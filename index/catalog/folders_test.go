@@ -11,20 +11,14 @@ import (
 // TestFolders checks the documents directly in each folder, and their number.
 func TestFolders(t *testing.T) {
 	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	var put []Record
 	for _, path := range []string{"a.md", "f/b.md", "f/c.md", "f/g/d.md", "f/h/e.md", "f/i.md", "fa.md"} {
 		put = append(put, Record{Document: sheaf.Document{ID: sheaf.DocumentID("t", path), Tree: "t", Path: path}})
 	}
-	if err := c.Update(t.Context(), Update{Put: put}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Update(t.Context(), Update{Delete: []sheaf.ID{"t:f/c.md"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), Update{Put: put}))
+	must(t, c.Update(t.Context(), Update{Delete: []sheaf.ID{"t:f/c.md"}}))
 	v := c.View()
 	defer v.Close()
 	for range 2 {

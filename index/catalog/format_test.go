@@ -20,24 +20,16 @@ import (
 func TestWorkedExample(t *testing.T) {
 	fsys, text := vfs.NewMem(), []byte("# A\nx\n")
 	c, err := Open(fsys, "/c", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	record := Record{Document: k.Chunk("t", "a.md", text), File: FileState{Size: int64(len(text)), Hash: HashOf(text)}}
-	if err := c.Update(context.Background(), Update{Put: []Record{record}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), Update{Put: []Record{record}}))
 	v := c.View()
 	defer v.Close()
 	r, err := sectionfile.Open(fsys, filepath.Join("/c", v.payload.Segments[0].Name), kindSegment, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	le := binary.LittleEndian
 	hash := HashOf(text)
@@ -70,12 +62,18 @@ func TestWorkedExample(t *testing.T) {
 		t.Errorf("blocks is % x, the data has %d bytes", blocks, len(data))
 	}
 	unpacker, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unpacker.Close()
 	want := "1c 01 41 00 00 00 00 00 00 00 00 00 02 82 00 00 00 00 00 0c 01 c1 02 01 04 00 02 01 00"
 	if block, err := unpacker.DecodeAll(data, nil); err != nil || fmt.Sprintf("% x", block) != want {
 		t.Errorf("the block is % x, %v, want %s", block, err, want)
+	}
+}
+
+// must ends the test when err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

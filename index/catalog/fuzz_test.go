@@ -22,9 +22,7 @@ var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sec
 func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	f.Helper()
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, n := range []int{1, 3, 20} {
 		fsys := vfs.NewMem()
 		var changes []Encoded
@@ -34,9 +32,7 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 			r := Record{Document: k.Chunk("t", fmt.Sprintf("f/n%02d.md", i), text), File: FileState{Size: int64(len(text))}}
 			r.Text, r.HasText = text, i%2 == 1
 			e, err := Encode(&r)
-			if err != nil {
-				f.Fatal(err)
-			}
+			must(f, err)
 			changes = append(changes, e)
 		}
 		changes = append(changes, Encoded{id: "t:gone.md"})
@@ -44,9 +40,7 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 			f.Fatal(err)
 		}
 		r, err := sectionfile.Open(fsys, "/s", kindSegment, format)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		var sections [][]byte
 		for _, name := range fuzzed {
 			data, _ := r.Section(name)
@@ -66,9 +60,7 @@ func FuzzSegment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, states, ids, groups, blocks, texts, pieces, names, targets, labels []byte) {
 		fsys := emptyFolder(t)
 		w, err := sectionfile.Create(fsys, "/c/catalog-000000000001", kindSegment, format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, section := range [][]byte{data, states, ids, groups, blocks, texts, pieces, names, targets, labels} {
 			w.Section(fuzzed[i], section)
 		}
@@ -76,9 +68,7 @@ func FuzzSegment(f *testing.F) {
 			t.Fatal(err)
 		}
 		p, err := json.Marshal(payload{Format: format, Segments: []segmentInfo{{"catalog-000000000001", 1}}, Docs: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := manifest.Publish(fsys, "/c",
 			manifest.Manifest{Generation: 1, Files: []string{"catalog-000000000001"}, Payload: p}); err != nil {
 			t.Fatal(err)
@@ -90,9 +80,7 @@ func FuzzSegment(f *testing.F) {
 func emptyFolder(t *testing.T) vfs.FS {
 	t.Helper()
 	fsys := vfs.NewMem()
-	if err := fsys.MkdirAll("/c"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, fsys.MkdirAll("/c"))
 	return fsys
 }
 
@@ -144,9 +132,7 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	corruptOnly(t, w.Replace(func(*Settings) {}))
 	corruptOnly(t, w.Close())
 	sound, err := Open(fsys, "/c", Options{Source: fsys})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer sound.Close()
 	after := sound.View()
 	defer after.Close()
@@ -170,9 +156,7 @@ func FuzzPayload(f *testing.F) {
 		fsys := emptyFolder(t)
 		for _, kind := range []string{kindSkipped, kindPending, kindSettings} {
 			w, err := sectionfile.Create(fsys, "/c/"+kind, kind, format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w.Section(sectionList, pack(recordPacker(), list))
 			var e encoder
 			e.b = append(e.b, byte(size), byte(size>>8), byte(size>>16), byte(size>>24), byte(size>>32), byte(size>>40), 0, 0)

@@ -280,9 +280,7 @@ func TestLinksOfHistories(t *testing.T) {
 			for _, rec := range u.Put {
 				model[rec.Document.ID] = rec
 			}
-			if err := c.Update(context.Background(), u); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Update(context.Background(), u))
 			resolved += compareLinks(t, c, model, fmt.Sprintf("seed %d step %d", seed, step))
 			compareAmong(t, c, model, r, fmt.Sprintf("seed %d step %d", seed, step))
 		}
@@ -482,9 +480,7 @@ func TestEndsOfPaths(t *testing.T) {
 		u.Put = append(u.Put, record(t, p, "text\n"))
 	}
 	u.Put = append(u.Put, record(t, "x/from.md", "text\n"))
-	if err := c.Update(context.Background(), u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), u))
 	slices.SortFunc(paths, func(a, b string) int {
 		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), len(a)-len(b), strings.Compare(a, b))
 	})
@@ -541,9 +537,7 @@ func linksOfOneName(t *testing.T, many int) func() time.Duration {
 		u.Put = append(u.Put, record(t, fmt.Sprintf("%02d/%05d/readme.md", i%100, i), "See [[readme]].\n"))
 	}
 	u.Put = append(u.Put, record(t, "all.md", strings.Repeat("[[readme]] ", links)), record(t, "none.md", none.String()))
-	if err := c.Update(context.Background(), u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), u))
 	half := many / 200 * 100 // a multiple of the folders
 	top, next := sheaf.ID("notes:00/00000/readme.md"), sheaf.ID(fmt.Sprintf("notes:00/%05d/readme.md", half))
 	visible := func(id sheaf.ID) bool { return id >= next || !strings.HasPrefix(string(id), "notes:00/") }

@@ -15,19 +15,13 @@ import (
 // replaced and everything was written as a whole.
 func TestMisfiled(t *testing.T) {
 	c, err := Open(vfs.NewMem(), "/c", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	encoded := func(path string) Encoded {
 		e, err := Encode(&Record{Document: k.Chunk("t", path, []byte("# A\n\nx\n"))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return e
 	}
 	u := Update{}
@@ -54,19 +48,13 @@ func TestMisfiled(t *testing.T) {
 		}
 		return found
 	}
-	if err := c.Update(t.Context(), u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), u))
 	faults("filed otherwise", 2)
 	again := Update{Encoded: []Encoded{encoded("n07.md")}}
-	if err := c.Update(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), again))
 	faults("replaced", 2)
 	for _, again := range []Update{{Whole: true}, {Whole: true, Delete: []sheaf.ID{"t:n08.md"}}, {Whole: true}} {
-		if err := c.Update(t.Context(), again); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Update(t.Context(), again))
 		faults("written as a whole", 0)
 		v := c.View()
 		if len(v.segments) != 1 || v.segments[0].n != v.Docs() {
@@ -78,8 +66,6 @@ func TestMisfiled(t *testing.T) {
 	for i := range 30 {
 		all.Delete = append(all.Delete, sheaf.DocumentID("t", fmt.Sprintf("n%02d.md", i)))
 	}
-	if err := c.Update(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(t.Context(), all))
 	faults("without documents", 0)
 }

@@ -38,9 +38,7 @@ func mixed(t *testing.T) map[string][]byte {
 		records = append(records, record(t, fmt.Sprintf("n%02d.md", i), "# N\n\nx\n"),
 			text(fmt.Sprintf("t%02d", i), fmt.Sprintf("text %d [[t01]]", i)))
 	}
-	if err := c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), catalog.Update{Put: records, Settings: settings}))
 	if err := c.Update(context.Background(),
 		catalog.Update{Put: []catalog.Record{text("old", "newer")}, Delete: []sheaf.ID{"texts:gone"}}); err != nil {
 		t.Fatal(err)
@@ -101,9 +99,7 @@ func TestWreck(t *testing.T) {
 			case "empty":
 				data = nil
 			case "missing":
-				if err := fsys.Remove("/c/" + name); err != nil {
-					t.Fatal(err)
-				}
+				must(t, fsys.Remove("/c/"+name))
 			default:
 				for i := at; i < min(at+40, len(data)); i++ {
 					data[i] ^= 0x55
@@ -147,9 +143,7 @@ func TestMissingFile(t *testing.T) {
 		}
 		for _, readOnly := range []bool{false, true} {
 			fsys := restore(t, files)
-			if err := fsys.Remove("/c/" + name); err != nil {
-				t.Fatal(err)
-			}
+			must(t, fsys.Remove("/c/"+name))
 			_, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: readOnly})
 			if !errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrNotFound) || !strings.Contains(err.Error(), name) {
 				t.Errorf("without %s, read-only %t: %v", name, readOnly, err)
@@ -165,9 +159,7 @@ func TestWreckCrashes(t *testing.T) {
 	files["MANIFEST"][20] ^= 1
 	for stop := 0; ; stop++ {
 		mem := restore(t, files).(*vfs.Mem)
-		if err := mem.SyncDir("/c"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mem.SyncDir("/c"))
 		calls := 0
 		_, err := rescue(&vfs.Faulty{FS: mem, Fail: func(op vfs.Op, _ string) error {
 			switch op {

@@ -33,12 +33,8 @@ func TestSpellings(t *testing.T) {
 	given := record(t, "Given/x.md", "text\n") // whose tree no settings name
 	given.Document.ID, given.Document.Tree = "acme:Given/x.md", "acme"
 	u.Put = append(u.Put, given, record(t, "given/y.md", "text\n"))
-	if err := c.Update(context.Background(), u); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Update(context.Background(), catalog.Update{Delete: []sheaf.ID{"notes:gone/x.md"}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Update(context.Background(), u))
+	must(t, c.Update(context.Background(), catalog.Update{Delete: []sheaf.ID{"notes:gone/x.md"}}))
 	v := c.View()
 	defer v.Close()
 	for _, s := range []struct {

@@ -136,9 +136,7 @@ func TestCutShort(t *testing.T) {
 	}
 	c := open(t, dir)
 	for _, file := range files {
-		if err := os.Truncate(file, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Truncate(file, 0))
 	}
 	v := c.View()
 	defer v.Close()
@@ -160,9 +158,7 @@ func TestCutShort(t *testing.T) {
 func TestContainer1(t *testing.T) {
 	dir := filepath.Join("testdata", "container1")
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string][]byte{}
 	for _, e := range entries {
 		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {

@@ -47,9 +47,7 @@ func BenchmarkChunk(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			c, err := chunk.New(o)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			b.SetBytes(size)
 			b.ReportAllocs()
 			chunks := 0
@@ -62,5 +60,13 @@ func BenchmarkChunk(b *testing.B) {
 			}
 			b.ReportMetric(float64(chunks), "chunks")
 		})
+	}
+}
+
+// must ends the test when err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -68,9 +68,7 @@ func TestCodeHyphens(t *testing.T) {
 		{"a.txt", "foo-\nbar\n", "foo-\nbar\n"},
 	} {
 		chunker, err := chunk.For(c.path, chunk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := chunker.Chunk("t", c.path, []byte(c.text))
 		left := chunk.IndexedText(&doc, &doc.Chunks[0], c.text)
 		if left.Text != c.want {

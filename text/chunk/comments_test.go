@@ -67,9 +67,7 @@ func TestCommentsChangeNoBlock(t *testing.T) {
 	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: " +
 		"2026-01-01\n%%\n"
 	cut, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc := cut.Chunk("t", "n.md", chunk.WithoutComments("n.md", []byte(text)))
 	if len(doc.Chunks) != 1 || len(doc.Tags) != 1 || doc.Tags[0] != "tag" || len(doc.Chunks[0].Links) != 1 ||
 		len(doc.Fields) != 0 {

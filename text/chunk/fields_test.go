@@ -91,9 +91,7 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 	for _, o := range []chunk.Options{{Chunker: "sections"}, {Chunker: "window"}} {
 		c, err := chunk.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if doc := c.Chunk("t", "a.md", []byte(text)); len(doc.Fields) != 3 {
 			t.Errorf("%s: the fields are %v", o.Chunker, doc.Fields)
 		}

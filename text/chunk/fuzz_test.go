@@ -22,15 +22,11 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 			Tokens: tokensNamed("sheaf-en-1"), TokensName: "sheaf-en-1"}},
 	} {
 		k, err := chunk.New(o)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		out = append(out, k)
 	}
 	k, err := chunk.For("x.go", chunk.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return append(out, k)
 }
 
@@ -38,9 +34,7 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 // Verify checks, twice the same.
 func FuzzChunk(f *testing.F) {
 	rules, err := os.ReadFile("testdata/rules.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for part := range strings.SplitSeq(string(rules), "\n== ") {
 		f.Add([]byte(strings.ReplaceAll(part, `\n`, "\n")))
 	}
@@ -89,9 +83,7 @@ func FuzzFrontmatter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, inner string) {
 		content := []byte("---\n" + inner + "\n---\n# h\nx\n")
 		doc := k.Chunk("t", "n.md", content)
-		if err := chunk.Verify(&doc, content); err != nil {
-			t.Fatal(err)
-		}
+		must(t, chunk.Verify(&doc, content))
 	})
 }
 

@@ -110,9 +110,7 @@ func TestDataAsText(t *testing.T) {
 func cut(t *testing.T, name, text string) sheaf.Document {
 	t.Helper()
 	c, err := chunk.For(name, chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c.Chunk("t", name, []byte(text))
 }
 
@@ -139,9 +137,7 @@ func TestDataInPieces(t *testing.T) {
 	for _, o := range []chunk.Options{{Chunker: "sections", Sections: chunk.SectionOptions{Cap: 500}},
 		{Chunker: "window", Window: chunk.WindowOptions{Size: 64}}} {
 		c, err := chunk.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := c.Chunk("t", "a.md", []byte(text))
 		for i := range doc.Chunks {
 			got := chunk.IndexedText(&doc, &doc.Chunks[i], text).Text

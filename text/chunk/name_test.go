@@ -30,9 +30,7 @@ func TestParse(t *testing.T) {
 			TokensName: "sheaf-en-1"}},
 	} {
 		made, err := chunk.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		parsed, err := chunk.Parse(made.Name(), tokensNamed)
 		if err != nil {
 			t.Errorf("%s: %v", made.Name(), err)

@@ -96,9 +96,7 @@ func TestPassagesCoverEveryWord(t *testing.T) {
 func TestPassageSpan(t *testing.T) {
 	content := []byte("---\ntitle: T\n---\none two three four five six\n\n## H\n\nseven eight nine ten\n")
 	c, err := chunk.For("a.md", chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc := c.Chunk("t", "a.md", content)
 	p := chunk.Passages{Words: 2, Stride: 2}
 	for _, test := range []struct {

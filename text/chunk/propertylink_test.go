@@ -19,9 +19,7 @@ func TestLinksInFrontmatter(t *testing.T) {
 		want    []string
 	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[5:]}} {
 		chunker, err := chunk.New(c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := chunker.Chunk("t", "a.md", []byte(text))
 		if err := chunk.Verify(&doc, []byte(text)); err != nil {
 			t.Error(err)

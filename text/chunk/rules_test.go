@@ -24,9 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestRules(t *testing.T) {
 	const name = "testdata/rules.txt"
 	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out strings.Builder
 	cases := 0
 	for i, part := range strings.Split("\n"+string(raw), "\n== ") {
@@ -60,9 +58,7 @@ func TestRules(t *testing.T) {
 		t.Fatalf("only %d cases", cases)
 	}
 	if *update {
-		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(out.String()), 0o644))
 	}
 }
 

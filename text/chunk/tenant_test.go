@@ -37,9 +37,7 @@ func TestTenantThatCannotBeRead(t *testing.T) {
 		many.String() + "tenant: {a: b}":            "",
 	} {
 		c, err := chunk.For("a.md", chunk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := c.Chunk("notes", "a.md", []byte("---\naccess: public\n"+front+"\n---\n# A\n"))
 		said := false
 		for _, p := range doc.Properties {
@@ -65,9 +63,7 @@ func TestAccessOfEverybody(t *testing.T) {
 	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
 		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
 		c, err := chunk.For("a.md", chunk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want ||
 			want == 1 && !strings.Contains(got[0].Message, "write public") {
 			t.Errorf("%s: warnings %v", front, got)

@@ -42,9 +42,7 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\ndate: \"0000-01-01T00:00:00+01:00\"\n---\nx", "2020-02-03", sheaf.DateModified}, // in the year -1
 	} {
 		chunker, err := chunk.New(chunk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc := chunker.Chunk("t", c.name, []byte(c.text))
 		got := chunk.DateOf(&doc, modified)
 		if got.Time.Format(time.DateOnly) != c.want || got.Source != c.source {

@@ -14,9 +14,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 	content := []byte("intro\n# A\na\n## B\nb [x](y.md)\n# C\nc\n")
 	cut := func(chunker string) sheaf.Document {
 		c, err := chunk.New(chunk.Options{Chunker: chunker, Window: chunk.WindowOptions{Size: 2, Large: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return c.Chunk("t", "n.md", content)
 	}
 	for _, c := range []struct {
@@ -66,9 +64,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 // TestWindowsOfHiddenProperties: who may see a document does not move its windows.
 func TestWindowsOfHiddenProperties(t *testing.T) {
 	k, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 40, MetadataSuffix: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	body := strings.Repeat("some words of a note\n", 40)
 	lengths := func(front string) (all []int) {
 		doc := k.Chunk("t", "n.md", []byte("---\nauthor: ann\n"+front+"---\n"+body))
@@ -87,9 +83,7 @@ func TestWindowsOfHiddenProperties(t *testing.T) {
 // when sections come behind or go: they are made of headings, not of places or bytes.
 func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const before = "# Guide\n\n## Install\n\nOn Linux.\n\n## Use\n\n### Search\n\nType.\n\n### Index\n\n\n## Blank\n\n"
 	ids := func(text string) (out []sheaf.ID) {
 		doc := k.Chunk("t", "guide.md", []byte(text))
@@ -127,9 +121,7 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 // it, without the line of its heading; its body is the part that is no child's.
 func TestSpanHoldsWhatLiesBelow(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const text = "First.\n# Guide\nOne.\n## Use\nTwo.\n### Search\nThree.\n## Last\nFour.\n"
 	doc := k.Chunk("t", "guide.md", []byte(text))
 	for id, want := range map[sheaf.ID][2]string{

@@ -179,14 +179,7 @@ func serverRoutes() []*route {
 	metrics := text("metrics", "/metrics", "Metrics, in the text format of Prometheus", metricsMedia,
 		func(_ context.Context, c *call) ([]byte, error) {
 			var b bytes.Buffer
-			reading, readsWait := c.api.reads.load()
-			writing, writesWait := c.api.writes.load()
-			gauges := map[string]float64{
-				"sheaf_requests_running": float64(reading + writing),
-				"sheaf_requests_waiting": float64(readsWait + writesWait),
-			}
-			c.api.writeAnswers(&b, gauges)
-			c.api.metrics.write(&b, gauges)
+			c.api.writeMetrics(&b)
 			return b.Bytes(), nil
 		})
 	metrics.scope = access.ScopeAdmin

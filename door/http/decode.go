@@ -241,12 +241,6 @@ func bind(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		bindMap(in, v, r, at, out)
 	case reflect.Struct:
 		bindStruct(in, v, at, out)
-	case reflect.Interface:
-		if text, ok := scalarOf(in); ok {
-			v.Set(reflect.ValueOf(text))
-		} else {
-			out.add(at, "%s", noScalar(in, "must be a text, a number, or true or false"))
-		}
 	default:
 		panic(fmt.Sprintf("no rule for type %s", v.Type()))
 	}
@@ -262,14 +256,6 @@ func scalarOf(in any) (any, bool) {
 		return x, err == nil
 	}
 	return nil, false
-}
-
-// noScalar describes a value that scalarOf refuses.
-func noScalar(in any, wanted string) string {
-	if n, ok := in.(json.Number); ok {
-		return quote(n.String()) + ": it is too large"
-	}
-	return kindOf(in) + ": " + wanted
 }
 
 func bindSetting(in any, v reflect.Value, at fault, out *faults) {
@@ -309,14 +295,16 @@ func bindProperty(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		}
 		scalar, ok := scalarOf(one)
 		value, known := collection.PropertyValue(scalar)
-		if !ok || !known {
-			out.add(here, "%s", noScalar(one, "must be a text, a number, true or false, or a list of them"))
-			continue
+		number, isNumber := one.(json.Number)
+		text, isText := scalar.(string)
+		switch {
+		case (!ok || !known) && isNumber:
+			out.add(here, "%s: it is too large", quote(number.String()))
+		case !ok || !known:
+			out.add(here, "%s: must be a text, a number, true or false, or a list of them", kindOf(one))
+		case !isText || r.checkText(text, here, out):
+			p.Values = append(p.Values, value)
 		}
-		if text, ok := scalar.(string); ok && !r.checkText(text, here, out) {
-			continue
-		}
-		p.Values = append(p.Values, value)
 	}
 	v.Set(reflect.ValueOf(p))
 }
@@ -380,14 +368,13 @@ func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		return
 	}
 	items := reflect.MakeSlice(v.Type(), len(list), len(list))
-	inner := *r
-	inner.minItems, inner.maxItems = 0, 0
+	inner := r.ofItems()
 	for i, item := range list {
 		here := at // a parameter's items have no pointer
 		if at.Parameter == "" {
 			here.Pointer += "/" + strconv.Itoa(i)
 		}
-		bind(item, items.Index(i), &inner, here, out)
+		bind(item, items.Index(i), inner, here, out)
 		if text, ok := item.(string); ok && r.unique && slices.Contains(list[:i], item) {
 			out.add(here, "%s is there twice", quote(text))
 		}
@@ -405,8 +392,7 @@ func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		return
 	}
 	m := reflect.MakeMapWithSize(v.Type(), len(o.names))
-	inner := *r
-	inner.minItems, inner.maxItems = 0, 0
+	inner := r.ofItems()
 	for i, name := range o.names {
 		if !memberName.MatchString(name) || utf8.RuneCountInString(name) > maxMemberName {
 			out.add(fault{Pointer: pointer(at.Pointer, name)}, "a name must have 1..%d characters and no white space",
@@ -414,7 +400,7 @@ func bindMap(in any, v reflect.Value, r *rules, at fault, out *faults) {
 			continue
 		}
 		item := reflect.New(v.Type().Elem()).Elem()
-		bind(o.values[i], item, &inner, fault{Pointer: pointer(at.Pointer, name)}, out)
+		bind(o.values[i], item, inner, fault{Pointer: pointer(at.Pointer, name)}, out)
 		m.SetMapIndex(reflect.ValueOf(name), item)
 	}
 	v.Set(m)

@@ -181,7 +181,7 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 		case !reflect.ValueOf(d.DocumentInput).IsZero():
 			f := fault{Pointer: fmt.Sprintf("#/documents/%d/delete", i), Detail: "a document that is deleted has nothing " +
 				"beside its id and conditions"}
-			return nil, told(problem("conflict", "documents/%d/delete: %s", i, f.Detail), faults{f})
+			return nil, problem("conflict", "documents/%d/delete: %s", i, f.Detail).with(f)
 		}
 	}
 	if !in.Body.Async && len(changes) <= batchNow {

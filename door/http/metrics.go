@@ -89,18 +89,6 @@ func observe(all map[string]*series, label []byte, took time.Duration) {
 	s.sum += seconds
 }
 
-// gaugeHelp describes the gauges.
-var gaugeHelp = map[string]string{
-	"sheaf_cache_bytes":      "Memory of the rankings that are remembered.",
-	"sheaf_cache_entries":    "Rankings that are remembered.",
-	"sheaf_goroutines":       "Goroutines of the process.",
-	"sheaf_heap_bytes":       "Heap with garbage.",
-	"sheaf_heap_live_bytes":  "Heap after the last collection.",
-	"sheaf_requests_running": "Requests that work.",
-	"sheaf_requests_waiting": "Requests that wait for a slot.",
-	"sheaf_uptime_seconds":   "Time since the server began.",
-}
-
 // metricsMedia is the text format of Prometheus.
 const metricsMedia = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -134,11 +122,29 @@ func (w *statusWriter) Flush() {
 // Unwrap supports http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// write writes all metrics in the text format of Prometheus.
-func (m *metrics) write(w io.Writer, gauges map[string]float64) {
+// writeMetrics writes all metrics in the text format of Prometheus.
+func (a *API) writeMetrics(w io.Writer) {
+	var answers collection.CacheCounts
+	for _, c := range a.o.Collections {
+		n := c.Cache()
+		answers.Found += n.Found
+		answers.Shared += n.Shared
+		answers.Missed += n.Missed
+		answers.Passed += n.Passed
+		answers.Entries += n.Entries
+		answers.Bytes += n.Bytes
+	}
+	head := func(name, kind, help string) { fmt.Fprintf(w, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind) }
+	head("sheaf_answers_total", "counter", "Rankings by where they came from.")
+	fmt.Fprintf(w, `sheaf_answers_total{from="cache"} %d
+sheaf_answers_total{from="other request"} %d
+sheaf_answers_total{from="search"} %d
+sheaf_answers_total{from="search, not kept"} %d
+`, answers.Found, answers.Shared, answers.Missed, answers.Passed)
+	m := a.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fmt.Fprintf(w, "# HELP sheaf_requests_total Requests by operation and status.\n# TYPE sheaf_requests_total counter\n")
+	head("sheaf_requests_total", "counter", "Requests by operation and status.")
 	counts := map[string]uint64{}
 	for as, n := range m.requests {
 		counts[as.labels()] = n
@@ -146,41 +152,33 @@ func (m *metrics) write(w io.Writer, gauges map[string]float64) {
 	for _, labels := range sortedKeys(counts) {
 		fmt.Fprintf(w, "sheaf_requests_total{%s} %d\n", labels, counts[labels])
 	}
-	histogram(w, "sheaf_request_seconds", "operation", "How long requests took.", m.times)
-	histogram(w, "sheaf_step_seconds", "step", "How long the steps of rankings took.", m.steps)
-	live := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	rtmetrics.Read(live)
-	gauges["sheaf_heap_live_bytes"] = float64(live[0].Value.Uint64()) // after the last collection
-	gauges["sheaf_heap_bytes"] = float64(live[1].Value.Uint64())      // with garbage
-	gauges["sheaf_goroutines"] = float64(runtime.NumGoroutine())
-	gauges["sheaf_uptime_seconds"] = time.Since(m.began).Seconds()
-	for _, name := range sortedKeys(gauges) {
-		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n%s %v\n", name, gaugeHelp[name], name, name, gauges[name])
+	head("sheaf_request_seconds", "histogram", "How long requests took.")
+	histogram(w, "sheaf_request_seconds", "operation", m.times)
+	head("sheaf_step_seconds", "histogram", "How long the steps of rankings took.")
+	histogram(w, "sheaf_step_seconds", "step", m.steps)
+	heap := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	rtmetrics.Read(heap)
+	reading, readsWait := a.reads.load()
+	writing, writesWait := a.writes.load()
+	for _, gauge := range []struct {
+		name, help string
+		value      float64
+	}{
+		{"sheaf_cache_bytes", "Memory of the rankings that are remembered.", float64(answers.Bytes)},
+		{"sheaf_cache_entries", "Rankings that are remembered.", float64(answers.Entries)},
+		{"sheaf_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine())},
+		{"sheaf_heap_bytes", "Heap with garbage.", float64(heap[1].Value.Uint64())},
+		{"sheaf_heap_live_bytes", "Heap after the last collection.", float64(heap[0].Value.Uint64())},
+		{"sheaf_requests_running", "Requests that work.", float64(reading + writing)},
+		{"sheaf_requests_waiting", "Requests that wait for a slot.", float64(readsWait + writesWait)},
+		{"sheaf_uptime_seconds", "Time since the server began.", time.Since(m.began).Seconds()},
+	} {
+		head(gauge.name, "gauge", gauge.help)
+		fmt.Fprintf(w, "%s %v\n", gauge.name, gauge.value)
 	}
 }
 
-// writeAnswers writes where answers of all collections came from, and adds the size of the caches to the gauges.
-func (a *API) writeAnswers(w io.Writer, gauges map[string]float64) {
-	var all collection.CacheCounts
-	for _, c := range a.o.Collections {
-		n := c.Cache()
-		all.Found += n.Found
-		all.Shared += n.Shared
-		all.Missed += n.Missed
-		all.Passed += n.Passed
-		all.Entries += n.Entries
-		all.Bytes += n.Bytes
-	}
-	const name = "sheaf_answers_total"
-	fmt.Fprintf(w, "# HELP %s Rankings by where they came from.\n# TYPE %s counter\n", name, name)
-	fmt.Fprintf(w, "%s{from=\"cache\"} %d\n%s{from=\"other request\"} %d\n%s{from=\"search\"} %d\n%s{from=\"search, "+
-		"not kept\"} %d\n",
-		name, all.Found, name, all.Shared, name, all.Missed, name, all.Passed)
-	gauges["sheaf_cache_entries"], gauges["sheaf_cache_bytes"] = float64(all.Entries), float64(all.Bytes)
-}
-
-func histogram(w io.Writer, name, label, help string, all map[string]*series) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+func histogram(w io.Writer, name, label string, all map[string]*series) {
 	for _, key := range sortedKeys(all) {
 		s, n := all[key], uint64(0)
 		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(key)

@@ -75,11 +75,11 @@ func invalid(list faults) *Problem {
 	if where == "" {
 		where = first.Pointer
 	}
-	return told(problem("invalid-input", "%s: %s", where, first.Detail), list)
+	return problem("invalid-input", "%s: %s", where, first.Detail).with(list...)
 }
 
-// told adds the faults to a problem.
-func told(p *Problem, list faults) *Problem {
+// with adds faults to a problem.
+func (p *Problem) with(list ...fault) *Problem {
 	p.Errors = list
 	return p
 }
@@ -93,23 +93,11 @@ func problemOf(err error, r *route) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &rejected):
-		p = told(problem("impossible", "%v", rejected), r.rejected(rejected))
+		p = problem("impossible", "%v", rejected).with(r.rejected(rejected)...)
 	case errors.Is(err, collection.ErrExpired):
-		p = told(problem("expired", "%v", err), faults{r.fault("cursor", err.Error())})
-	case errors.Is(err, collection.ErrPrecondition) && errors.As(err, &at) && r.inHeader(at.Field):
-		p = told(problem("precondition-failed", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
-	case (errors.Is(err, collection.ErrConflict) || errors.Is(err, collection.ErrPrecondition)) && errors.As(err, &at):
-		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
-		p = told(problem("conflict", "%s: %s", at.Field, f.Detail), faults{f})
-	case errors.Is(err, collection.ErrForbidden) && errors.As(err, &at):
-		p = told(problem("forbidden", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
-	case errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrInvalid) && errors.As(err, &at):
-		p = told(problem("not-found", "%v", at.Err), faults{r.fault(at.Field, at.Err.Error())})
+		p = problem("expired", "%v", err).with(r.fault("cursor", err.Error()))
 	case errors.As(err, &at):
-		f := r.fault(at.Field, strings.TrimPrefix(at.Err.Error(), "invalid: "))
-		// The request passed the rules of the OpenAPI document. The fault depends on the profile, the stage or the
-		// collection.
-		p = told(problem("impossible", "%s", at.Field+": "+f.Detail), faults{f})
+		p = r.fieldProblem(err, at)
 	case errors.Is(err, collection.ErrConflict):
 		p = problem("conflict", "%v", err)
 	case errors.Is(err, collection.ErrForbidden):
@@ -119,7 +107,7 @@ func problemOf(err error, r *route) *Problem {
 	case errors.Is(err, sheaf.ErrNotFound):
 		p = problem("not-found", "%v", err)
 		if r.asksForID() {
-			p = told(p, faults{r.fault("id", err.Error())})
+			p = p.with(r.fault("id", err.Error()))
 		}
 	case errors.Is(err, sheaf.ErrUnsupported):
 		p = problem("unsupported", "%v", err)
@@ -146,6 +134,30 @@ func problemOf(err error, r *route) *Problem {
 	}
 	p.cause = err
 	return p
+}
+
+// fieldProblem returns the problem of an error of a field. The request passed the rules of the OpenAPI document, so a
+// wrong value depends on the profile, the stage or the collection.
+func (r *route) fieldProblem(err error, at *collection.FieldError) *Problem {
+	kind, detail := "", at.Err.Error()
+	switch {
+	case errors.Is(err, collection.ErrPrecondition) && r.inHeader(at.Field):
+		kind = "precondition-failed"
+	case errors.Is(err, collection.ErrConflict), errors.Is(err, collection.ErrPrecondition):
+		kind = "conflict"
+	case errors.Is(err, collection.ErrForbidden):
+		kind = "forbidden"
+	case errors.Is(err, sheaf.ErrNotFound) && !errors.Is(err, sheaf.ErrInvalid):
+		kind = "not-found"
+	default:
+		kind = "impossible"
+	}
+	text := detail
+	if kind == "conflict" || kind == "impossible" {
+		detail = strings.TrimPrefix(detail, "invalid: ")
+		text = at.Field + ": " + detail
+	}
+	return problem(kind, "%s", text).with(r.fault(at.Field, detail))
 }
 
 // inHeader reports whether a field of the route's request is a header.

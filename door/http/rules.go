@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -85,17 +84,8 @@ var memberName = regexp.MustCompile(patterns["name"].expression)
 // maxMemberName bounds such a name, in characters.
 const maxMemberName = 64
 
-var ruleCache sync.Map // reflect.StructField to *rules
-
 // rulesOf reads the tags of a field. name is the field's name in requests.
 func rulesOf(f *reflect.StructField, name string) *rules {
-	type key struct {
-		tag  reflect.StructTag
-		name string
-	}
-	if r, ok := ruleCache.Load(key{f.Tag, name}); ok {
-		return r.(*rules)
-	}
 	r := &rules{name: name, doc: f.Tag.Get("doc"), example: f.Tag.Get("example"),
 		required: f.Tag.Get("required") == "true", unique: f.Tag.Get("unique") == "true",
 		unlisted: f.Tag.Get("unlisted") == "true"}
@@ -131,8 +121,14 @@ func rulesOf(f *reflect.StructField, name string) *rules {
 	r.min, r.max = number("min"), number("max")
 	r.minLength, r.maxLength, r.minItems, r.maxItems = whole("minLength"), whole("maxLength"), whole("minItems"),
 		whole("maxItems")
-	ruleCache.Store(key{f.Tag, name}, r)
 	return r
+}
+
+// ofItems returns the rules of the items of a list or an object.
+func (r *rules) ofItems() *rules {
+	out := *r
+	out.minItems, out.maxItems = 0, 0
+	return &out
 }
 
 // fault is one fault of a request.

@@ -30,9 +30,6 @@ func newSchemas() *schemas {
 // have no unknown members.
 func (s *schemas) of(t reflect.Type, r *rules, input bool) schema {
 	out := s.plain(t, r, input)
-	if r == nil {
-		return out
-	}
 	if r.name == "vectors" && input {
 		one := out["items"].(schema)
 		one["not"] = schema{"items": schema{"exclusiveMinimum": -collection.LeastPart,
@@ -84,25 +81,19 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	case reflect.Float32, reflect.Float64:
 		return numberSchema("number", r)
 	case reflect.Slice, reflect.Array:
-		out := schema{"type": "array", "items": s.plain(t.Elem(), inner(r), input)}
-		if r != nil && r.minItems > 0 {
-			out["minItems"] = r.minItems
-		}
-		if r != nil && r.maxItems > 0 {
-			out["maxItems"] = r.maxItems
-		}
-		if r != nil && r.unique {
+		out := schema{"type": "array", "items": s.plain(t.Elem(), r.ofItems(), input)}
+		setLimit(out, "minItems", r.minItems)
+		setLimit(out, "maxItems", r.maxItems)
+		if r.unique {
 			out["uniqueItems"] = true
 		}
 		return out
 	case reflect.Map:
-		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), inner(r), input)}
+		out := schema{"type": "object", "additionalProperties": s.plain(t.Elem(), r.ofItems(), input)}
 		if input {
 			out["propertyNames"] = schema{"pattern": portable(memberName.String()), "minLength": 1, "maxLength": maxMemberName}
 		}
-		if r != nil && r.maxItems > 0 {
-			out["maxProperties"] = r.maxItems
-		}
+		setLimit(out, "maxProperties", r.maxItems)
 		return out
 	case reflect.Struct:
 		return s.reference(t, input)
@@ -112,27 +103,17 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// inner returns the rules of the items of a list or an object.
-func inner(r *rules) *rules {
-	if r == nil {
-		return nil
+// setLimit sets a member of a schema to a limit, unless there is none.
+func setLimit(out schema, name string, n int) {
+	if n > 0 {
+		out[name] = n
 	}
-	out := *r
-	out.minItems, out.maxItems = 0, 0
-	return &out
 }
 
 func textSchema(r *rules) schema {
 	out := schema{"type": "string"}
-	if r == nil {
-		return out
-	}
-	if r.minLength > 0 {
-		out["minLength"] = r.minLength
-	}
-	if r.maxLength > 0 {
-		out["maxLength"] = r.maxLength
-	}
+	setLimit(out, "minLength", r.minLength)
+	setLimit(out, "maxLength", r.maxLength)
 	if r.enum != nil {
 		out["enum"] = r.enum
 	}
@@ -152,10 +133,10 @@ func portable(pattern string) string {
 
 func numberSchema(kind string, r *rules) schema {
 	out := schema{"type": kind}
-	if r != nil && r.min != nil {
+	if r.min != nil {
 		out["minimum"] = *r.min
 	}
-	if r != nil && r.max != nil {
+	if r.max != nil {
 		out["maximum"] = *r.max
 	}
 	return out

@@ -22,8 +22,8 @@ const (
 	shortPrice = len("   > \n") + len(`,"snippet":""`)
 )
 
-// shorten removes the details of an answer, cuts its snippets to what the bounds leave, and returns its text.
-func shorten(out *searchOut, words bool) (text string) {
+// shorten removes the details of an answer, and cuts its snippets to what the bounds leave.
+func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
 	*out = searchOut{Results: make([]result, len(full.Results)), Answerable: full.Answerable, Total: full.Total,
@@ -36,8 +36,9 @@ func shorten(out *searchOut, words bool) (text string) {
 	}
 	bytes := func() int {
 		structured, _ := json.Marshal(out)
-		text = shortText(&full, out, words)
-		return len(text) + len(structured)
+		text := shortText(&full, out, words)
+		out.shown = text.content()
+		return text.Len() + len(structured)
 	}
 	limit := max(shortBytes, shortEach*len(out.Results))
 	for width := snippetWidth(full.Results, limit-bytes()); width >= minSnippet; width -= minSnippet / 4 {
@@ -45,13 +46,13 @@ func shorten(out *searchOut, words bool) (text string) {
 			out.Results[i].Snippet = cutAround(full.Results[i].Snippet, full.Results[i].match, width)
 		}
 		if bytes() <= limit { // letters that JSON escapes take more
-			return text
+			return
 		}
 	}
 	for i := range out.Results {
 		out.Results[i].Snippet = ""
 	}
-	return shortText(&full, out, words)
+	bytes()
 }
 
 // snippetWidth returns the largest snippet length with which all snippets fit into this many bytes.
@@ -73,7 +74,7 @@ func snippetWidth(results []result, bytes int) int {
 }
 
 // shortText returns the text of an answer without details. full has the values of its first line.
-func shortText(full, out *searchOut, words bool) string {
+func shortText(full, out *searchOut, words bool) *textWriter {
 	var w textWriter
 	w.header(full, words)
 	for i := range out.Results {
@@ -89,7 +90,7 @@ func shortText(full, out *searchOut, words bool) string {
 	if len(out.Results) > 0 {
 		w.line(dataNotice)
 	}
-	return w.String()
+	return &w
 }
 
 // cutAround returns at most width bytes of a line, with the word at match. It cuts between words where it can.
@@ -129,9 +130,9 @@ func cutAround(text string, match, width int) string {
 
 // pack turns results into an answer with as many texts as fit the budget. A passage inside another one with a text
 // gets no text of its own.
-func (s *server) pack(ctx context.Context, r *collection.Reader, in searchIn, a *collection.Answer) (*searchOut,
-	error) {
-	out := &searchOut{Query: in.Query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
+func (s *server) pack(ctx context.Context, r *collection.Reader, query string, in answerIn,
+	a *collection.Answer) (*searchOut, error) {
+	out := &searchOut{Query: query, Collection: r.Collection().Name(), Profile: a.Profile, Results: []result{},
 		Answerable: a.Answerable, Total: a.Total.Value, Notes: []string{}, Tokens: in.Budget, Notice: dataNotice}
 	out.Notes = append(append(out.Notes, a.Warnings...), a.Notes...)
 	if s.o.Log != nil && len(a.Failures) > 0 {

@@ -51,20 +51,20 @@ type explainedNo struct {
 // maxExplained bounds the explained results: each takes many lines.
 const maxExplained = 20
 
-func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult, *explainOut, error) {
+func (s *server) explain(ctx context.Context, in explainIn) (*explainOut, error) {
 	switch {
 	case in.Query == "":
-		return nil, nil, sheaf.Invalidf("query: it is empty: say what was looked for")
+		return nil, sheaf.Invalidf("query: it is empty: say what was looked for")
 	case in.Limit < 0 || in.Limit > maxExplained:
-		return nil, nil, sheaf.Invalidf("limit: %d: must be within 1..%d", in.Limit, maxExplained)
+		return nil, sheaf.Invalidf("limit: %d: must be within 1..%d", in.Limit, maxExplained)
 	case in.Limit == 0:
 		in.Limit = 3
 	}
 	budget, err := budgetOf(in.Budget)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
+	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*explainOut, error) {
 		set, err := in.Set.texts()
 		if err != nil {
 			return nil, err
@@ -101,35 +101,35 @@ func (s *server) explain(ctx context.Context, in explainIn) (*sdk.CallToolResult
 		out.explain(a.Results, budget)
 		return out, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
+}
+
+func (o *explainOut) content() []sdk.Content {
 	var w textWriter
-	if no := out.Absence; no != nil {
+	if no := o.Absence; no != nil {
 		switch {
 		case no.Rank > 0 && no.Inside != "" && no.Inside != no.ID:
-			w.line("%s has rank %d, inside %s.", shown(out.Collection, no.ID), no.Rank, shown(out.Collection, no.Inside))
+			w.line("%s has rank %d, inside %s.", shown(o.Collection, no.ID), no.Rank, shown(o.Collection, no.Inside))
 		case no.Rank > 0:
-			w.line("%s has rank %d.", shown(out.Collection, no.ID), no.Rank)
+			w.line("%s has rank %d.", shown(o.Collection, no.ID), no.Rank)
 		default:
-			w.line("%s is not among the results.", shown(out.Collection, no.ID))
+			w.line("%s is not among the results.", shown(o.Collection, no.ID))
 		}
 		for _, reason := range no.Reasons {
 			w.line("- %s", oneLine(reason))
 		}
 	}
-	if out.Absence == nil && len(out.Results) == 0 && !out.Truncated {
-		w.line("Nothing was found for %q: there is nothing to explain.", out.Query)
+	if o.Absence == nil && len(o.Results) == 0 && !o.Truncated {
+		w.line("Nothing was found for %q: there is nothing to explain.", o.Query)
 	}
-	for _, e := range out.Results {
-		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(out.Collection, e.ID))
+	for _, e := range o.Results {
+		w.line("%d. %s  %s", e.Rank, oneLine(e.Breadcrumb), shown(o.Collection, e.ID))
 		w.line("%s", oneLine(e.Summary))
 		w.line("%s", e.Arithmetic)
 	}
-	if out.Truncated {
+	if o.Truncated {
 		w.line("Note: the budget left out the deepest parts, or results; a larger one, or a smaller limit, gives them.")
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+	return w.content()
 }
 
 // explain adds the results with as much arithmetic as the budget holds. It drops the deepest parts of all results

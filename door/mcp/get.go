@@ -53,12 +53,12 @@ type missing struct {
 	Reason string `json:"reason" jsonschema:"why it is missing"`
 }
 
-func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOut, error) {
+func (s *server) get(ctx context.Context, in getIn) (*getOut, error) {
 	budget, err := budgetOf(in.Budget)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
+	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
 		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
@@ -75,10 +75,6 @@ func (s *server) get(ctx context.Context, in getIn) (*sdk.CallToolResult, *getOu
 		out.Tokens = int(budget - left)
 		return out, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return &sdk.CallToolResult{Content: getContent(out)}, out, nil
 }
 
 type multiGetIn struct {
@@ -91,15 +87,15 @@ type multiGetIn struct {
 // maxIDs bounds the passages of one multi_get.
 const maxIDs = 50
 
-func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResult, *getOut, error) {
+func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 	if len(in.IDs) == 0 || len(in.IDs) > maxIDs {
-		return nil, nil, sheaf.Invalidf("ids: %d of them: must be within 1..%d", len(in.IDs), maxIDs)
+		return nil, sheaf.Invalidf("ids: %d of them: must be within 1..%d", len(in.IDs), maxIDs)
 	}
 	budget, err := budgetOf(in.Budget)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
+	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*getOut, error) {
 		out := &getOut{Collection: r.Collection().Name(), Parts: []part{}, Missing: []missing{}, Tokens: int(budget),
 			Notice: dataNotice}
 		left := budget - size(out)
@@ -147,10 +143,6 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*sdk.CallToolResu
 		out.Tokens = int(budget - left)
 		return out, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return &sdk.CallToolResult{Content: getContent(out)}, out, nil
 }
 
 // Reasons why a requested passage is missing.
@@ -319,16 +311,16 @@ func firstTokens(text string, tokens float64) string {
 	return text[:end]
 }
 
-func getContent(out *getOut) []sdk.Content {
+func (o *getOut) content() []sdk.Content {
 	var w textWriter
-	for i := range out.Parts {
-		p := &out.Parts[i]
-		name := shown(out.Collection, p.ID)
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		name := shown(o.Collection, p.ID)
 		w.line("%s", oneLine(p.Breadcrumb))
 		w.line("id %s, %s:%d, %d lines", name, oneLine(p.Path), p.Line, p.Lines)
 		w.list("tags", p.Tags)
-		w.list("below it", shownAll(out.Collection, p.Children))
-		w.list("links to", shownAll(out.Collection, p.Links))
+		w.list("below it", shownAll(o.Collection, p.Children))
+		w.list("links to", shownAll(o.Collection, p.Links))
 		if p.LeftOut > 0 {
 			w.line("Note: the budget left out %d of the headings below, links and tags.", p.LeftOut)
 		}
@@ -341,14 +333,14 @@ func getContent(out *getOut) []sdk.Content {
 		}
 		w.line("")
 	}
-	if out.LeftOut > 0 {
-		w.line("Note: the budget left out %d neighbors.", out.LeftOut)
+	if o.LeftOut > 0 {
+		w.line("Note: the budget left out %d neighbors.", o.LeftOut)
 	}
-	for _, m := range out.Missing {
+	for _, m := range o.Missing {
 		w.line("Not given: %s: %s", oneLine(m.ID), oneLine(m.Reason))
 	}
-	if len(out.Parts) > 0 {
+	if len(o.Parts) > 0 {
 		w.line(dataNotice)
 	}
-	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
+	return w.content()
 }

@@ -340,8 +340,8 @@ func (s *server) addTools(m *sdk.Server) {
 }
 
 // add registers a tool that only reads. It refuses a parameter that the schema does not have, with its name.
-func add[In, Out any](s *server, m *sdk.Server, name, title, about string,
-	call func(context.Context, In) (*sdk.CallToolResult, Out, error)) {
+func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Server, name, title, about string,
+	call func(context.Context, In) (Out, error)) {
 	closed := false
 	tool := &sdk.Tool{
 		Name: name, Title: title, Description: about,
@@ -355,7 +355,12 @@ func add[In, Out any](s *server, m *sdk.Server, name, title, about string,
 	}
 	s.parameters[name] = namesOf[In]
 	sdk.AddTool(m, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		return call(ctx, in)
+		out, err := call(ctx, in)
+		if err != nil {
+			var none Out
+			return nil, none, err
+		}
+		return &sdk.CallToolResult{Content: out.content()}, out, nil
 	})
 }
 
@@ -363,8 +368,9 @@ func add[In, Out any](s *server, m *sdk.Server, name, title, about string,
 func namesOf[In any]() []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" { // else it is embedded
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -12,20 +12,25 @@ import (
 	"sheaf/collection"
 )
 
+// answerIn are the parameters of every tool that answers with results.
+type answerIn struct {
+	Collection string `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
+	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
+	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
+	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
+}
+
 type searchIn struct {
-	Query      string   `json:"query" jsonschema:"what to look for: words, or the query language: \"phrase\", -word, OR, tag:name, title:word, path:folder/, after:2024-05, prefix*"`
-	Collection string   `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
-	Filter     string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto prop.status:done"`
-	Created    string   `json:"created,omitempty" jsonschema:"only documents created in this window, START..END, such as 2024-05..2024-08; both days are included, and either may be missing; documents without the property created pass"`
-	Updated    string   `json:"updated,omitempty" jsonschema:"only documents updated in this window, START..END; documents without a date of update are taken to be 90 days old"`
-	Sets       []string `json:"sets,omitempty" jsonschema:"only documents of any of these sets"`
-	Limit      int      `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
-	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
-	Bodies     bool     `json:"bodies,omitempty" jsonschema:"give results their texts instead of snippets, as many as fit a budget of 8000 tokens, or that of budget"`
-	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
-	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
-	Links      bool     `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
-	Details    bool     `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
+	Query string `json:"query" jsonschema:"what to look for: words, or the query language: \"phrase\", -word, OR, tag:name, title:word, path:folder/, after:2024-05, prefix*"`
+	answerIn
+	Filter  string   `json:"filter,omitempty" jsonschema:"more of the query language that holds filters only, such as path:guides/ tag:howto prop.status:done"`
+	Created string   `json:"created,omitempty" jsonschema:"only documents created in this window, START..END, such as 2024-05..2024-08; both days are included, and either may be missing; documents without the property created pass"`
+	Updated string   `json:"updated,omitempty" jsonschema:"only documents updated in this window, START..END; documents without a date of update are taken to be 90 days old"`
+	Sets    []string `json:"sets,omitempty" jsonschema:"only documents of any of these sets"`
+	Bodies  bool     `json:"bodies,omitempty" jsonschema:"give results their texts instead of snippets, as many as fit a budget of 8000 tokens, or that of budget"`
+	Profile string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
+	Set     settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
 }
 
 type searchOut struct {
@@ -39,6 +44,7 @@ type searchOut struct {
 	Tokens     int      `json:"tokens,omitempty" jsonschema:"with details: about how many tokens the answer takes"`
 	Notes      []string `json:"notes" jsonschema:"how the query was read, and what failed"`
 	Notice     string   `json:"notice" jsonschema:"what to make of snippets and texts"`
+	shown      []sdk.Content
 }
 
 type result struct {
@@ -57,14 +63,21 @@ type result struct {
 	match      int      // first byte of the first match in the snippet
 }
 
-func (s *server) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, *searchOut, error) {
+func (s *server) search(ctx context.Context, in searchIn) (*searchOut, error) {
 	if in.Query == "" {
-		return nil, nil, sheaf.Invalidf("query: it is empty: say what to look for")
+		return nil, sheaf.Invalidf("query: it is empty: say what to look for")
 	}
-	return s.answer(ctx, in, true, func(ctx context.Context, r *collection.Reader,
-		q collection.SearchRequest) (*collection.Answer, error) {
-		q.Text = in.Query
-		return r.Search(ctx, q)
+	if in.Bodies && in.Budget == 0 {
+		in.Budget = defaultBudget
+	}
+	return s.answer(ctx, in.Query, in.answerIn, true, func(ctx context.Context, r *collection.Reader) (*collection.Answer,
+		error) {
+		set, err := in.Set.texts()
+		if err != nil {
+			return nil, err
+		}
+		return r.Search(ctx, collection.SearchRequest{Text: in.Query, Filter: in.Filter, Created: in.Created,
+			Updated: in.Updated, Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
 	})
 }
 
@@ -88,45 +101,35 @@ func (s settings) texts() (map[string]string, error) {
 }
 
 type similarIn struct {
-	ID         string `json:"id" jsonschema:"the passage: an id, path, path#heading or path:line"`
-	Collection string `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
-	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
-	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
-	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
+	ID string `json:"id" jsonschema:"the passage: an id, path, path#heading or path:line"`
+	answerIn
 }
 
-func (s *server) similar(ctx context.Context, in similarIn) (*sdk.CallToolResult, *searchOut, error) {
-	return s.answer(ctx, searchIn{Query: in.ID, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
-		Links: in.Links, Details: in.Details}, false, func(ctx context.Context, r *collection.Reader,
-		q collection.SearchRequest) (*collection.Answer, error) {
+func (s *server) similar(ctx context.Context, in similarIn) (*searchOut, error) {
+	return s.answer(ctx, in.ID, in.answerIn, false, func(ctx context.Context, r *collection.Reader) (*collection.Answer,
+		error) {
 		t, err := find(r, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return r.Similar(ctx, t.Chunk.ID, q)
+		return r.Similar(ctx, t.Chunk.ID, collection.SearchRequest{Limit: in.Limit})
 	})
 }
 
 type contextIn struct {
-	Text       string `json:"text,omitempty" jsonschema:"the text that is to be worked on, such as a draft or a source file"`
-	ID         string `json:"id,omitempty" jsonschema:"instead of text: a document of the collection, by id or path"`
-	Name       string `json:"name,omitempty" jsonschema:"the name of the file that the text is from, which says how to read it; notes.md when left out"`
-	Collection string `json:"collection,omitempty" jsonschema:"the collection to search; the first one when left out"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most results, 1 to 100; left out, as many as the profile says, mostly 10"`
-	Budget     int    `json:"budget,omitempty" jsonschema:"most tokens of the whole answer: the best passages are given with their texts until it is full"`
-	Links      bool   `json:"links,omitempty" jsonschema:"also give every result as a resource link"`
-	Details    bool   `json:"details,omitempty" jsonschema:"also titles, place, score, tags and URI of each result"`
+	Text string `json:"text,omitempty" jsonschema:"the text that is to be worked on, such as a draft or a source file"`
+	ID   string `json:"id,omitempty" jsonschema:"instead of text: a document of the collection, by id or path"`
+	Name string `json:"name,omitempty" jsonschema:"the name of the file that the text is from, which says how to read it; notes.md when left out"`
+	answerIn
 }
 
-func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult, *searchOut, error) {
+func (s *server) context(ctx context.Context, in contextIn) (*searchOut, error) {
 	if (in.Text == "") == (in.ID == "") {
-		return nil, nil, sheaf.Invalidf("text and id: give one of them")
+		return nil, sheaf.Invalidf("text and id: give one of them")
 	}
-	label := cmp.Or(in.ID, in.Name, "the text given")
-	return s.answer(ctx, searchIn{Query: label, Collection: in.Collection, Limit: in.Limit, Budget: in.Budget,
-		Links: in.Links, Details: in.Details}, false, func(ctx context.Context, r *collection.Reader,
-		q collection.SearchRequest) (*collection.Answer, error) {
+	return s.answer(ctx, cmp.Or(in.ID, in.Name, "the text given"), in.answerIn, false, func(ctx context.Context,
+		r *collection.Reader) (*collection.Answer, error) {
+		q := collection.SearchRequest{Limit: in.Limit}
 		if in.Text != "" {
 			return r.Context(ctx, in.Name, []byte(in.Text), q)
 		}
@@ -141,36 +144,30 @@ func (s *server) context(ctx context.Context, in contextIn) (*sdk.CallToolResult
 // answer runs find and packs its results as structured content and as text. Each form is complete, because some
 // assistants show a model only one of them. words means that the query is a text of the caller, not the name of a
 // passage.
-func (s *server) answer(ctx context.Context, in searchIn, words bool,
-	find func(context.Context, *collection.Reader, collection.SearchRequest) (*collection.Answer,
-		error)) (*sdk.CallToolResult, *searchOut, error) {
+func (s *server) answer(ctx context.Context, query string, in answerIn, words bool,
+	find func(context.Context, *collection.Reader) (*collection.Answer, error)) (*searchOut, error) {
 	if _, err := budgetOf(in.Budget); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if in.Bodies && in.Budget == 0 {
-		in.Budget = defaultBudget
-	}
-	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
-		set, err := in.Set.texts()
+	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*searchOut, error) {
+		a, err := find(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		a, err := find(ctx, r, collection.SearchRequest{Filter: in.Filter, Created: in.Created, Updated: in.Updated,
-			Sets: in.Sets, Profile: in.Profile, Parameters: set, Limit: in.Limit})
-		if err != nil {
+		out, err := s.pack(ctx, r, query, in, a)
+		switch {
+		case err != nil:
 			return nil, err
+		case in.Details || in.Links || in.Budget > 0:
+			out.shown = searchContent(out, in.Links, words)
+		default:
+			shorten(out, words)
 		}
-		return s.pack(ctx, r, in, a)
+		return out, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if !in.Details && !in.Links && in.Budget == 0 {
-		text := shorten(out, words)
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, nil
-	}
-	return &sdk.CallToolResult{Content: searchContent(out, in.Links, words)}, out, nil
 }
+
+func (o *searchOut) content() []sdk.Content { return o.shown }
 
 // nothingHere returns a note when a collection has no documents, since other words would not help.
 func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
@@ -260,5 +257,5 @@ func searchContent(out *searchOut, linked, words bool) []sdk.Content {
 		w.line("")
 		w.line(dataNotice)
 	}
-	return append([]sdk.Content{&sdk.TextContent{Text: w.String()}}, links...)
+	return append(w.content(), links...)
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,27 +27,36 @@ type serveSummary struct {
 	Model     string `json:"model" jsonschema:"the model that makes its vectors; empty for none"`
 }
 
+// String returns the summary as a line.
+func (s serveSummary) String() string {
+	return fmt.Sprintf("%s: %d documents, %d passages, language %q, model %q", oneLine(s.Name), s.Documents, s.Chunks,
+		s.Language, s.Model)
+}
+
 func summaryOf(s *collection.Summary) serveSummary {
 	return serveSummary{s.Name, s.Documents, s.Chunks, s.Language, s.Model}
 }
 
-func (s *server) list(ctx context.Context, _ listIn) (*sdk.CallToolResult, *listOut, error) {
+func (s *server) list(ctx context.Context, _ listIn) (*listOut, error) {
 	out := &listOut{Collections: []serveSummary{}}
 	for _, c := range s.collections() {
 		summary, err := with(ctx, s, c.Name(), func(ctx context.Context, r *collection.Reader) (*collection.Summary, error) {
 			return r.Summary(ctx)
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		out.Collections = append(out.Collections, summaryOf(summary))
 	}
+	return out, nil
+}
+
+func (o *listOut) content() []sdk.Content {
 	var w textWriter
-	for _, c := range out.Collections {
-		w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(c.Name), c.Documents, c.Chunks, c.Language,
-			c.Model)
+	for _, c := range o.Collections {
+		w.line("%s", c)
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+	return w.content()
 }
 
 type statusIn struct {
@@ -98,8 +108,8 @@ func leftOutOf(skipped []collection.Skip) []leftOut {
 	return out
 }
 
-func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, *statusOut, error) {
-	out, err := with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*statusOut, error) {
+func (s *server) status(ctx context.Context, in statusIn) (*statusOut, error) {
+	return with(ctx, s, in.Collection, func(ctx context.Context, r *collection.Reader) (*statusOut, error) {
 		st, err := r.Status(ctx)
 		if err != nil {
 			return nil, err
@@ -123,31 +133,30 @@ func (s *server) status(ctx context.Context, in statusIn) (*sdk.CallToolResult, 
 		}
 		return out, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
+}
+
+func (o *statusOut) content() []sdk.Content {
 	var w textWriter
-	w.line("%s: %d documents, %d passages, language %q, model %q", oneLine(out.Name), out.Documents, out.Chunks,
-		out.Language, out.Model)
-	w.line("Profile %s; there are %s.", out.Profile, strings.Join(out.Profiles, ", "))
-	w.line("%d documents wait.", out.Pending)
-	for _, reason := range slices.Sorted(maps.Keys(out.Skipped)) {
-		w.line("Left out, %s: %d.", reason, out.Skipped[reason])
+	w.line("%s", o.serveSummary)
+	w.line("Profile %s; there are %s.", o.Profile, strings.Join(o.Profiles, ", "))
+	w.line("%d documents wait.", o.Pending)
+	for _, reason := range slices.Sorted(maps.Keys(o.Skipped)) {
+		w.line("Left out, %s: %d.", reason, o.Skipped[reason])
 	}
-	for _, k := range out.LeftOut {
+	for _, k := range o.LeftOut {
 		w.line("  %s: %s", oneLine(k.Path), oneLine(k.Reason))
 	}
-	for _, folder := range out.Gone {
+	for _, folder := range o.Gone {
 		w.line("The folder %s is not there: what was indexed of it is kept.", oneLine(folder))
 	}
-	if out.Vectors != "" {
-		w.line("Vectors are missing: %s", oneLine(out.Vectors))
+	if o.Vectors != "" {
+		w.line("Vectors are missing: %s", oneLine(o.Vectors))
 	}
-	if out.Watched != "" {
-		w.line("Changed files were last looked for at %s.", out.Watched)
+	if o.Watched != "" {
+		w.line("Changed files were last looked for at %s.", o.Watched)
 	}
-	if out.Fault != "" {
-		w.line("That failed: %s", oneLine(out.Fault))
+	if o.Fault != "" {
+		w.line("That failed: %s", oneLine(o.Fault))
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: w.String()}}}, out, nil
+	return w.content()
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"sheaf"
 )
 
@@ -21,6 +23,11 @@ type textWriter struct{ strings.Builder }
 func (w *textWriter) line(format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 	w.WriteByte('\n')
+}
+
+// content returns what was written as the content of an answer.
+func (w *textWriter) content() []sdk.Content {
+	return []sdk.Content{&sdk.TextContent{Text: w.String()}}
 }
 
 // quote writes the text of a document between two marker lines. The marker is longer than any marker in the text.

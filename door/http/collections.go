@@ -237,7 +237,7 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 			return nil, keysUnread(err)
 		}
 	}
-	grant, _, err := c.api.signedOn(c.request)
+	grant, err := c.api.signedOn(c.request)
 	known := err == nil && grant.May(access.ScopeSearch)
 	admin := known && grant.May(access.ScopeAdmin)
 	var b bytes.Buffer

@@ -42,7 +42,7 @@ func (i *idempotent) once(ctx context.Context, c *call) context.Context {
 	condition := func(name string) string { return strings.Join(r.Header.Values(name), ",") }
 	address := url.URL{Path: r.URL.Path, RawQuery: r.URL.Query().Encode()} // however its characters are escaped
 	return collection.WithKey(ctx, collection.Key{
-		Name: sha256.Sum256([]byte(c.caller + "\x00" + i.Key)),
+		Name: sha256.Sum256([]byte(c.grant.Caller + "\x00" + i.Key)),
 		Request: sha256.Sum256([]byte(strings.Join([]string{r.Method, address.String(), condition("If-Match"),
 			condition("If-None-Match"), string(c.body)}, "\x00"))),
 	})
@@ -145,13 +145,13 @@ func documentRoutes() []*route {
 		changing(endpoint{at: "GET /v1/tasks/{id}", id: "task", summary: "Say how a task is",
 			scope: access.ScopeIngest},
 			func(_ context.Context, c *call, coll *collection.Collection, in *taskGet) (*collection.Task, error) {
-				return coll.Task(c.grant, c.caller, in.ID)
+				return coll.Task(c.grant, c.grant.Caller, in.ID)
 			}),
 		changing(endpoint{at: "GET /v1/tasks", id: "tasks", summary: "List tasks", scope: access.ScopeIngest,
 			about: "Those that this caller made, or all for one who may see everything: up to 1,000 that wait and the last " +
 				"1,000 that ended."},
 			func(_ context.Context, c *call, coll *collection.Collection, in *tasksGet) (*TaskList, error) {
-				return &TaskList{coll.Tasks(c.grant, c.caller, in.State, in.Limit)}, nil
+				return &TaskList{coll.Tasks(c.grant, c.grant.Caller, in.State, in.Limit)}, nil
 			}),
 	}
 }
@@ -188,7 +188,7 @@ func (c *call) batch(ctx context.Context, coll *collection.Collection, in *batch
 		stored, err := coll.Write(ctx, c.grant, changes)
 		return &BatchAnswer{Results: stored}, inBatch(err)
 	}
-	task, err := coll.Submit(ctx, c.grant, c.caller, changes)
+	task, err := coll.Submit(ctx, c.grant, c.grant.Caller, changes)
 	if err != nil {
 		return nil, inBatch(err)
 	}

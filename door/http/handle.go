@@ -134,7 +134,7 @@ func noRoute(methods []string) *Problem {
 // answer runs an operation: key, body, input, slot, work.
 func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	var err error
-	if c.grant, c.caller, err = a.admit(c.request, r.scope); err != nil {
+	if c.grant, err = a.admit(c.request, r.scope); err != nil {
 		return nil, err
 	}
 	v, wrong, err := r.bindParameters(c.request, values)
@@ -164,10 +164,10 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 	if r.writes() {
 		slots = a.writes
 	}
-	if err := slots.enter(c.caller); err != nil {
+	if err := slots.enter(c.grant.Caller); err != nil {
 		return nil, err
 	}
-	defer slots.leave(c.caller)
+	defer slots.leave(c.grant.Caller)
 	leave, err := slots.slot(ctx)
 	if err != nil {
 		return nil, err
@@ -178,16 +178,16 @@ func (a *API) answer(c *call, r *route, values map[string]string) (any, error) {
 
 // pass sends a request to another door, with the caller's grant.
 func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
-	grant, caller, err := a.admit(req, m.scope)
+	grant, err := a.admit(req, m.scope)
 	if err != nil {
 		return err
 	}
 	passed := admitted{grant: grant}
 	if m.scope != "" {
-		if err := a.reads.enter(caller); err != nil {
+		if err := a.reads.enter(grant.Caller); err != nil {
 			return err
 		}
-		defer a.reads.leave(caller)
+		defer a.reads.leave(grant.Caller)
 		passed.slot = a.reads.slot
 	}
 	body := &sharedBody{from: req.Body, shares: a.bodies}
@@ -198,61 +198,57 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	return nil
 }
 
-// admit returns the grant of a request's caller, who needs scope, and the name under which the caller's requests are
-// counted.
-func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, string, error) {
+// admit returns the grant of a request's caller, who needs scope.
+func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error) {
 	if scope == "" {
-		return access.Grant{}, "", nil
+		return access.Grant{}, nil
 	}
-	grant, caller, err := a.signedOn(req)
-	if err != nil {
-		return access.Grant{}, "", err
+	grant, err := a.signedOn(req)
+	if err == nil && !grant.May(scope) {
+		err = problem("forbidden", "the key lacks the scope %s", scope)
 	}
-	if !grant.May(scope) {
-		return grant, "", problem("forbidden", "the key lacks the scope %s", scope)
-	}
-	return grant, caller, nil
+	return grant, err
 }
 
-// signedOn returns the grant and the name of a request's caller.
-func (a *API) signedOn(req *http.Request) (access.Grant, string, error) {
+// signedOn returns the grant of a request's caller. Its Caller is the name under which the requests are counted.
+func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 	if a.o.SignOn != nil {
 		grant, err := a.o.SignOn(req)
-		if err != nil {
-			return access.Grant{}, "", problem("not-authenticated", "%v", err)
-		}
-		if grant.Ended(time.Now()) {
-			return access.Grant{}, "", problem("not-authenticated", "what the caller was granted has ended: sign on again")
+		switch {
+		case err != nil:
+			return access.Grant{}, problem("not-authenticated", "%v", err)
+		case grant.Ended(time.Now()):
+			return access.Grant{}, problem("not-authenticated", "what the caller was granted has ended: sign on again")
 		}
 		grant.Caller = "signed on: " + grant.Name
-		return grant, grant.Caller, nil
+		return grant, nil
 	}
 	keyed, err := a.o.Keys.Any()
-	if err != nil {
-		return access.Grant{}, "", keysUnread(err)
-	}
-	grant, caller := a.o.Open, "local"
-	secret, given := bearer(req)
+	grant, given := a.o.Open, len(req.Header.Values("Authorization"))
 	switch {
-	case keyed && len(req.Header.Values("Authorization")) > 1:
-		return grant, "", problem("not-authenticated", "the header Authorization is given %d times: give one key",
-			len(req.Header.Values("Authorization")))
-	case keyed && !given:
-		return grant, "", problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
-	case keyed:
-		key, err := a.o.Keys.Find(secret)
-		if errors.Is(err, access.ErrKey) {
-			return grant, "", problem("not-authenticated", "the key is unknown, expired or revoked")
-		}
-		if err != nil {
-			return grant, "", keysUnread(err)
-		}
-		grant, caller = key.Grant, key.ID
-		grant.Caller = caller
-	case len(grant.Scopes) == 0:
-		return grant, "", problem("not-authenticated", "there is no key yet: make one with sheaf key add")
+	case err != nil:
+		return access.Grant{}, keysUnread(err)
+	case !keyed && len(grant.Scopes) == 0:
+		return access.Grant{}, problem("not-authenticated", "there is no key yet: make one with sheaf key add")
+	case !keyed:
+		grant.Caller = "local"
+		return grant, nil
+	case given > 1:
+		return access.Grant{}, problem("not-authenticated", "the header Authorization is given %d times: give one key", given)
 	}
-	return grant, caller, nil
+	scheme, secret, ok := strings.Cut(req.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return access.Grant{}, problem("not-authenticated", "give a key in the header Authorization: Bearer KEY")
+	}
+	key, err := a.o.Keys.Find(strings.TrimSpace(secret))
+	switch {
+	case errors.Is(err, access.ErrKey):
+		return access.Grant{}, problem("not-authenticated", "the key is unknown, expired or revoked")
+	case err != nil:
+		return access.Grant{}, keysUnread(err)
+	}
+	key.Grant.Caller = key.ID
+	return key.Grant, nil
 }
 
 // keysUnread is the problem of keys that cannot be read. The caller is unknown, so only the log
@@ -261,14 +257,6 @@ func keysUnread(err error) error {
 	p := problem("unavailable", "the keys cannot be read: the log says why")
 	p.cause = err
 	return p
-}
-
-func bearer(req *http.Request) (string, bool) {
-	scheme, secret, ok := strings.Cut(req.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return "", false
-	}
-	return strings.TrimSpace(secret), true
 }
 
 // readBody reads the body within the limits of one body and of all bodies. free gives its share back.

@@ -20,8 +20,6 @@ import (
 type call struct {
 	api   *API
 	grant access.Grant
-	// caller is the ID of the caller's key, or "local".
-	caller string
 	// header is the answer's header. status overrides the operation's status.
 	header http.Header
 	status int

@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,23 +15,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"sheaf/collection"
-	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 	"sheaf/ingest"
 )
-
-// served serves files with the page on them.
-func served(t *testing.T, files map[string]string) *httptest.Server {
-	t.Helper()
-	f := collectiontest.Open(t, files, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
 
 // TestLabCompared: a result is lit in both charts, the second says how its results differ from
 // those of the first, nDCG is that of both, and what only one of them found can be marked.
@@ -73,8 +58,7 @@ func TestLabCompared(t *testing.T) {
 			`!document.querySelector('.two .scroll:first-child [role=button][data-id="' + CSS.escape(e.dataset.id) + `+
 			`'"]')).dispatchEvent(new MouseEvent("click", {bubbles: true}))`), of("rrf"), shoot("of-the-second-alone"))
 	step(t, ctx, "which stays while a number moves",
-		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 5 * `+
-			`Number(r.step); r.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		slide(`Number(r.value) + 5 * Number(r.step)`),
 		until(`location.search.includes("set.") && document.querySelector(".lab-controls .changed")`), of("rrf"))
 	step(t, ctx, "and where the page is loaded again", chromedp.Reload(), of("rrf"))
 	step(t, ctx, "a space behind the query", chromedp.Navigate(s.URL+"/?view=lab&q=walrus+&profile=rrf"),
@@ -156,8 +140,7 @@ func TestArithmeticFolds(t *testing.T) {
 		until(`document.querySelector(".why")`), lines("<= 17"),
 		do(`{ const d = document.querySelector(".why details:not([open])"); window.unfolded = d.dataset.at; window.old = `+
 			`document.querySelector(".why"); d.open = true; }`),
-		do(`{ const r = document.querySelector(".lab-controls input[type=range]"); r.value = Number(r.value) + 0.05; `+
-			`r.dispatchEvent(new Event("input", {bubbles: true})); }`),
+		slide(`Number(r.value) + 0.05`),
 		until(`document.querySelector(".why") && document.querySelector(".why") !== old && document.querySelector('.why `+
 			`[data-at="' + unfolded + '"]')?.open`))
 }
@@ -284,8 +267,7 @@ func TestLabCleared(t *testing.T) {
 		until(`document.querySelector(".judge table")`))
 	step(t, ctx, "is seen here", until(`document.querySelector(".judge ol [aria-pressed=true]") && `+
 		`document.querySelector(".judge table")?.textContent.includes("commit1.000")`))
-	step(t, ctx, "no query", do(`{ const q = document.getElementById("query"); q.focus(); q.value = ""; `+
-		`q.dispatchEvent(new Event("input", {bubbles: true})); }`),
+	step(t, ctx, "no query", retype(""),
 		until(`location.search === "?view=lab&compare=rrf" && `+shown),
 		until(`document.querySelector(".empty") && !document.querySelector("svg.lab, .judge li, .arithmetic *") && `+
 			`document.getElementById("count").textContent === ""`))
@@ -308,9 +290,7 @@ func TestPageIndexing(t *testing.T) {
 	})
 	goOn := sync.OnceFunc(func() { close(on) })
 	t.Cleanup(goOn)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	s := serving(t, f)
 	waits, ended := begun, make(chan error, 1)
 	go func() {
 		_, err := f.Refresh(context.Background())

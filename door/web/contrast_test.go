@@ -8,10 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"sheaf/collection"
-	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 )
 
 // contrast lists what is too faint by WCAG 2.2: text below 4.5 to 1 (3 to 1 when it
@@ -62,8 +59,7 @@ func TestPageContrast(t *testing.T) {
 				until(`document.querySelector(".hit mark")`)},
 			{"lab", "/?view=lab&q=commit&set.nothing=9",
 				chromedp.Tasks{chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
-					chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls input[type=range]"); r.value = `+
-						`r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
+					slide(`r.max`),
 					until(`document.querySelector("label.changed")`),
 					chromedp.Click(".judge li button", chromedp.ByQuery),
 					chromedp.Click(".judge li:nth-child(2) button.wrong", chromedp.ByQuery),
@@ -89,8 +85,7 @@ func TestPageContrast(t *testing.T) {
 func TestPageThemeAtOnce(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
-		Version: "test"})
+	h := site(t, f)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/ui/search.js" {
 			time.Sleep(500 * time.Millisecond)

@@ -2,16 +2,10 @@ package web_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"net/url"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"sheaf/collection"
-	"sheaf/collection/access"
-	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 )
 
 // turned lists the text that a name with U+202E, which ends in moc, has turned around: what is behind it in the same
@@ -59,15 +53,12 @@ const turned = `(() => {
 func TestPageDirection(t *testing.T) {
 	ctx := browser(t)
 	const name = "a\u202emoc.md"
-	f := collectiontest.Open(t, map[string]string{
+	s := served(t, map[string]string{
 		name: "---\naliases: [\"one\u202emoc\", two]\nowner: [\"ann\u202emoc\", bob]\ntags: [\"t\u202emoc\", " +
 			"other]\n---\n# One\u202emoc\n\nA commit.\n\n## Two\u202emoc\n\nA commit of two.\n\n### Three\n\nA commit of " +
 			"three.\n\n## End\u2069\u202emoc\n\n### Four\n\nA commit of three and four.\n",
 		"ملف.md": "# كيفية\n\n## التراجع\n\nللتراجع عن commit استخدم reset.\n",
-	}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	})
 	id := url.QueryEscape("notes:" + name)
 	for _, view := range []struct {
 		what, address string

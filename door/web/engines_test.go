@@ -8,10 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"sheaf/collection"
-	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 )
 
 // TestPageModuleAgain: a view whose module did not come at first comes when the server is back, also in a
@@ -19,8 +16,7 @@ import (
 func TestPageModuleAgain(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
-		Version: "test"})
+	h := site(t, f)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.String() == "/ui/lab.js" {
 			panic(http.ErrAbortHandler)

@@ -49,7 +49,7 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	}
 	md := goldmark.New(
 		// The policy forbids styles of cells.
-		goldmark.WithExtensions(written{}, extension.Linkify, extension.Strikethrough,
+		goldmark.WithExtensions(obsidian{}, extension.Linkify, extension.Strikethrough,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)),
 			parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),

@@ -111,35 +111,30 @@ type page struct {
 // document answers with the document of the parameter id, and with the words that match the parameter query.
 func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	p, err := o.page(r)
-	if err != nil {
-		grant, _ := o.Grant(r.Context())
-		err = collection.Told(err, &grant)
-	}
+	grant, known := o.Grant(r.Context())
+	p, err := o.page(r, grant, known)
+	err = collection.Told(err, &grant)
+	status := http.StatusInternalServerError
 	switch {
 	case err == nil:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(p)
+		return
 	case errors.Is(err, errNoGrant):
-		refuse(w, http.StatusUnauthorized, err.Error())
-		return
+		status = http.StatusUnauthorized
 	case errors.Is(err, sheaf.ErrNotFound):
-		grant, _ := o.Grant(r.Context())
 		collection.Settle(r.Context(), grant, began)
-		refuse(w, http.StatusNotFound, err.Error())
-		return
+		status = http.StatusNotFound
 	case errors.Is(err, sheaf.ErrInvalid):
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
+		status = http.StatusBadRequest
 	case errors.Is(err, sheaf.ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, err.Error())
-		return
+		status = http.StatusServiceUnavailable
 	default:
-		refuse(w, http.StatusInternalServerError, "the document could not be read")
-		return
+		err = errors.New("the document could not be read")
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(p)
+	refuse(w, status, err.Error())
 }
 
 // refuse answers with a problem, like the API.
@@ -153,12 +148,12 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 
 var errNoGrant = errors.New("a key is needed")
 
-func (o *Options) page(r *http.Request) (*page, error) {
-	grant, ok := o.Grant(r.Context())
-	if !ok || !grant.May(access.ScopeSearch) {
+func (o *Options) page(r *http.Request, grant access.Grant, known bool) (*page, error) {
+	if !known || !grant.May(access.ScopeSearch) {
 		return nil, errNoGrant
 	}
-	c, err := o.Collection(r.URL.Query().Get("collection"))
+	asked := r.URL.Query()
+	c, err := o.Collection(asked.Get("collection"))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +169,7 @@ func (o *Options) page(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	defer reader.Close()
-	target, err := reader.Find(r.URL.Query().Get("id"))
+	target, err := reader.Find(asked.Get("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +191,7 @@ func (o *Options) page(r *http.Request) (*page, error) {
 		p.Line = section.Line
 		text = section.Text + "\n" + text // its words are among those that are told
 	}
-	if query := r.URL.Query().Get("query"); query != "" {
+	if query := asked.Get("query"); query != "" {
 		p.Words = reader.Words(r.Context(), query, text)
 	}
 	return p, p.render(part, &target.Doc)

@@ -32,6 +32,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
+	"sheaf/door/web"
 	"sheaf/eval/dataset"
 )
 
@@ -51,17 +52,48 @@ var notes = map[string]string{
 	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
 }
 
-// start serves the notes with the page on them.
-func start(t *testing.T) (*httptest.Server, *collectiontest.Fixture) { return startWith(t, nil) }
-
-// startWith does so with changed options of the collection.
-func startWith(t *testing.T, change func(*collection.Options)) (*httptest.Server, *collectiontest.Fixture) {
+// site is the handler of a collection with the page on it.
+func site(t *testing.T, f *collectiontest.Fixture, change ...func(*httpdoor.Options)) http.Handler {
 	t.Helper()
-	f := collectiontest.Open(t, notes, change)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
+	o := httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
+		Version: "test"}
+	for _, c := range change {
+		c(&o)
+	}
+	h, err := httpdoor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
+	h.Mount("/", "", pages)
+	h.Mount("/ui/", "", pages)
+	h.Mount(web.DocumentPath, access.ScopeSearch, pages)
+	return h
+}
+
+// serving serves a collection with the page on it.
+func serving(t *testing.T, f *collectiontest.Fixture) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(site(t, f))
 	t.Cleanup(s.Close)
-	return s, f
+	return s
+}
+
+// start serves the notes.
+func start(t *testing.T) (*httptest.Server, *collectiontest.Fixture) {
+	t.Helper()
+	f := collectiontest.Open(t, notes, nil)
+	return serving(t, f), f
+}
+
+// served serves files, with changed options of the collection.
+func served(t *testing.T, files map[string]string, change ...func(*collection.Options)) *httptest.Server {
+	t.Helper()
+	return serving(t, collectiontest.Open(t, files, func(o *collection.Options) {
+		for _, c := range change {
+			c(o)
+		}
+	}))
 }
 
 func fetch(t *testing.T, url string) (*http.Response, string) {
@@ -154,13 +186,10 @@ func TestDocument(t *testing.T) {
 // TestDocumentBehindPictures: what stands behind a picture or an address in a
 // paragraph is made like the rest of it.
 func TestDocumentBehindPictures(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{
+	s := served(t, map[string]string{
 		"far.md":  "# Far\n\nText.\n",
 		"near.md": "# Near\n\n![a](a.png) ![b](https://example.org/b.png) [far](far.md) <tel:1> [[far]] <tel:2>\n",
-	}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	})
 	r, body := fetch(t, s.URL+"/ui/document?id=near.md")
 	if r.StatusCode != 200 || strings.Contains(body, `\u003cimg`) || strings.Count(body, `?id=notes%3Afar.md`) != 2 ||
 		strings.Contains(body, `href=\"tel:`) || strings.Contains(body, `href=\"\"`) {
@@ -217,6 +246,12 @@ func tab(t *testing.T, ctx context.Context) context.Context {
 	}
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
+	// The page asks a server that does not answer again after a second, and for the status every five.
+	step(t, ctx, "short seconds", chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`{ const wait = setTimeout; window.setTimeout = (f, ms, ...rest) ` +
+			`=> wait(f, ms === 1000 || ms === 5000 ? ms / 10 : ms, ...rest) }`).Do(ctx)
+		return err
+	}))
 	return ctx
 }
 
@@ -350,7 +385,9 @@ func TestPageConfidence(t *testing.T) {
 		bias             float64
 		answerable, mark bool
 	}{{5, true, true}, {1, true, false}, {0, true, false}, {-5, true, false}, {5, false, false}, {-5, false, false}} {
-		s, _ := startWith(t, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(c.bias, c.answerable) })
+		s := served(t, notes, func(o *collection.Options) {
+			o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
+		})
 		step(t, ctx, "search", chromedp.Navigate(s.URL+"/?q=commit+zebra+giraffe+elephant"),
 			chromedp.WaitVisible("#result-0"))
 		said := text(t, ctx, "body")
@@ -370,7 +407,7 @@ func TestPageConfidence(t *testing.T) {
 			}
 		}
 	}
-	s, _ := startWith(t, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(-5, false) })
+	s := served(t, notes, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(-5, false) })
 	step(t, ctx, "filter", chromedp.Navigate(s.URL+"/?filter=path:git.md"), chromedp.WaitVisible("#result-0"))
 	if said := text(t, ctx, "body"); strings.Contains(said, unlikely) || strings.Contains(said, "confidence") {
 		t.Errorf("a filter alone:\n%s", said)
@@ -424,8 +461,7 @@ func TestPage(t *testing.T) {
 	if threads == "0" {
 		t.Error("the lab draws no lines")
 	}
-	step(t, ctx, "a slider", chromedp.Evaluate(`(() => { const r = document.querySelector(".lab-controls `+
-		`input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil),
+	step(t, ctx, "a slider", slide(`r.max`),
 		until(`location.search.includes("set.") && document.querySelector("svg.lab").textContent !== `+quote(first)),
 		shoot("lab-moved"))
 	step(t, ctx, "a result's arithmetic", chromedp.Evaluate(`[...document.querySelectorAll("svg.lab `+
@@ -525,6 +561,23 @@ func TestLabArithmetic(t *testing.T) {
 		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
 }
 
+// shown waits until the view is that of the address.
+const shown = `document.getElementById("main").dataset.shown === location.search`
+
+func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
+
+// slide moves the first slider of the lab to a value, an expression of the slider r. chart is the chart before.
+func slide(value string) chromedp.Action {
+	return do(`window.chart = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
+		`input[type=range]"); r.value = ` + value + `; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
+}
+
+// retype replaces the query. chart is the chart before.
+func retype(query string) chromedp.Action {
+	return do(`window.chart = document.querySelector("svg.lab"); { const q = document.getElementById("query"); ` +
+		`q.value = ` + quote(query) + `; q.dispatchEvent(new Event("input", {bubbles: true})) }`)
+}
+
 func quote(s string) string {
 	return "`" + strings.NewReplacer("`", "\\`", "$", "\\$", `\`, `\\`).Replace(s) + "`"
 }
@@ -618,8 +671,7 @@ func (u *unread) Write(b []byte) (int, error) {
 // TestSlowReadersHoldNobodyUp: a client that does not read its answer holds no slot.
 func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
-		Limits: httpdoor.Limits{Running: 1, Patience: time.Minute}})
+	h := site(t, f, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })
 	get := func(path string) *http.Request {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Host = "localhost"

@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,11 +11,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"sheaf/collection"
-	"sheaf/collection/access"
-	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
 )
 
 // reach lists what a hand or an ear does not reach: controls below 24 pixels that have no room
@@ -199,11 +193,8 @@ func TestPageKeyboard(t *testing.T) {
 // a screen has is left out.
 func TestPagePrint(t *testing.T) {
 	ctx := browser(t)
-	f := collectiontest.Open(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" +
-		strings.Repeat("a line of code ", 40) + "\n```\n"}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	s := served(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" +
+		strings.Repeat("a line of code ", 40) + "\n```\n"})
 	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?view=document&id=wide.md"), until(shown),
 		chromedp.Evaluate(`document.documentElement.dataset.theme = "dark"`, nil),
 		emulation.SetEmulatedMedia().WithMedia("print"), shoot("print"),
@@ -293,11 +284,8 @@ func TestPageDeepTitle(t *testing.T) {
 // not answer is said before all else.
 func TestPageLongTitle(t *testing.T) {
 	ctx := browser(t)
-	f := collectiontest.Open(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
-		"\n\nA commit.\n", "short.md": "# Short\n\nA commit.\n"}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
+		"\n\nA commit.\n", "short.md": "# Short\n\nA commit.\n"})
 	step(t, ctx, "results", chromedp.Navigate(s.URL+"/?q=commit"),
 		until(`document.querySelectorAll("#results > li").length > 1 && `+shown),
 		until(`[...document.querySelectorAll(".result h2")].every((e) => e.clientHeight < 80)`), shoot("long-title"))

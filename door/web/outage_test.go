@@ -2,9 +2,12 @@ package web_test
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -12,7 +15,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	httpdoor "sheaf/door/http"
+	"sheaf/door/web"
 )
 
 // TestPageArithmeticAway: the arithmetic, and why a result is missing, that were asked for while the
@@ -20,8 +23,7 @@ import (
 func TestPageArithmeticAway(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
-		Version: "test"})
+	h := site(t, f)
 	var away atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if away.Load() {
@@ -46,4 +48,19 @@ func TestPageArithmeticAway(t *testing.T) {
 		until(`document.querySelector(".arithmetic h2")?.textContent === "notes:git.md"`), over)
 	step(t, ctx, "the state", chromedp.Navigate(s.URL+"/?view=status"),
 		until(`document.querySelector("#looked, table") && `+shown), set(true), said, set(false), over)
+}
+
+// TestDocumentWhileTooManyFilesAreOpen: who asks is told to repeat it, and not which file it was.
+func TestDocumentWhileTooManyFilesAreOpen(t *testing.T) {
+	h := web.Handler(web.Options{
+		Collection: func(string) (*collection.Collection, error) {
+			return nil, &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.EMFILE}
+		},
+		Grant: func(context.Context) (access.Grant, bool) { return access.Unrestricted(), true },
+	})
+	res := httptest.NewRecorder()
+	h.ServeHTTP(res, httptest.NewRequest("GET", "/ui/document?id=a.md", nil))
+	if res.Code != 503 || res.Header().Get("Retry-After") == "" || strings.Contains(res.Body.String(), "secret") {
+		t.Errorf("%d %v %s", res.Code, res.Header(), res.Body)
+	}
 }

@@ -15,29 +15,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	httpdoor "sheaf/door/http"
-	"sheaf/door/web"
 )
-
-// shown waits until the view is that of the address.
-const shown = `document.getElementById("main").dataset.shown === location.search`
-
-// site is the handler of a collection with the page on it.
-func site(t *testing.T, o httpdoor.Options) http.Handler {
-	t.Helper()
-	h, err := httpdoor.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
-	h.Mount("/", "", pages)
-	h.Mount("/ui/", "", pages)
-	h.Mount(web.DocumentPath, access.ScopeSearch, pages)
-	return h
-}
 
 // keyed serves the notes to callers with keys only, and gives their file.
 func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
@@ -47,8 +28,7 @@ func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Keys: keys,
-		Version: "test"}))
+	s := httptest.NewServer(site(t, f, func(o *httpdoor.Options) { o.Keys, o.Open = keys, access.Grant{} }))
 	t.Cleanup(s.Close)
 	return s, keys
 }
@@ -152,8 +132,7 @@ func TestPageKeyStatus(t *testing.T) {
 func TestPageOutage(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
-	h := site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
-		Version: "test"})
+	h := site(t, f)
 	address, end, again := ending(t, h)
 	step(t, ctx, "search", chromedp.Navigate("http://"+address+"/?q=undo"),
 		until(`document.querySelector("#results > li")`))
@@ -187,11 +166,10 @@ func TestPageBusy(t *testing.T) {
 	step(t, ctx, "a search", chromedp.Navigate(s.URL+"/?q=hostile"),
 		until(`document.querySelector("#result-0") && `+shown), busy(429), chromedp.SendKeys("#query", " names"), told, over,
 		until(`document.querySelector("#result-0") && `+shown), gone)
-	number := do(`window.old = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
-		`input[type=range]"); r.value = r.max; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	number := slide(`r.max`)
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit&profile=rrf"),
 		chromedp.WaitVisible("svg.lab .node"), until(shown), busy(503), number, told, over,
-		until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== old`), gone)
+		until(`document.querySelector("svg.lab .node") && document.querySelector("svg.lab") !== chart`), gone)
 	step(t, ctx, "the status", chromedp.Navigate(s.URL+"/?view=status"),
 		until(`document.querySelector("table") && `+shown), busy(503), told, over, gone)
 }
@@ -291,10 +269,7 @@ func TestPageNested(t *testing.T) {
 		text.WriteString(strings.Repeat("  ", i) + "- deep\n")
 	}
 	text.WriteString("\n" + strings.Repeat(">", 80) + " quoted\n\n" + strings.Repeat("x", 5000) + "\n")
-	f := collectiontest.Open(t, map[string]string{"nested.md": text.String()}, nil)
-	s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-		Open: access.Unrestricted(), Version: "test"}))
-	t.Cleanup(s.Close)
+	s := served(t, map[string]string{"nested.md": text.String()})
 	step(t, ctx, "a phone", emulation.SetDeviceMetricsOverride(360, 800, 2, true),
 		chromedp.Navigate(s.URL+"/?view=document&id=nested.md"),
 		until(`document.querySelectorAll("article li").length === 80 && document.querySelectorAll("article `+
@@ -307,10 +282,7 @@ func TestPageEmpty(t *testing.T) {
 	ctx := browser(t)
 	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {},
 		"Fewer or other words": {"a.md": "# Zebra\n\nstripes\n"}} {
-		f := collectiontest.Open(t, files, nil)
-		s := httptest.NewServer(site(t, httpdoor.Options{Collections: []*collection.Collection{f.Collection},
-			Open: access.Unrestricted(), Version: "test"}))
-		t.Cleanup(s.Close)
+		s := served(t, files)
 		step(t, ctx, what, chromedp.Navigate(s.URL+"/?q=%22qqqqq%22"),
 			until(`document.querySelector(".empty")?.textContent.includes(`+quote(what)+`)`))
 	}

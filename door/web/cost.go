@@ -24,7 +24,7 @@ const (
 
 // blocks finds a document's blocks like rendering does, without parsing their content.
 var blocks = parser.NewParser(
-	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), writtenBlocks()...)...),
+	parser.WithBlockParsers(append(parser.DefaultBlockParsers(), obsidianBlocks()...)...),
 	parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
 		util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
 )

@@ -16,32 +16,32 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// written parses what Obsidian and others add to Markdown: ==marks==, %%comments%%, block names such as ^this,
+// obsidian parses what Obsidian and others add to Markdown: ==marks==, %%comments%%, block names such as ^this,
 // footnotes, formulas, and boxes of tasks. Everything doubtful stays text. Formulas and comments are shown as
 // written.
-type written struct{}
+type obsidian struct{}
 
 // Extend implements goldmark.Extender.
-func (written) Extend(m goldmark.Markdown) {
+func (obsidian) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
-		parser.WithBlockParsers(writtenBlocks()...),
+		parser.WithBlockParsers(obsidianBlocks()...),
 		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0),
 			util.Prioritized(footnoteLinkParser{}, 140),
 			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500),
 			util.Prioritized(blockNameParser{}, 500)))
 	m.Parser().AddOptions(parser.WithASTTransformers(util.Prioritized(footnotePlaces{}, 200)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
-		util.Prioritized(writtenHTML{}, 500)))
+		util.Prioritized(obsidianHTML{}, 500)))
 }
 
-// writtenBlocks returns the parsers of those additions that are blocks.
-func writtenBlocks() []util.PrioritizedValue {
+// obsidianBlocks returns the parsers of those additions that are blocks.
+func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
 
 var (
-	kindInline = ast.NewNodeKind("WrittenInline")
-	kindBlock  = ast.NewNodeKind("WrittenBlock")
+	kindInline = ast.NewNodeKind("ObsidianInline")
+	kindBlock  = ast.NewNodeKind("ObsidianBlock")
 )
 
 // inlineNode is an element within a line.
@@ -67,11 +67,11 @@ func (*blockNode) Kind() ast.NodeKind           { return kindBlock }
 func (n *blockNode) IsRaw() bool                { return n.sign != "" }
 func (n *blockNode) Dump(source []byte, at int) { ast.DumpHelper(n, source, at, nil, nil) }
 
-// writtenHTML writes these nodes.
-type writtenHTML struct{}
+// obsidianHTML writes these nodes.
+type obsidianHTML struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
-func (writtenHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+func (obsidianHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindInline, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			_, _ = w.WriteString(n.(*inlineNode).open)

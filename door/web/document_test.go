@@ -1,0 +1,389 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"sheaf/store/storetest"
+)
+
+// TestWritten: what Obsidian and others add to Markdown is laid out as it is meant, and
+// what only looks so is text.
+func TestWritten(t *testing.T) {
+	for _, c := range []struct{ name, note, want string }{
+		{"marks", "This is ==highlighted *text*== here.", `<p>This is <span class="highlight">highlighted ` +
+			`<em>text</em></span> here.</p>`},
+		{"marks in a script without spaces", "这是==高亮==文字", `<p>这是<span class="highlight">高亮</span>文字</p>`},
+		{"no marks", "a == b == c, a==b and c==d, ===x===, `==y==`", "<p>a == b == c, a==b and c==d, ===x===, " +
+			"<code>==y==</code></p>"},
+		{"comments", "%%secret%% Seen, %%of\ntwo lines%% too.", `<p><span class="comment">%%secret%%</span> Seen, <span ` +
+			`class="comment">%%of` + "\n" + `two lines%%</span> too.</p>`},
+		{"no comments", "Use %%a and %%b, 5%%x, `%%x%%`", "<p>Use %%a and %%b, 5%%x, <code>%%x%%</code></p>"},
+		{"a link whose text has brackets", "[[1]](https://example.org/x) [[Ann]](boss)",
+			`<p><a href="https://example.org/x" rel="noreferrer noopener" target="_blank">[1]</a> <a href="#">Ann</a>(boss)</p>`},
+		{"addresses of other programs", "[plugin](obsidian://show-plugin?id=maps) <obsidian://open?vault=a%20b&file=c> " +
+			"<a@example.org> [b](mailto:b@example.org) [c](zotero://1) <zotero://1> [d](HTTPS://x.org) [e](javascript:alert)",
+			`<p><a href="obsidian://show-plugin?id=maps">plugin</a> <a ` +
+				`href="obsidian://open?vault=a%20b&amp;file=c">obsidian://open?vault=a%20b&amp;file=c</a> <a ` +
+				`href="mailto:a@example.org">a@example.org</a> <a href="mailto:b@example.org">b</a> <a href="#">c</a> ` +
+				`zotero://1 <a href="HTTPS://x.org" rel="noreferrer noopener" target="_blank">d</a> <a href="#">e</a></p>`},
+		{"comments of many paragraphs", "One.\n\n%%\n# A <b>\n\n- [[x]]\n%%\n\nTwo.", "<p>One.</p>\n" +
+			`<div class="comment">%%` + "\n# A &lt;b&gt;\n\n- [[x]]\n%%\n</div>\n<p>Two.</p>"},
+		{"a comment that does not end", "%%\n\nOne.\n\n%%x", "<p>%%</p>\n<p>One.</p>\n<p>%%x</p>"},
+		{"names of blocks", "A paragraph. ^para-1\n\n- item ^a1\n\n> quote\n\n^quote-1", "<p>A paragraph. </p>\n<ul " +
+			"dir=\"auto\">\n<li>item </li>\n</ul>\n<blockquote dir=\"auto\"><p>quote</p>\n</blockquote>\n<p></p>"},
+		{"no names of blocks", "10 ^3\n\nx^a ^b c `^d`\n\nPress ^C\nto stop.", "<p>10 ^3</p>\n<p>x^a ^b c " +
+			"<code>^d</code></p>\n<p>Press ^C\nto stop.</p>"},
+		{"footnotes", "One[^1], two[^long note].\n\n[^1]: The *first*.\n[^long note]: https://example.org\n\n    More.\n\nText.", `<p>One<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup>, two<sup><a class="footnote" id="ref:long%20note" href="#note:long%20note" role="doc-noteref" aria-label="footnote long note">long note</a></sup>.</p>
+<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
+<p>The <em>first</em>.</p>
+</div>
+<div class="footnote" id="note:long%20note" role="note" tabindex="-1"><a class="footnote" href="#ref:long%20note" role="doc-backlink" aria-label="back from footnote long note">long note</a>
+<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">https://example.org</a></p>
+<p>More.</p>
+</div>
+<p>Text.</p>`},
+		{"a footnote of hostile name", "x[^\"><b>]\n\n[^\"><b>]: y", `<p>x<sup><a class="footnote" id="ref:%22%3E%3Cb%3E" href="#note:%22%3E%3Cb%3E" role="doc-noteref" aria-label="footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a></sup></p>
+<div class="footnote" id="note:%22%3E%3Cb%3E" role="note" tabindex="-1"><a class="footnote" href="#ref:%22%3E%3Cb%3E" role="doc-backlink" aria-label="back from footnote &quot;&gt;&lt;b&gt;">&quot;&gt;&lt;b&gt;</a>
+<p>y</p>
+</div>`},
+		{"a footnote to which nothing leads", "[^<b>]: y", `<div class="footnote" id="note:%3Cb%3E" role="note" tabindex="-1"><span>&lt;b&gt;</span>
+<p>y</p>
+</div>`},
+		{"footnotes in a link", "[see *a[^1]* and ![b[^2]](c.png)[^2]](https://example.org).\n\n[^1]: y\n[^2]: z",
+			`<p><a href="https://example.org" rel="noreferrer noopener" target="_blank">see <em>a</em> and <span ` +
+				`class="image">b</span></a>` +
+				`<sup><a class="footnote" id="ref:1" href="#note:1" role="doc-noteref" aria-label="footnote 1">1</a></sup><sup><a class="footnote" id="ref:2" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup><sup><a class="footnote" href="#note:2" role="doc-noteref" aria-label="footnote 2">2</a></sup>.</p>
+<div class="footnote" id="note:1" role="note" tabindex="-1"><a class="footnote" href="#ref:1" role="doc-backlink" aria-label="back from footnote 1">1</a>
+<p>y</p>
+</div>
+<div class="footnote" id="note:2" role="note" tabindex="-1"><a class="footnote" href="#ref:2" role="doc-backlink" aria-label="back from footnote 2">2</a>
+<p>z</p>
+</div>`},
+		{"no footnotes", "A [^1] and [^a-z]+.", "<p>A [^1] and [^a-z]+.</p>"},
+		{"formulas", `So $a_1*b*c\,d$ and $$x \\ y$$.`, `<p>So <code class="math">$a_1*b*c\,d$</code> and <code ` +
+			`class="math">$$x \\ y$$</code>.</p>`},
+		{"formulas of many lines", "Text\n$$\n\\begin{matrix} a \\\\\n- b\n\n= c\n$$\nbehind", "<p>Text</p>\n<pre " +
+			"class=\"math\">$$\n\\begin{matrix} a \\\\\n- b\n\n= c\n$$\n</pre>\n<p>behind</p>"},
+		{"no formulas", `It costs $5 or $6, US$7, $HOME/*a*/$PATH, ${x}:${y}, \$a\$`, `<p>It costs $5 or $6, US$7, ` +
+			`$HOME/<em>a</em>/$PATH, ${x}:${y}, $a$</p>`},
+		{"tasks", "- [ ] open\n- [x] done\n- [X](https://example.org)", "<ul dir=\"auto\">\n<li><input disabled=\"\" " +
+			"type=\"checkbox\"> open</li>\n<li><input checked=\"\" disabled=\"\" type=\"checkbox\"> done</li>\n<li><a " +
+			"href=\"https://example.org\" rel=\"noreferrer noopener\" target=\"_blank\">X</a></li>\n</ul>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := served(t, map[string]string{"near.md": c.note + "\n"})
+			_, body := fetch(t, s.URL+"/ui/document?id=near.md")
+			var got struct{ HTML string }
+			if err := json.Unmarshal([]byte(body), &got); err != nil || strings.TrimSpace(got.HTML) != c.want {
+				t.Errorf("%v\ngot  %s\nwant %s", err, got.HTML, c.want)
+			}
+		})
+	}
+}
+
+// TestWrittenIsBounded: many signs that begin something and end nothing take no more time
+// than other text.
+func TestWrittenIsBounded(t *testing.T) {
+	for _, sign := range []string{"==a ", "%%a ", "$a ", "$$a ", "[^a] ", " ^a", "\n%%", "\n$$", "\n[^a]: ", "[^1]: - ",
+		"==a==", "\n\n%%a", "\n\n$$a"} {
+		s := served(t, map[string]string{"near.md": "x " + strings.Repeat(sign, 200_000/len(sign)) + "\n\n[^a]: b\n"})
+		began := storetest.CPU()
+		r, _ := fetch(t, s.URL+"/ui/document?id=near.md")
+		if took := storetest.CPU() - began; r.StatusCode != 200 || took > 5*time.Second {
+			t.Errorf("%q: %s after %v of a processor", sign, r.Status, took)
+		}
+	}
+}
+
+// TestPageWritten: a footnote leads to its definition and back, and neither moves the
+// address; comments are not seen but where they hold what was looked for.
+func TestPageWritten(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"near.md": "# Near\n\nA zebra ==walks a zebra== by[^1]. %%secret " +
+		"fox%% ^id\n\n^only\n\n" + strings.Repeat("Line.\n\n", 100) + "[^1]: So it is.\n\n## Last\n"})
+	at := func(q string) string {
+		return s.URL + "/?" + url.Values{"view": {"document"}, "id": {"notes:near.md"}, "q": {q}}.Encode()
+	}
+	const seen = `document.querySelector("article .comment").checkVisibility()`
+	var before, down, up, marks, again string
+	var shown, found, empty bool
+	run := func(actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(ctx, actions...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(chromedp.Navigate(at("zebra")), chromedp.WaitVisible("article mark"), chromedp.Evaluate(seen, &shown),
+		chromedp.Evaluate(`[...document.querySelectorAll("article p:empty, article p:not(:has(*))")].some((p) => `+
+			`!p.textContent.trim() && p.checkVisibility())`, &empty),
+		chromedp.Evaluate(`[...document.querySelectorAll("article mark")].map((m) => m.textContent).join()`, &marks),
+		chromedp.Location(&before),
+		chromedp.Click("sup a.footnote"), until(`document.activeElement.id === "note:1" && scrollY > 500`),
+		chromedp.Evaluate(`String(scrollY > 500)+" "+document.activeElement.id+" "+location.href`, &down),
+		chromedp.Click("div.footnote > a.footnote"), until(`document.activeElement.id === "ref:1" && scrollY <= 500`),
+		chromedp.Evaluate(`String(scrollY > 500)+" "+document.activeElement.id+" "+location.href`, &up),
+		chromedp.Navigate(at("fox")), chromedp.WaitVisible("article mark"), chromedp.Evaluate(seen, &found),
+		chromedp.Evaluate(`document.querySelector("article mark").textContent`, &again))
+	if shown || empty || marks != "zebra,zebra" || down != "true note:1 "+before || up != "false ref:1 "+before ||
+		!found || again != "fox" {
+		t.Error(fmt.Sprint(shown, empty, marks, "; ", down, "; ", up, "; ", found, again))
+	}
+}
+
+// TestDocumentLaidOut: columns of tables run as the note says, a callout begins with its kind and
+// title, a task has its box instead of a mark, and lists run as their text does. The policy finds nothing to forbid.
+func TestDocumentLaidOut(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"note.md": "# Note\n\n| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n" +
+		"> [!warning]- Take *care* here\n> It bites.\n>\n> Often.\n\n> [!NOTE]\n> Nothing else.\n\n> [!tip] Alone\n\n> " +
+		"[no] callout\n\n" +
+		"- [ ] to be done\n- [x] was done\n\n* פריט `code`\n\n> ציטוט\n\n- item\n"})
+	step(t, ctx, "the note", chromedp.Navigate(s.URL), until(shown),
+		do(`window.forbidden = 0; document.addEventListener("securitypolicyviolation", () => forbidden++); `+
+			`history.pushState({}, "", "/?view=document&id=note.md"); dispatchEvent(new PopStateEvent("popstate"))`),
+		until(`document.querySelector("article") && `+shown), shoot("laid-out"))
+	step(t, ctx, "a table", until(`[...document.querySelectorAll("td")].map((e) => `+
+		`getComputedStyle(e).textAlign).join() === "left,center,right"`), until(`forbidden === 0`))
+	step(t, ctx, "callouts", until(`[...document.querySelectorAll("blockquote")].map((e) => [...e.children].map((p) => `+
+		`p.textContent.trim()).join("|")).slice(0, 4).join() === "warning Take care here|It bites.|Often.,NOTE|Nothing `+
+		`else.,tip Alone,[no] callout"`),
+		until(`document.querySelector(".callout em").textContent === "care"`))
+	step(t, ctx, "tasks", until(`[...document.querySelectorAll("li:has(input)")].map((e) => `+
+		`getComputedStyle(e).listStyleType + " " + e.querySelector("input").ariaLabel).join() === "none to do,none done"`))
+	step(t, ctx, "from right to left", until(`[...document.querySelectorAll("article ul")].map((e) => `+
+		`getComputedStyle(e).direction).join() === "ltr,rtl,ltr" && `+
+		`getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
+}
+
+// TestDocumentLongParagraph: a paragraph of megabytes is laid out as one of its length is, not as its square, and
+// has as many marks as others.
+func TestDocumentLongParagraph(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus. ", 2100) + "\n",
+		"he.md": "# ערך\n\n```\nA walrus.\n```\n"})
+	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown),
+		until(`document.querySelectorAll("article mark").length === 2000`),
+		// which is what takes the time
+		until(`getComputedStyle(document.querySelector("article p")).unicodeBidi !== "plaintext"`))
+	step(t, ctx, "lines beside letters that run leftward", chromedp.Navigate(s.URL+"/?view=document&id=he.md"),
+		until(shown), until(`getComputedStyle(document.querySelector("article pre")).unicodeBidi === "plaintext"`))
+}
+
+// TestDocumentMarksWords: what searches find is marked, and neither other words that begin so nor those that tell
+// nothing. Where no spaces stand between words, only what was asked for is marked; accents, how letters are composed,
+// their width and what else is one to searches do not count.
+func TestDocumentMarksWords(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n\n使用docker容器\n", "ko.md": "# 여행\n\n검색을 하다\n",
+		"other.md": "---\nstatus: in istanbul\n---\n# Other\n\nThe caf\u00e9 and cafe\u0301, re\u0301sume\u0301. Straße, " +
+			"Αθήνα, İstanbul, мой мои. مَدْرَسَة שָׁלוֹם हिन्दी में हाँ ภาษาไทย " +
+			"\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\n",
+		"en.md": "# The commit\n\nThen the commits were committed: a common command, with a comment. What " +
+			"getCommit(RFC7230) does is not what the RFC7231 says.\n",
+		"forms.md": "# Forms\n\nＡＢＣ CI cited ﬁnal smørrebrød co\u00adoperate كـتاب سنة ٢٠٢٤ वर्ष २०२३ ﾄﾞｯｶｰ Łódź\n"})
+	marks := func(want string) chromedp.Action {
+		return until(`[...document.querySelectorAll("article mark")].map((e) => e.textContent).join() === ` + quote(want) +
+			` && ` + shown)
+	}
+	step(t, ctx, "Japanese", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=京都+旅行"), marks("京都,旅行"))
+	step(t, ctx, "a word between others without spaces", chromedp.Navigate(s.URL+"/?view=document&id=ja.md&q=docker"),
+		marks("docker"))
+	step(t, ctx, "Korean", chromedp.Navigate(s.URL+"/?view=document&id=ko.md&q=검색"), marks("검색"))
+	for query, want := range map[string]string{"what is the commit": "commit,commits,committed,Commit",
+		"RFC7231": "RFC,RFC7231", "comman*": "command", "comand~": "command", "what is": "What,is,what"} {
+		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
+			url.Values{"view": {"document"}, "id": {"en.md"}, "q": {query}}.Encode()), marks(want))
+	}
+	step(t, ctx, "properties", chromedp.Navigate(s.URL+"/?"+
+		url.Values{"view": {"document"}, "id": {"other.md"},
+			"q": {`cafe [status:other OR resume] status:"in istanbul" -[status:other]`}}.Encode()),
+		marks("caf\u00e9,cafe\u0301"))
+	for query, want := range map[string]string{"cafe": "caf\u00e9,cafe\u0301", "caf\u00e9": "caf\u00e9,cafe\u0301",
+		"CAFE\u0301": "caf\u00e9,cafe\u0301", "resume": "re\u0301sume\u0301", "strasse": "Straße", "αθηνα": "Αθήνα",
+		"istanbul": "İstanbul", "мой": "мой", "مدرسة": "مَدْرَسَة", "שלום": "שָׁלוֹם", "हिन्दी": "हिन्दी", "ภาษา": "ภาษา",
+		"한국": "\u1112\u1161\u11ab\u1100\u116e\u11a8"} {
+		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
+			url.Values{"view": {"document"}, "id": {"other.md"}, "q": {query}}.Encode()), marks(want))
+	}
+	for query, want := range map[string]string{"abc": "ＡＢＣ", "final": "ﬁnal", "smorrebrod": "smørrebrød",
+		"cooperate": "co\u00adoperate", "\u06a9تاب": "كـتاب", "سنه": "سنة", "2024": "٢٠٢٤", "2023": "२०२३", "ドッカー": "ﾄﾞｯｶｰ",
+		"lodz":       "Łódź",
+		"std::final": "ﬁnal", "ci": "CI", "the ci": "CI", "body:abc -title:lodz": "ＡＢＣ", `-"co operate" lodz`: "Łódź",
+		"prop.final:abc in:lodz/": ""} {
+		step(t, ctx, query, chromedp.Navigate(s.URL+"/?"+
+			url.Values{"view": {"document"}, "id": {"forms.md"}, "q": {query}}.Encode()), marks(want))
+	}
+}
+
+// TestPageLongHeadings: long headings hide neither the title of a passage nor, in the outline, what else there is.
+func TestPageLongHeadings(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
+		"\n\nA commit.\n\n## " + strings.Repeat("Another one that is long ", 60) + "\n\nText.\n\n### Walrus\n\nA walrus.\n"})
+	for _, wide := range []int64{1300, 320} {
+		step(t, ctx, "results", chromedp.EmulateViewport(wide, 900), chromedp.Navigate(s.URL+"/?q=walrus"),
+			until(`document.querySelector("#result-0") && `+shown), shoot("long-headings"),
+			until(`(() => { const h = document.querySelector("#result-0 h2"), r = document.createRange(); `+
+				`r.selectNode(h.querySelector("a").lastChild); return r.toString() === "Walrus" && `+
+				`r.getBoundingClientRect().bottom <= h.getBoundingClientRect().bottom + 3; })()`))
+	}
+	step(t, ctx, "the outline", chromedp.EmulateViewport(1300, 900), chromedp.Navigate(s.URL+"/?view=document&id=long.md"),
+		until(`document.querySelector(".outline a") && `+shown),
+		until(`[...document.querySelectorAll(".outline a")].every((e) => e.clientHeight < 120)`),
+		until(`document.querySelector(".outline").scrollTop === 0`))
+}
+
+// TestLabNames: a result in the lab is called what is seen of it, and then its whole name.
+func TestLabNames(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"long.md": "# A commit of a long title that is cut somewhere\n\nA commit.\n\n## " +
+		"Another one that is long enough\n\nA commit.\n", "b.md": "# B\n\nA commit.\n"})
+	step(t, ctx, "names", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
+		until(`document.querySelector("svg.lab [role=button]") && `+shown),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].every((e) => `+
+			`e.getAttribute("aria-label").startsWith(e.querySelector("text").textContent))`),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => `+
+			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. A commit.*….*: A commit of a `+
+			`long title that is cut somewhere.*, score /.test(name))`),
+		until(`[...document.querySelectorAll("svg.lab [role=button]")].map((e) => `+
+			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
+}
+
+// TestLabPinnedGone: where numbers lose the result that is kept, the lab says so and offers to say why.
+func TestLabPinnedGone(t *testing.T) {
+	ctx := browser(t)
+	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
+	step(t, ctx, "gone", chromedp.Navigate(s.URL+"/?view=lab&q=%2Bcommit&pin=notes:b.md"),
+		until(`document.querySelector("[aria-label=Arithmetic]")?.textContent.includes("It is not among the results. `+
+			`Why not?") && `+shown),
+		chromedp.Click("[aria-label=Arithmetic] button", chromedp.ByQuery),
+		until(`document.querySelector("[aria-label=Arithmetic] ul") && document.querySelector(".lab-bar input").value === `+
+			`"notes:b.md" && document.activeElement === document.querySelector(".lab-bar input") && `+
+			`location.search.includes("not=") && !location.search.includes("pin=")`))
+}
+
+// TestPageOutline: the outline of a long document marks the section in view and keeps it in
+// sight; the focus, the address and the history stay as they are, and a section that was
+// asked for is marked though the end of the page keeps it from the top.
+func TestPageOutline(t *testing.T) {
+	ctx := browser(t)
+	var long strings.Builder
+	long.WriteString("# Long\n\nA commit.\n\n")
+	for i := range 82 {
+		fmt.Fprintf(&long, "## Section %d\n\n%s\n\n", i, strings.Repeat("Words of a section. ", 25+i%4*10))
+	}
+	s := served(t, map[string]string{"long.md": long.String(), "short.md": "# Short\n\nA commit.\n\n## " +
+		"Next\n\nMore.\n",
+		"untitled.md": strings.Repeat("A [commit](short.md).\n\n", 60) + "## Last\n\nOf all.\n"})
+	marked := func(title string) chromedp.Action {
+		return until(`(() => {
+			const all = [...document.querySelectorAll(".outline [aria-current]")], box = document.querySelector(".outline").getBoundingClientRect(), at = all[0]?.getBoundingClientRect();
+			return all.length === 1 && all[0].textContent === ` + quote(title) + ` && at.top >= box.top && at.bottom <= box.bottom + 1;
+		})()`)
+	}
+	scroll := func(section int) chromedp.Action {
+		return do(fmt.Sprintf(`document.querySelector("[data-id='notes:long.md#section-%d']").scrollIntoView()`, section))
+	}
+	const same = `location.search === was.search && history.length === was.length && document.activeElement === ` +
+		`was.focus && performance.getEntriesByType("resource").length === was.asked`
+
+	step(t, ctx, "the top", chromedp.Navigate(s.URL+"/?view=document&id=long.md"),
+		until(`document.querySelectorAll(".outline > ul a").length === 83 && `+shown), marked("Long"))
+	step(t, ctx, "what must stay", do(`document.querySelector(".facts button").focus(); window.was = {search: `+
+		`location.search, length: history.length, focus: document.activeElement, asked: `+
+		`performance.getEntriesByType("resource").length}`))
+	for _, section := range []int{40, 41, 20, 70, 0} {
+		step(t, ctx, fmt.Sprint("scroll to ", section), scroll(section), marked(fmt.Sprint("Section ", section)), until(same))
+	}
+	step(t, ctx, "the end", do(`scrollTo(0, 1e9)`), marked("Section 81"), shoot("outline-end"), do(`scrollTo(0, 0)`),
+		marked("Long"), until(same))
+	step(t, ctx, "every section is met", chromedp.Evaluate(`(async () => {
+		const met = new Set(), frame = () => new Promise(requestAnimationFrame), longest = document.documentElement.scrollHeight - innerHeight;
+		for (let y = 0; y <= longest + 100; y += 100) {
+			scrollTo(0, y);
+			await frame(); await frame();
+			met.add(document.querySelector(".outline [aria-current]").textContent);
+		}
+		window.met = met.size;
+	})(); 0`, nil), until(`window.met === 83`), until(same))
+
+	step(t, ctx, "an entry, near the end", scroll(81), marked("Section 81"),
+		do(`window.entry = [...document.querySelectorAll(".outline > ul a")].find((a) => a.textContent === "Section 80"); `+
+			`window.height = entry.getBoundingClientRect().top; entry.click()`),
+		until(`location.search.includes("section-80") && `+shown), marked("Section 80"), until(`entry.isConnected`),
+		until(`location.search.includes("section-80") && document.activeElement.textContent === "Section 80"`),
+		until(`Math.abs(document.querySelector(".outline [aria-current]").getBoundingClientRect().top - height) < 2`),
+		shoot("outline-asked"))
+	step(t, ctx, "it stays so", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-80")),
+		until(`document.querySelector(".hit") && `+shown),
+		chromedp.Evaluate(`window.frames = 0, (function next() { if (++frames < 10) requestAnimationFrame(next); })(), 0`,
+			nil), until(`frames >= 10`), marked("Section 80"))
+	step(t, ctx, "until it is scrolled", do(`scrollBy(0, -2500)`),
+		until(`!/Section (7[6-9]|8)/.test(document.querySelector(".outline [aria-current]").textContent)`))
+	step(t, ctx, "an address", chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("long.md#section-50")),
+		until(`document.querySelector(".hit") && `+shown), marked("Section 50"), shoot("outline"))
+	step(t, ctx, "all in view", chromedp.Navigate(s.URL+"/?view=document&id=short.md"),
+		until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown), marked("Short"))
+	step(t, ctx, "a note without a title", chromedp.Navigate(s.URL+"/?view=document&id=untitled.md"),
+		until(`document.querySelectorAll(".outline > ul a").length === 2 && `+shown),
+		chromedp.Click(".facts button", chromedp.ByQuery), until(`document.querySelector(".facts h2")`),
+		do(`document.querySelector(".outline details").open = true; [...document.querySelectorAll(".outline > ul `+
+			`a")].at(-1).click()`), until(`scrollY > 100 && document.querySelector(".hit") && `+shown),
+		until(`document.querySelector(".facts h2") && document.querySelector(".outline details").open`))
+	step(t, ctx, "its top", do(`document.querySelector(".outline > ul a").click()`),
+		until(`scrollY === 0 && !document.querySelector(".hit") && !location.search.includes("last") && `+shown),
+		marked("untitled"))
+	step(t, ctx, "another view", do(`document.querySelector('nav a[data-view=search]').click()`),
+		until(`document.body.dataset.view === "search" && `+shown),
+		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
+}
+
+// TestPageOutlineElsewhere: what stands beside a document leads to the beginning of another one, and its tags to what
+// else has them, however far down one has read.
+func TestPageOutlineElsewhere(t *testing.T) {
+	ctx := browser(t)
+	long := strings.Repeat("Words.\n\n", 100)
+	s := served(t, map[string]string{"a.md": "---\ntags: [\"two words\", other]\n---\n# A\n\nTo [b](b.md).\n\n" + long,
+		"b.md": "# B\n\n" + long})
+	read := do(`scrollTo(0, 2000); document.querySelector(".outline details").open = true`)
+	step(t, ctx, "read", chromedp.Navigate(s.URL+"/?view=document&id=a.md"),
+		until(`document.querySelector("article h1")?.textContent === "A" && `+shown), read, until(`scrollY === 2000`))
+	step(t, ctx, "another one", chromedp.Click(".outline details a", chromedp.ByQuery),
+		until(`document.querySelector("article h1")?.textContent === "B" && `+shown), until(`scrollY === 0`))
+	step(t, ctx, "back", chromedp.NavigateBack(),
+		until(`document.querySelector("article h1")?.textContent === "A" && `+shown), until(`scrollY === 2000`))
+	step(t, ctx, "a tag", chromedp.Click(".facts dd a", chromedp.ByQuery),
+		until(`document.querySelectorAll("#results > li").length === 1 && `+shown),
+		until(`new URLSearchParams(location.search).get("filter") === 'tag:"two words"' && scrollY === 0`))
+}
+
+// TestDocumentManyTags: hundreds of tags, aliases and values leave the headings in sight, and are shown by a button.
+func TestDocumentManyTags(t *testing.T) {
+	ctx := browser(t)
+	list := func(name string) string {
+		all := make([]string, 200)
+		for i := range all {
+			all[i] = fmt.Sprint(name, i)
+		}
+		return strings.Join(all, ", ")
+	}
+	s := served(t, map[string]string{"many.md": "---\ntags: [" + list("tag") + "]\naliases: [" + list("alias") +
+		"]\nseen: [" + list("place") + "]\n---\n# Many\n\nText.\n"})
+	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&id=many.md"), until(shown),
+		until(`document.querySelector(".outline > ul a").getBoundingClientRect().bottom < 700`), shoot("many-tags"),
+		until(`[...document.querySelectorAll(".facts dd button")].map((e) => e.textContent).join() === "188 more,188 `+
+			`more,188 more" && [...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 12`))
+	step(t, ctx, "the others", chromedp.Click(".facts dd button", chromedp.ByQuery),
+		until(`[...document.querySelectorAll(".facts dd a")].filter((e) => e.checkVisibility()).length === 200 && `+
+			`document.activeElement.textContent === "#tag12"`),
+		do(`document.querySelectorAll(".facts dd button")[0].click()`),
+		until(`document.querySelector(".facts").textContent.includes("alias11, alias12")`),
+		until(`document.querySelectorAll(".facts dd button").length === 1`))
+}

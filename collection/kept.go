@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"sheaf"
 	"sheaf/collection/intake"
@@ -52,7 +53,7 @@ func Kept(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bo
 			return nil
 		})
 		if content == nil && err == nil {
-			content, err = os.ReadFile(olderDocument(folder, doc, hash))
+			content, err = os.ReadFile(filepath.Join(folder, olderDocuments, olderName(doc, hash)))
 		}
 		var stored storedDocument
 		if err == nil {
@@ -71,7 +72,7 @@ func Kept(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bo
 // KeptIn reports of documents whether some version of them was given to the index in a folder.
 // It is nil when no document ever was.
 func KeptIn(folder string) (func(doc sheaf.ID) bool, error) {
-	names, err := olderKeys(folder)
+	older, err := olderVersions(folder)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
@@ -86,8 +87,8 @@ func KeptIn(folder string) (func(doc sheaf.ID) bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
-	if _, err := os.Stat(file.Path()); names == nil && err != nil {
+	if _, err := os.Stat(file.Path()); older == nil && err != nil {
 		return nil, nil
 	}
-	return func(doc sheaf.ID) bool { return ids[doc] || names[fileKey(doc)] }, nil
+	return func(doc sheaf.ID) bool { return ids[doc] || older[fileKey(doc)] != nil }, nil
 }

@@ -1,7 +1,6 @@
 package collection
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,11 +21,11 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Earlier versions kept each given document, each task and the answers of requests with a key in
-// files of their own. This file reads those, and can go when nobody has them any more.
+// Earlier versions kept each given document, each task and the answers of requests with a key in files of their own.
+// This file moves their contents to intake.db. What such a version had begun and not ended when it was killed is done
+// again.
 
-// The files and folders of earlier versions, in the folder of an index, and the folder that they
-// are moved to.
+// The files and folders of earlier versions in the folder of an index, and the folder that they are moved to.
 const (
 	olderDocuments = "documents"
 	olderTasks     = "tasks"
@@ -41,27 +40,39 @@ func fileKey(id sheaf.ID) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// olderName returns the name of the file of one version of a document.
 func olderName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
 }
 
-func olderDocument(folder string, id sheaf.ID, hash catalog.Hash) string {
-	return filepath.Join(folder, olderDocuments, olderName(id, hash))
-}
-
-// olderKeys are the beginnings of the names of all files of documents; nil when there is no folder.
-func olderKeys(folder string) (map[string]bool, error) {
-	names, err := vfs.Disk{}.List(filepath.Join(folder, olderDocuments))
+// olderFiles returns the paths of the files in a folder of an index with this suffix; nil without that folder.
+func olderFiles(index, folder, suffix string) ([]string, error) {
+	names, err := vfs.Disk{}.List(filepath.Join(index, folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	keys := map[string]bool{}
+	paths := []string{}
 	for _, name := range names {
-		if key, _, ok := strings.Cut(name, "-"); ok {
-			keys[key] = true
+		if strings.HasSuffix(name, suffix) && !strings.HasPrefix(name, ".") {
+			paths = append(paths, filepath.Join(index, folder, name))
 		}
 	}
-	return keys, err
+	return paths, err
+}
+
+// olderVersions returns the paths of the versions of each document by its fileKey; nil without a folder of documents.
+func olderVersions(index string) (map[string][]string, error) {
+	paths, err := olderFiles(index, olderDocuments, ".json")
+	if paths == nil {
+		return nil, err
+	}
+	versions := map[string][]string{}
+	for _, path := range paths {
+		if key, _, ok := strings.Cut(filepath.Base(path), "-"); ok {
+			versions[key] = append(versions[key], path)
+		}
+	}
+	return versions, err
 }
 
 // olderTask is a task in a file of its own.
@@ -86,10 +97,9 @@ func readOlderTask(path string) (*olderTask, error) {
 	return &k, nil
 }
 
-// UnreadableTasks are the files of tasks of earlier versions in the folder of an index that cannot
-// be read, as [Reader.Status] has them.
-func UnreadableTasks(folder string) (list []Skip, err error) {
-	names, err := olderFiles(filepath.Join(folder, olderTasks), ".json")
+// UnreadableTasks lists the unreadable files of tasks of earlier versions, as [Reader.Status] shows them.
+func UnreadableTasks(index string) (list []Skip, err error) {
+	names, err := olderFiles(index, olderTasks, ".json")
 	for _, name := range names {
 		if _, err := readOlderTask(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			list = append(list, unreadable(name, err.Error()))
@@ -98,39 +108,26 @@ func UnreadableTasks(folder string) (list []Skip, err error) {
 	return list, err
 }
 
-// olderFiles are the paths of files of a folder that end so.
-func olderFiles(folder, suffix string) (paths []string, err error) {
-	names, err := vfs.Disk{}.List(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, suffix) && !strings.HasPrefix(name, ".") {
-			paths = append(paths, filepath.Join(folder, name))
-		}
-	}
-	return paths, err
-}
-
-// takeOver is one taking over of older files.
+// takeOver moves the files of earlier versions to intake.db.
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// done are files that the new file has, or that count no more.
+	// void has the names of files with versions that do not count.
+	void map[string]bool
+	// done are the files that intake.db contains and the files that do not count.
 	done []string
 }
 
-// takeOverOlder takes the files of earlier versions into the new file, once in a process, and
-// moves them away. A file that cannot be read stays where it is, and is named by Status. It must
-// be the caller's turn to write.
+// takeOverOlder takes over the files of earlier versions, once in a process. An unreadable file stays where it is,
+// and Status names it. The caller must have the right to write.
 func (c *Collection) takeOverOlder() error {
 	if c.given.owner.older.Load() {
 		return nil
 	}
-	t := takeOver{c: c, view: c.o.Catalog.View()}
+	t := takeOver{c: c, view: c.o.Catalog.View(), void: map[string]bool{}}
 	defer t.view.Close()
-	for _, take := range []func() error{t.documents, t.tasks, t.answers} {
-		if err := take(); err != nil {
+	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.answers, t.move} {
+		if err := step(); err != nil {
 			return fmt.Errorf("take over what an earlier version of sheaf kept: %w", err)
 		}
 	}
@@ -138,13 +135,13 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files that are done.
+// move moves the files that are done. The file of a batch is the last one, because it tells which others count.
 func (t *takeOver) move() error {
 	if len(t.done) == 0 {
 		return nil
 	}
 	reached("in move")
-	for _, path := range t.done {
+	for _, path := range slices.Backward(t.done) {
 		from, err := filepath.Rel(t.c.o.Intake, path)
 		to := filepath.Join(t.c.o.Intake, movedName, from)
 		if err == nil {
@@ -157,16 +154,14 @@ func (t *takeOver) move() error {
 			return err
 		}
 	}
-	folder := filepath.Dir(t.done[0])
-	t.done = nil
-	if folder == filepath.Clean(t.c.o.Intake) {
-		return vfs.Disk{}.SyncDir(folder)
+	for _, name := range []string{olderDocuments, olderTasks} {
+		folder := filepath.Join(t.c.o.Intake, name)
+		if err := vfs.Sweep(folder, 0); err != nil {
+			return err
+		}
+		_ = os.Remove(folder) // unless it has more files
 	}
-	if err := errors.Join(vfs.Sweep(folder, 0), vfs.Disk{}.SyncDir(folder)); err != nil {
-		return err
-	}
-	_ = os.Remove(folder) // unless it has more files
-	return nil
+	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
 
 func (t *takeOver) unread(path string, err error) {
@@ -174,68 +169,42 @@ func (t *takeOver) unread(path string, err error) {
 	t.c.given.unread(path, err)
 }
 
-// takeOverBytes is how many bytes are taken over in one transaction.
-const takeOverBytes = 16 << 20
-
-// documents takes over given documents. Of two versions that of the catalog counts, or else the
-// newer one.
-func (t *takeOver) documents() error {
-	folder := filepath.Join(t.c.o.Intake, olderDocuments)
-	files, err := olderFiles(folder, ".json")
-	if err != nil {
-		return err
-	}
-	void, err := t.batch(filepath.Join(folder, olderBatch))
-	if err != nil {
-		return err
-	}
-	byKey := map[string][]string{}
-	for _, path := range files {
-		if key, _, ok := strings.Cut(filepath.Base(path), "-"); ok {
-			byKey[key] = append(byKey[key], path)
-		}
-	}
-	for rest := slices.Collect(maps.Values(byKey)); len(rest) > 0; {
-		if rest, err = t.someDocuments(rest, void); err != nil {
+// inTransactions calls take with every element of list, some of them in each transaction.
+func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
+	for some := range slices.Chunk(list, 100) {
+		err := t.c.given.file.Update(func(tx *intake.Tx) error {
+			for _, e := range some {
+				if err := take(tx, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
-	return t.move()
+	return nil
 }
 
-// someDocuments takes over some documents, each of which has files, and returns the others.
-func (t *takeOver) someDocuments(files [][]string, void map[string]bool) (rest [][]string, err error) {
-	docs := map[sheaf.ID][]byte{}
-	size := 0
-	for len(files) > 0 && size < takeOverBytes {
-		id, content, err := t.version(files[0], void)
-		if err != nil {
-			return nil, err
-		}
-		if files = files[1:]; content != nil {
-			docs[id] = content
-			size += len(content)
-		}
-	}
-	err = t.c.given.file.Update(func(tx *intake.Tx) error {
-		for id, content := range docs {
-			if _, there := tx.Hash(id); there {
-				continue
-			}
-			if err := tx.Set(id, content); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// documents takes over given documents.
+func (t *takeOver) documents() error {
+	versions, err := olderVersions(t.c.o.Intake)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return files, t.move()
+	return inTransactions(t, slices.Collect(maps.Values(versions)), func(tx *intake.Tx, files []string) error {
+		id, content, err := t.version(files)
+		if _, there := tx.Hash(id); err != nil || content == nil || there {
+			return err
+		}
+		return tx.Set(id, content)
+	})
 }
 
-// version reads the version that counts of a document, nil for none; the others are done.
-func (t *takeOver) version(files []string, void map[string]bool) (id sheaf.ID, content []byte, err error) {
+// version returns the version of a document that counts: that of the catalog, or else the newest one. It returns nil
+// when no version counts.
+func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
 	for _, path := range files {
@@ -260,7 +229,7 @@ func (t *takeOver) version(files []string, void map[string]bool) (id sheaf.ID, c
 			return "", nil, err
 		}
 		indexed := err == nil && rec.File.Hash == catalog.HashOf(text)
-		if void[filepath.Base(path)] || certain || !indexed && content != nil && info.ModTime().Before(newest) {
+		if t.void[filepath.Base(path)] || certain || !indexed && content != nil && info.ModTime().Before(newest) {
 			continue
 		}
 		id, content, newest, certain = doc.ID, text, info.ModTime(), indexed
@@ -268,12 +237,13 @@ func (t *takeOver) version(files []string, void map[string]bool) (id sheaf.ID, c
 	return id, content, nil
 }
 
-// batch are the names of the files that a change of several documents left that a process began
-// and did not end: those of versions that were never acknowledged, or that were replaced.
-func (t *takeOver) batch(path string) (void map[string]bool, err error) {
+// batch finds the versions that do not count after a change of several documents that was begun and not ended: those
+// that were never acknowledged, or that were replaced.
+func (t *takeOver) batch() error {
+	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	var names []struct {
 		ID         sheaf.ID
@@ -284,105 +254,64 @@ func (t *takeOver) batch(path string) (void map[string]bool, err error) {
 	}
 	if err != nil {
 		t.unread(path, fmt.Errorf("read which documents were written together: %w: %s: %w", sheaf.ErrCorrupt, path, err))
-		return nil, nil
+		return nil
 	}
-	void = map[string]bool{}
 	for _, n := range names {
 		rec, err := t.view.Record(n.ID)
 		switch {
 		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-			return nil, err
+			return err
 		case err == nil && olderName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "":
-			void[n.Old] = n.Old != n.Fresh
+			t.void[n.Old] = n.Old != n.Fresh
 		default:
-			void[n.Fresh] = n.Old != n.Fresh
+			t.void[n.Fresh] = n.Old != n.Fresh
 		}
 	}
 	t.done = append(t.done, path)
-	return void, nil
+	return nil
 }
 
-// olderBegun is what changes will have done, as it was kept from before they were made.
-type olderBegun struct {
-	Changes []struct {
-		Stored
-		Hash string `json:"hash"`
-	} `json:"changes"`
-	Task *Task `json:"task"`
-}
-
-// made are the results when all changes are made; nil when one is not.
-func (b *olderBegun) made(c *Collection, view *catalog.View) []Stored {
-	var results []Stored
-	for _, ch := range b.Changes {
-		rec, err := view.Record(ch.ID)
-		if ch.Deleted != errors.Is(err, sheaf.ErrNotFound) ||
-			!ch.Deleted && (err != nil || hex.EncodeToString(rec.File.Hash[:]) != ch.Hash) {
-			return nil
-		}
-		results = append(results, ch.Stored)
-	}
-	if c.describe(results) != nil {
-		return nil
-	}
-	return results
-}
-
-// tasks takes over tasks. One whose changes are made, and whose end was not kept, is done.
+// tasks takes over tasks.
 func (t *takeOver) tasks() error {
-	folder := filepath.Join(t.c.o.Intake, olderTasks)
-	files, err := olderFiles(folder, ".json")
+	files, err := olderFiles(t.c.o.Intake, olderTasks, ".json")
 	if err != nil {
 		return err
 	}
-	for _, path := range files {
+	begun, err := olderFiles(t.c.o.Intake, olderTasks, ".begun")
+	if err != nil {
+		return err
+	}
+	t.done = append(t.done, begun...)
+	return inTransactions(t, files, func(tx *intake.Tx, path string) error {
 		k, err := readOlderTask(path)
 		if err != nil {
 			t.unread(path, err)
-			continue
-		}
-		begunPath := strings.TrimSuffix(path, ".json") + ".begun"
-		var begun olderBegun
-		if content, err := os.ReadFile(begunPath); err == nil {
-			t.done = append(t.done, begunPath)
-			if json.Unmarshal(content, &begun) == nil && k.State == TaskWaiting {
-				if results := begun.made(t.c, t.view); results != nil {
-					k.State, k.Ended, k.Results, k.Work = TaskDone, t.c.o.Now().UTC(), results, nil
-				}
-			}
+			return nil
 		}
 		t.done = append(t.done, path)
-		if err := t.task(k); err != nil {
-			return err
-		}
-	}
-	return t.move()
-}
-
-func (t *takeOver) task(k *olderTask) error {
-	k.keptTask.Results = []Stored{}
-	head, err := json.Marshal(&k.keptTask)
-	if err != nil {
-		return err
-	}
-	work, result := []byte(nil), []byte(nil)
-	if k.State == TaskWaiting {
-		work, err = json.Marshal(k.Work)
-	} else {
-		result, err = json.Marshal(k.Results)
-	}
-	if err != nil {
-		return err
-	}
-	return t.c.given.file.Update(func(tx *intake.Tx) error {
 		if tx.Task(k.ID) != nil {
 			return nil
 		}
-		return tx.PutTask(k.ID, head, work, result)
+		if k.State != TaskWaiting {
+			return putTask(tx, &k.keptTask, nil, k.Results)
+		}
+		return putTask(tx, &k.keptTask, k.Work, nil)
 	})
 }
 
-// answers takes over the results of requests with a key. What a crash cut off was never answered.
+// olderAnswer is a line of the file of answers.
+type olderAnswer struct {
+	Key     string
+	Request string
+	At      time.Time
+	Answer  *struct {
+		Stored
+		Results []Stored
+		Task    *Task
+	}
+}
+
+// answers takes over the results of requests with a key. A line that a crash cut off was never answered.
 func (t *takeOver) answers() error {
 	path := filepath.Join(t.c.o.Intake, olderAnswers)
 	content, err := os.ReadFile(path)
@@ -392,64 +321,20 @@ func (t *takeOver) answers() error {
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReader(bytes.NewReader(content))
-	byKey := map[string]*keyRecord{}
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break // the end, or a line that was cut off
-		}
-		if key, r := t.answer(line); r != nil {
-			byKey[key] = r
-		}
-	}
-	err = t.c.given.file.Update(func(tx *intake.Tx) error {
-		for key, r := range byKey {
-			name, err := hex.DecodeString(key)
-			if err != nil || len(name) != sha256.Size || tx.Key(name, t.c.o.Now()) != nil {
-				continue
-			}
-			if err := putKey(tx, name, r, t.c.o.Now()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	t.done = append(t.done, path)
-	return t.move()
-}
-
-// answer reads a line; nil of one that says nothing that was done.
-func (t *takeOver) answer(line []byte) (key string, r *keyRecord) {
-	var in struct {
-		Key     string
-		Request string
-		At      time.Time
-		Answer  *struct {
-			Stored
-			Results []Stored
-			Task    *Task
+	return inTransactions(t, slices.Collect(bytes.Lines(content)), func(tx *intake.Tx, line []byte) error {
+		var in olderAnswer
+		if json.Unmarshal(line, &in) != nil || in.Answer == nil {
+			return nil
 		}
-		Begun *olderBegun
-	}
-	if json.Unmarshal(line, &in) != nil || in.Answer == nil && in.Begun == nil {
-		return "", nil
-	}
-	r = &keyRecord{Request: in.Request, At: in.At, Done: true}
-	switch {
-	case in.Answer != nil && in.Answer.ID != "":
-		r.Results = []Stored{in.Answer.Stored}
-	case in.Answer != nil:
-		r.Results, r.Task = in.Answer.Results, in.Answer.Task
-	case in.Begun.Task != nil:
-		r.Task = in.Begun.Task
-	default:
-		if r.Results = in.Begun.made(t.c, t.view); r.Results == nil {
-			return "", nil
+		name, err := hex.DecodeString(in.Key)
+		if err != nil || len(name) != sha256.Size {
+			return nil
 		}
-	}
-	return in.Key, r
+		r := keyRecord{Request: in.Request, At: in.At, Done: true, Results: in.Answer.Results, Task: in.Answer.Task}
+		if in.Answer.ID != "" {
+			r.Results = []Stored{in.Answer.Stored}
+		}
+		return putKey(tx, name, &r, t.c.o.Now())
+	})
 }

@@ -78,20 +78,28 @@ func (k *keptTask) write(tx *intake.Tx) error {
 	if tx.Task(k.ID) == nil {
 		return nil // it is forgotten
 	}
-	results, err := json.Marshal(k.Results)
-	if err != nil {
-		return err
-	}
-	head := *k
-	head.Results = []Stored{}
-	content, err := json.Marshal(&head)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(tx.PutTask(k.ID, content, nil, results), tx.DropWork(k.ID)); err != nil {
+	if err := errors.Join(putTask(tx, k, nil, k.Results), tx.DropWork(k.ID)); err != nil {
 		return err
 	}
 	return forgetTasks(tx)
+}
+
+// putTask writes the head of a task, and its work and results unless they are nil.
+func putTask(tx *intake.Tx, k *keptTask, work []keptChange, results []Stored) error {
+	head := *k
+	head.Results = []Stored{}
+	var parts [3][]byte
+	for i, part := range []any{&head, work, results} {
+		if i == 1 && work == nil || i == 2 && results == nil {
+			continue
+		}
+		content, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		parts[i] = content
+	}
+	return tx.PutTask(k.ID, parts[0], parts[1], parts[2])
 }
 
 // forgetTasks removes the oldest tasks that ended, but for the last ones.
@@ -254,20 +262,12 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	for i, ch := range changes {
 		work[i] = keptChange(ch)
 	}
-	workText, err := json.Marshal(work)
-	if err != nil {
-		return nil, fmt.Errorf("accept a task: %w", err)
-	}
 	now := c.o.Now().UTC()
 	k := keptTask{Task: Task{State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}}, Owner: owner}
 	err = c.given.file.Update(func(tx *intake.Tx) error {
 		k.ID = nextTask(tx.NewestTask(), now)
-		head, err := json.Marshal(&k)
-		if err != nil {
-			return err
-		}
 		task := k.Task
-		return errors.Join(tx.PutTask(k.ID, head, workText, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
+		return errors.Join(putTask(tx, &k, work, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("accept a task: %w", err)

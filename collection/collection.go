@@ -428,7 +428,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	if c.filling() {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
 	}
-	if c.given.recovering.Load() && !c.given.full.Load() {
+	if c.given.recovering.Load() && !c.given.stuck.Load() {
 		return fmt.Errorf("%w: documents that were accepted are being indexed", sheaf.ErrUnavailable)
 	}
 	view, err := c.latest()

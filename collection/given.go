@@ -47,8 +47,9 @@ type given struct {
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// full says that recovering waits for space: what is there can be searched meanwhile.
-	full atomic.Bool
+	// stuck says that recovering waits for space or for a repair of the file: what is there can be searched meanwhile.
+	// damaged says that it waits for a repair.
+	stuck, damaged atomic.Bool
 	// broken says that a change failed of which the store may have a part.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents

@@ -1,9 +1,11 @@
 package collection_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
 )
 
 // TestOwner: of two processes with one index documents are given to the one whose Work
@@ -93,5 +96,22 @@ func TestOwner(t *testing.T) {
 	endB()
 	if r := reader(t, a, grant); len(find(t, r, collection.SearchRequest{Text: "raft", Parameters: words}).Results) != 1 {
 		t.Error("what was written last is not found")
+	}
+}
+
+// TestDamagedIntake: a write fails at once while the file of given documents is damaged. Searches are answered.
+func TestDamagedIntake(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	if err := os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.WillWork()
+	workUntil(t, f.Collection, func() bool { return true })
+	began := time.Now()
+	_, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: "api:a.md", Put: &collection.DocumentInput{Text: "Apples."}}})
+	if took := time.Since(began); !errors.Is(err, intake.ErrDamaged) || took > 5*time.Second {
+		t.Errorf("after %v: %v", took, err)
 	}
 }

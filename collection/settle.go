@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/collection/intake"
 )
 
 // settleStep is many times what looking a document up takes.
@@ -31,6 +32,9 @@ func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 // the index has all documents that were accepted before.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
+		if c.given.damaged.Load() {
+			return intake.ErrDamaged
+		}
 		if time.Since(began) > recoverPatience {
 			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready",
 				sheaf.ErrUnavailable)

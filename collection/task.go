@@ -387,7 +387,8 @@ func (c *Collection) Work(ctx context.Context) error {
 	c.WillWork()
 	err := insist(ctx, func() error {
 		err := c.recover(ctx)
-		c.given.full.Store(vfs.NoSpace(err) || vfs.Forbidden(err) || errors.Is(err, intake.ErrDamaged))
+		c.given.damaged.Store(errors.Is(err, intake.ErrDamaged))
+		c.given.stuck.Store(vfs.NoSpace(err) || vfs.Forbidden(err) || c.given.damaged.Load())
 		return err
 	})
 	c.given.recovering.Store(false)

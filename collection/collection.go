@@ -18,12 +18,10 @@
 package collection
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -474,67 +472,6 @@ type loadedProfile struct {
 	plan    *profile.Plan // for one request; nil in the cache
 	edition uint64
 	at      time.Time
-	// from are the texts that the profile was made of, or nil when they are unknown.
-	from []profileText
-}
-
-// profileText is the text of a profile file, or the absence of one, or the tuning of the profile. The name of a
-// tuning is "".
-type profileText struct {
-	name, file string
-	text       []byte
-	missing    bool
-}
-
-// readProfile reads a profile and returns the texts that it was made of.
-func (c *Collection) readProfile(name string) (*profile.Profile, []profileText, error) {
-	before, known := c.tunedText(name)
-	var from []profileText
-	find := func(name string) (string, []byte, error) {
-		file, text, err := c.o.Profiles(name)
-		missing := errors.Is(err, sheaf.ErrNotFound)
-		known = known && (err == nil || missing)
-		from = append(from, profileText{name, file, text, missing})
-		return file, text, err
-	}
-	p, _, err := profile.LoadTuned(c.o.Tuned, name, find)
-	if err != nil {
-		return nil, nil, err
-	}
-	after, still := c.tunedText(name)
-	if !known || !still || !bytes.Equal(before, after) || !plainName.MatchString(name) {
-		return p, nil, nil // the files beside a profile in a file are unknown
-	}
-	return p, append(from, profileText{text: before}), nil
-}
-
-// tunedText returns the tuning of a profile, or nil without one. It returns false when it cannot read the tuning.
-func (c *Collection) tunedText(name string) ([]byte, bool) {
-	if c.o.Tuned == "" {
-		return nil, true
-	}
-	text, err := profile.TunedText(c.o.Tuned, name)
-	return text, err == nil || errors.Is(err, fs.ErrNotExist)
-}
-
-// same reports whether the files of a profile still have the same texts. To load a profile again
-// takes some milliseconds and a megabyte.
-func (c *Collection) same(name string, p *loadedProfile) bool {
-	for i := range p.from {
-		f := &p.from[i]
-		if f.name == "" {
-			if text, known := c.tunedText(name); !known || !bytes.Equal(text, f.text) {
-				return false
-			}
-			continue
-		}
-		file, text, err := c.o.Profiles(f.name)
-		if err != nil && !errors.Is(err, sheaf.ErrNotFound) || (err != nil) != f.missing || file != f.file ||
-			!bytes.Equal(text, f.text) {
-			return false
-		}
-	}
-	return p.from != nil
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
@@ -563,17 +500,12 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if known && time.Since(before.at) < profileAge {
 		return before, nil
 	}
-	if known && c.same(name, &before) {
-		before.at = time.Now()
-		cache.loaded[name] = before
-		return before, nil
-	}
-	p, from, err := c.readProfile(name)
+	p, _, err := profile.LoadTuned(c.o.Tuned, name, c.o.Profiles)
 	if err != nil {
 		return loadedProfile{}, profile.WithoutFolders(err)
 	}
 	if known && p.Equal(before.profile) {
-		before.at, before.from = time.Now(), from
+		before.at = time.Now()
 		cache.loaded[name] = before
 		return before, nil
 	}
@@ -584,7 +516,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 		cache.loaded = map[string]loadedProfile{}
 	}
 	cache.editions++
-	loaded := loadedProfile{profile: p, edition: cache.editions, at: time.Now(), from: from}
+	loaded := loadedProfile{profile: p, edition: cache.editions, at: time.Now()}
 	cache.loaded[name] = loaded
 	return loaded, nil
 }

@@ -126,37 +126,29 @@ func (g *guard) refused(req store.Request) error {
 	return nil
 }
 
-type guardKey struct{}
-
-// forViewer returns a context whose requests run for the caller of g. A search calls it once.
-func (g *guard) forViewer(ctx context.Context) context.Context {
-	return context.WithValue(store.WithViewer(ctx, g.viewer), guardKey{}, g)
-}
-
-// fromStore runs ask and marks its errors as errors of the store.
-func fromStore[T any](ctx context.Context, g *guard, ask func(context.Context) (T, error)) (T, error) {
-	if ctx.Value(guardKey{}) != g {
-		ctx = store.WithViewer(ctx, g.viewer)
+// fromStore runs a request for the caller of g and marks its errors as errors of the store. A store that is not an S
+// gives sheaf.ErrUnsupported, with what.
+func fromStore[S, T any](ctx context.Context, g *guard, what string,
+	ask func(context.Context, S) (T, error)) (out T, err error) {
+	st, ok := g.store.(S)
+	if !ok {
+		return out, fmt.Errorf("%s: %w by this store", what, sheaf.ErrUnsupported)
 	}
-	out, err := ask(ctx)
+	out, err = ask(store.WithViewer(ctx, g.viewer), st)
 	return out, fromBehind(store.Gone(err))
 }
 
 // Retrieve implements store.Backend.
 func (g *guard) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) {
-		return g.store.Retrieve(ctx, g.bound(req))
+	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) (sheaf.Ranking, error) {
+		return st.Retrieve(ctx, g.bound(req))
 	})
 }
 
 // Explain implements store.Explainer if the store does.
 func (g *guard) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	e, ok := g.store.(store.Explainer)
-	if !ok {
-		return nil, fmt.Errorf("explain: %w by this store", sheaf.ErrUnsupported)
-	}
-	return fromStore(ctx, g, func(ctx context.Context) ([]*sheaf.Explanation, error) {
-		return e.Explain(ctx, g.bound(req), ids)
+	return fromStore(ctx, g, "explain", func(ctx context.Context, st store.Explainer) ([]*sheaf.Explanation, error) {
+		return st.Explain(ctx, g.bound(req), ids)
 	})
 }
 
@@ -191,36 +183,28 @@ func (g *guard) Batches() bool { return store.Batches(g.store) }
 
 // RetrieveAll implements store.Batcher.
 func (g *guard) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
-	bound := g.boundAll(reqs)
-	return fromStore(ctx, g, func(ctx context.Context) ([]sheaf.Ranking, error) {
-		return store.RetrieveAll(ctx, g.store, bound)
+	return fromStore(ctx, g, "retrieve", func(ctx context.Context, st store.Backend) ([]sheaf.Ranking, error) {
+		return store.RetrieveAll(ctx, st, g.boundAll(reqs))
 	})
 }
 
 // Scores implements store.Scorer if the store does.
 func (g *guard) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID) ([][]float64, error) {
-	scorer, ok := g.store.(store.Scorer)
-	if !ok {
-		return nil, fmt.Errorf("scores of given chunks: %w by this store", sheaf.ErrUnsupported)
-	}
-	bound := g.boundAll(reqs)
-	return fromStore(ctx, g, func(ctx context.Context) ([][]float64, error) { return scorer.Scores(ctx, bound, ids) })
+	return fromStore(ctx, g, "scores of given chunks", func(ctx context.Context, st store.Scorer) ([][]float64, error) {
+		return st.Scores(ctx, g.boundAll(reqs), ids)
+	})
 }
 
 // CountAll implements store.Batcher if the store counts.
 func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
-	counter, ok := g.store.(store.Counter)
-	if !ok {
-		return nil, fmt.Errorf("count: %w by this store", sheaf.ErrUnsupported)
-	}
 	out := make([]int, len(reqs))
-	keys := make([]countKey, len(reqs))
+	keys := make([]answerKey, len(reqs))
+	cached := make([]bool, len(reqs))
 	var asked []int
 	var bound []store.Request
 	for i := range reqs {
-		keys[i] = countKey{g.visibleTo, counted(&reqs[i])}
 		known := false
-		if keys[i].what != "" {
+		if keys[i], cached[i] = countKey(g.visibleTo, &reqs[i]); cached[i] {
 			out[i], known = g.counts.get(g.at, keys[i])
 		}
 		if !known {
@@ -230,14 +214,14 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	if len(asked) == 0 {
 		return out, nil
 	}
-	counts, err := fromStore(ctx, g, func(ctx context.Context) ([]int, error) {
-		return store.CountAll(ctx, counter, bound)
+	counts, err := fromStore(ctx, g, "count", func(ctx context.Context, st store.Counter) ([]int, error) {
+		return store.CountAll(ctx, st, bound)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for k, i := range asked {
-		if out[i] = counts[k]; keys[i].what != "" {
+		if out[i] = counts[k]; cached[i] {
 			g.counts.put(g.at, keys[i], counts[k])
 		}
 	}
@@ -252,22 +236,16 @@ func (g *guard) Lists() bool { return store.Lists(g.store) != nil }
 
 // Facets implements store.Faceter if the store does.
 func (g *guard) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
-	f, ok := g.store.(store.Faceter)
-	if !ok {
-		return nil, fmt.Errorf("facets: %w by this store", sheaf.ErrUnsupported)
-	}
-	return fromStore(ctx, g, func(ctx context.Context) ([]store.Facet, error) {
-		return f.Facets(ctx, g.bound(req), columns, limit)
+	return fromStore(ctx, g, "facets", func(ctx context.Context, st store.Faceter) ([]store.Facet, error) {
+		return st.Facets(ctx, g.bound(req), columns, limit)
 	})
 }
 
 // Sorted implements store.Sorter if the store does.
 func (g *guard) Sorted(ctx context.Context, req store.Request, by store.Order) (sheaf.Ranking, error) {
-	s, ok := g.store.(store.Sorter)
-	if !ok {
-		return nil, fmt.Errorf("order by %s: %w by this store", by.Column, sheaf.ErrUnsupported)
-	}
-	return fromStore(ctx, g, func(ctx context.Context) (sheaf.Ranking, error) { return s.Sorted(ctx, g.bound(req), by) })
+	return fromStore(ctx, g, "order by "+by.Column, func(ctx context.Context, st store.Sorter) (sheaf.Ranking, error) {
+		return st.Sorted(ctx, g.bound(req), by)
+	})
 }
 
 // errReadOnly means that readers do not write.

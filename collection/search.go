@@ -49,7 +49,6 @@ func (r *Reader) answer(
 	defer func() { r.c.seen(err) }()
 	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
 	compute := func(key answerKey) (*answer, error) {
-		ctx := r.guard.forViewer(ctx)
 		s := r.searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
 		options := search.Options{

@@ -3,76 +3,62 @@ package collection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"sheaf"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
 )
 
-// vectorsStep is how often it is looked whether the model is back that did not answer when
-// documents were given.
+// vectorsStep is the time between two looks for documents that lack vectors.
 const vectorsStep = time.Minute
 
-// vectorLooks are the looks for documents that lack vectors, of which the model may refuse
-// one for good, as a text that is too long for it.
+// longestPause is the largest number of looks between two tries of the same documents.
+const longestPause = 64
+
+// vectorLooks says in which looks documents that lack vectors are tried. While the same ones lack them, it tries them
+// less and less often: the model may refuse a text for good, such as one that is too long.
 type vectorLooks struct {
-	looks int
-	tries map[string]*vectorTries // by version of a document
+	refused     map[sheaf.ID]catalog.Hash // after the last try
+	pause, left int                       // looks between two tries, and before the next one
 }
 
-// vectorTries are how often a model that answered was asked for the vectors of a document,
-// and in which look it is next.
-type vectorTries struct{ times, next int }
-
-// longestRest is in how many looks at most a document is tried again.
-const longestRest = 64
-
-// due are those of the documents that wait whose turn it is. It forgets all others that
-// wait no more.
-func (v *vectorLooks) due(waiting map[sheaf.ID]string) map[sheaf.ID]string {
-	known := make(map[string]*vectorTries, len(v.tries))
-	for id, name := range waiting {
-		if t := v.tries[name]; t != nil {
-			known[name] = t
-			if t.next > v.looks {
-				delete(waiting, id)
-			}
-		}
+// due reports whether the waiting documents are to be tried in this look.
+func (v *vectorLooks) due(waiting map[sheaf.ID]catalog.Hash) bool {
+	if v.left == 0 || !maps.Equal(waiting, v.refused) {
+		return len(waiting) > 0
 	}
-	v.tries = known
-	return waiting
+	v.left--
+	return false
 }
 
-// tried notes that a document is tried.
-func (v *vectorLooks) tried(name string) {
-	t := v.tries[name]
-	if t == nil {
-		t = &vectorTries{}
-		v.tries[name] = t
+// tried notes which documents still lack vectors after a try.
+func (v *vectorLooks) tried(refused map[sheaf.ID]catalog.Hash) {
+	if !maps.Equal(refused, v.refused) {
+		v.pause = 0
 	}
-	t.next = v.looks + min(1<<min(t.times, 10), longestRest)
-	t.times++
+	v.pause = min(2*v.pause+1, longestPause)
+	v.refused, v.left = refused, v.pause
 }
 
-// embedPending gives vectors to documents that were given while the model did not answer, if
-// it does now. Documents of folders have theirs with the next look at these.
+// embedPending gives vectors to documents that were given while the model did not answer, if it answers now. Documents
+// of folders get theirs from the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
-	v.looks++
-	if c.o.Ingest.Embedder == nil || len(v.due(c.unembedded())) == 0 {
+	waiting := c.unembedded()
+	if c.o.Ingest.Embedder == nil || !v.due(waiting) || !ingest.Answers(ctx, c.o.Ingest.Embedder) {
 		return nil
 	}
-	if !ingest.Answers(ctx, c.o.Ingest.Embedder) {
-		return nil // another time
-	}
-	for ctx.Err() == nil {
-		if more, err := c.embedSome(ctx, v); err != nil || !more {
+	for ctx.Err() == nil && len(waiting) > 0 {
+		if err := c.embedSome(ctx, waiting); err != nil {
 			return err
 		}
 	}
+	v.tried(c.unembedded())
 	return nil
 }
 
-// keepVectors is embedPending at once and now and then, until ctx ends.
+// keepVectors calls embedPending at once and at every step, until ctx ends.
 func (c *Collection) keepVectors(ctx context.Context) {
 	var looks vectorLooks
 	step := time.NewTicker(vectorsStep)
@@ -88,9 +74,9 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded are given documents that wait for vectors, each with a name of its version.
-func (c *Collection) unembedded() map[sheaf.ID]string {
-	versions := map[sheaf.ID]string{}
+// unembedded returns the given documents that lack vectors, with the hashes of their versions.
+func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
+	versions := map[sheaf.ID]catalog.Hash{}
 	view := c.o.Catalog.View()
 	defer view.Close()
 	settings := view.Settings()
@@ -99,24 +85,27 @@ func (c *Collection) unembedded() map[sheaf.ID]string {
 			continue
 		}
 		if rec, err := view.Record(id); err == nil {
-			versions[id] = fmt.Sprintf("%s %x", id, rec.File.Hash)
+			versions[id] = rec.File.Hash
 		}
 	}
 	return versions
 }
 
-// embedSome indexes some of those whose turn it is, and reports whether there were any. Others
-// may write before and after.
-func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, err error) {
+// embedSome indexes some of the waiting documents and removes them from waiting. Others may write before and after.
+func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog.Hash) error {
 	give, err := c.take(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer give()
+	now := c.unembedded()
 	var puts []ingest.Given
 	size := 0
-	for id, version := range v.due(c.unembedded()) {
-		v.tried(version)
+	for id := range waiting {
+		delete(waiting, id)
+		if _, still := now[id]; !still {
+			continue
+		}
 		content, stored, err := c.stored(id)
 		if err != nil {
 			c.notice(err)
@@ -129,7 +118,7 @@ func (c *Collection) embedSome(ctx context.Context, v *vectorLooks) (more bool, 
 		}
 	}
 	if len(puts) == 0 {
-		return false, nil
+		return nil
 	}
-	return true, c.index(ctx, puts, nil)
+	return c.index(ctx, puts, nil)
 }

@@ -294,60 +294,43 @@ func ownTexts(list []string) []string {
 // bytes estimates the size of an answer.
 func (a *answer) bytes() int64 {
 	const fixed = 4 << 10 // the request, the result and its parameters
-	n := int64(fixed)
-	for i := range a.result.Hits {
-		h := &a.result.Hits[i]
-		n += int64(unsafe.Sizeof(*h)) + textBytes(string(h.ID), string(h.Doc), h.Path, h.Title, h.Breadcrumb)
-		n += listBytes(h.Hierarchy) + listBytes(h.Tags) + int64(len(h.Legs))*int64(unsafe.Sizeof(sheaf.Leg{}))
-		n += explanationBytes(h.Explanation)
-		for _, c := range h.Constituents {
-			n += int64(unsafe.Sizeof(c)) + textBytes(string(c.ID), c.Title)
-		}
-	}
-	for _, facet := range a.result.Facets {
-		for _, v := range facet.Values {
-			n += int64(unsafe.Sizeof(v)) + textBytes(v.Value.Text)
-		}
-	}
+	seen := map[unsafe.Pointer]bool{}
+	n := fixed + heapBytes(reflect.ValueOf(a.result.Hits), seen) + heapBytes(reflect.ValueOf(a.result.Facets), seen)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n += int64(len(a.shown)) * int64(unsafe.Sizeof(uintptr(0)))
-	for _, r := range a.shown {
-		if r != nil { // it shares most texts with its hit
-			n += int64(unsafe.Sizeof(*r)) + textBytes(r.Snippet, r.File, string(r.Block))
-			n += int64(len(r.Matches))*int64(unsafe.Sizeof(Span{})) + int64(len(r.Legs))*int64(unsafe.Sizeof(Leg{})+8)
-			n += int64(len(r.Constituents)) * int64(unsafe.Sizeof(Constituent{}))
-			for _, why := range r.Summary {
-				n += int64(unsafe.Sizeof(why)) + textBytes(why.Text)
-			}
+	return n + heapBytes(reflect.ValueOf(a.shown), seen)
+}
+
+// heapBytes estimates the size of what a value refers to. It counts a text or an object that it has seen once.
+func heapBytes(v reflect.Value, seen map[unsafe.Pointer]bool) (n int64) {
+	switch v.Kind() {
+	case reflect.String:
+		if text := v.String(); len(text) > 0 && !seen[unsafe.Pointer(unsafe.StringData(text))] {
+			seen[unsafe.Pointer(unsafe.StringData(text))] = true
+			n = int64(len(text)+15) &^ 15
 		}
-	}
-	return n
-}
-
-// textBytes estimates the heap size of texts that are allocated one by one.
-func textBytes(texts ...string) int64 {
-	n := 0
-	for _, text := range texts {
-		n += (len(text) + 15) &^ 15
-	}
-	return int64(n)
-}
-
-func listBytes(list []string) int64 { return textBytes(list...) + 16*int64(len(list)) }
-
-// explanationBytes estimates the size of an explanation.
-func explanationBytes(e *sheaf.Explanation) int64 {
-	if e == nil {
-		return 0
-	}
-	const details, detail = 450, 8 // a map of up to eight values, and their texts
-	n := int64(unsafe.Sizeof(*e)) + textBytes(e.Label)
-	if len(e.Details) > 0 {
-		n += details + detail*int64(len(e.Details))
-	}
-	for i := range e.Parts {
-		n += explanationBytes(&e.Parts[i])
+	case reflect.Slice:
+		n = int64(v.Len()) * int64(v.Type().Elem().Size())
+		for i := range v.Len() {
+			n += heapBytes(v.Index(i), seen)
+		}
+	case reflect.Map:
+		const eight, entry = 450, 8 // a map of up to eight values, and the text of one
+		if v.Len() > 0 {
+			n = eight + entry*int64(v.Len())
+		}
+	case reflect.Pointer:
+		if p := v.UnsafePointer(); p != nil && !seen[p] {
+			seen[p] = true
+			n = int64(v.Type().Elem().Size()) + heapBytes(v.Elem(), seen)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return 0
+		}
+		for i := range v.NumField() {
+			n += heapBytes(v.Field(i), seen)
+		}
 	}
 	return n
 }

@@ -270,21 +270,6 @@ func normalize(v []float32) bool {
 // maxProperties is the most properties of a document, as DocumentInput says.
 const maxProperties = 100
 
-// storedDocument is a document on disk.
-type storedDocument struct {
-	ID       sheaf.ID       `json:"id"`
-	Document *DocumentInput `json:"document"`
-}
-
-// encodeGiven is a document as it is kept on disk, and as it is indexed.
-func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
-	content, err := json.Marshal(storedDocument{id, d})
-	if err != nil {
-		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
-	}
-	return content, d.given(id, content), nil
-}
-
 // given is the document as it is indexed; content is as it is kept.
 func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	tree, path, _ := strings.Cut(string(id), ":")

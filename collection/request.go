@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
+
 	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/profile"
 	"sheaf/store"
 	"sheaf/text/query"
-	"strings"
-	"time"
 )
 
 // Limits of a request.

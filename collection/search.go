@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
+	"time"
+
 	"sheaf"
 	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
-	"slices"
-	"sync"
-	"time"
 )
 
 // Search answers a query with its first page.

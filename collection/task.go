@@ -171,6 +171,26 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	}
 }
 
+// settle waits for earlier tasks that change the same documents. After a start it also waits until
+// the index has all documents that were accepted before.
+func (c *Collection) settle(ctx context.Context, changes []Change) error {
+	for began := time.Now(); c.given.recovering.Load(); {
+		if c.given.damaged.Load() {
+			return intake.ErrDamaged
+		}
+		if time.Since(began) > recoverPatience {
+			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready",
+				sheaf.ErrUnavailable)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(recoverStep):
+		}
+	}
+	return c.given.queue.waitForEarlier(ctx, changes)
+}
+
 // add queues a task, unless it is queued.
 func (q *queue) add(id string, work []keptChange) {
 	q.mu.Lock()

@@ -14,6 +14,21 @@ import (
 	"sheaf/ingest"
 )
 
+// storedDocument is a document on disk.
+type storedDocument struct {
+	ID       sheaf.ID       `json:"id"`
+	Document *DocumentInput `json:"document"`
+}
+
+// encodeGiven is a document as it is kept on disk, and as it is indexed.
+func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
+	content, err := json.Marshal(storedDocument{id, d})
+	if err != nil {
+		return nil, ingest.Given{}, fmt.Errorf("write %s: %w", id, err)
+	}
+	return content, d.given(id, content), nil
+}
+
 // stored returns a document as it was given.
 func (c *Collection) stored(id sheaf.ID) (content []byte, doc storedDocument, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {

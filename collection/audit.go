@@ -320,7 +320,7 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 		t.text, t.fault = a.query(hidden), ""
 		a.out.Checks++
 		a.out.Hidden += len(hidden)
-		if err := door.ask(); err != nil {
+		if err := door.ask(); err != nil && !refused(err) {
 			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
 				return a.out, r.at, err
@@ -353,11 +353,14 @@ func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// degraded marks the check as incomplete when the answer is degraded.
-func (t *trial) degraded(a *Answer) {
+// checked looks for leaks in an answer and its numbers. out is what the door returns with it. A degraded answer makes
+// the check incomplete.
+func (t *trial) checked(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)
 	}
+	t.numbers(door, a)
+	return t.answer(door, out)
 }
 
 func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
@@ -478,11 +481,9 @@ func (t *trial) before(ask func(all *Reader) error) error {
 func (t *trial) pages(q SearchRequest) error {
 	a, err := t.reader.Search(t.ctx, q)
 	for err == nil {
-		t.degraded(a)
-		if err := t.answer("search", a); err != nil {
+		if err := t.checked("search", a, a); err != nil {
 			return err
 		}
-		t.told("search", a)
 		if a.Next == "" {
 			return nil
 		}
@@ -502,15 +503,10 @@ func (t *trial) explain() error {
 		return err
 	}
 	e, err := t.reader.Explain(t.ctx, q)
-	if refused(err) {
-		return nil
+	if err == nil {
+		err = t.checked("explain", e.Answer, e)
 	}
 	if err != nil {
-		return err
-	}
-	t.degraded(e.Answer)
-	t.told("explain", e.Answer)
-	if err := t.answer("explain", e); err != nil {
 		return err
 	}
 	q.Explain = true
@@ -575,8 +571,7 @@ func (t *trial) similar() error {
 	return t.named("similar", func(id sheaf.ID) (any, error) {
 		a, err := t.reader.Similar(t.ctx, id, SearchRequest{})
 		if err == nil {
-			t.degraded(a)
-			t.told("similar", a)
+			err = t.checked("similar", a, nil)
 		}
 		return a, err
 	})
@@ -642,9 +637,6 @@ func (t *trial) whatIf() error {
 			}
 		}
 		return t.answer("what if", moves)
-	}
-	if refused(err) {
-		return nil
 	}
 	return err
 }

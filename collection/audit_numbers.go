@@ -16,9 +16,9 @@ import (
 	"sheaf/text/query"
 )
 
-// told compares the counts and suggestions of an answer with the visible documents: these can reveal a hidden
+// numbers compares the counts and suggestions of an answer with the visible documents: these can reveal a hidden
 // document without its name.
-func (t *trial) told(door string, a *Answer) {
+func (t *trial) numbers(door string, a *Answer) {
 	chunks, scans := t.chunks(), t.scans(a.Profile)
 	if a.Matches != nil && *a.Matches > chunks && !(scans && chunks > 0) {
 		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
@@ -133,11 +133,11 @@ func (t *trial) counted() error {
 	if refused(err) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.checked("count", a, nil)
 	}
-	if t.degraded(a); a.Matches == nil {
-		return nil
+	if err != nil || a.Matches == nil {
+		return err
 	}
 	if there := t.valued(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
 		t.leak("count", "", "%d chunks are counted, %d may be seen", *a.Matches, there)
@@ -212,18 +212,13 @@ func (t *trial) beside() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {
 	case err == nil:
-		t.degraded(a)
-		if err := t.answer("beside", a); err != nil {
+		if err := t.checked("beside", a, a); err != nil {
 			return err
 		}
-		t.told("beside", a)
 	case !refused(err):
 		return err
 	}
 	f, err := t.reader.Fused(t.ctx, t.text, "rrf", 60, 20)
-	if refused(err) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -249,15 +244,10 @@ func (t *trial) unmet() error {
 	slices.Sort(columns)
 	t.text = columns[t.random.IntN(len(columns))] + ":qqxzzy"
 	a, err := t.reader.Search(t.ctx, SearchRequest{Text: t.text})
-	if refused(err) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	t.degraded(a)
-	t.told("unmet", a)
-	return t.answer("unmet", a)
+	return t.checked("unmet", a, a)
 }
 
 // status asks for the status and for tasks. A caller who does not see everything sees only the summary of

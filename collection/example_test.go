@@ -11,6 +11,9 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
+	"sheaf/store"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // Index a folder and search it by words and by meaning. The index stays: a later search reads what has changed.
@@ -73,6 +76,39 @@ then:
 	// 0.1 undo.md reset.md
 	// 2 parameters/title_weight: invalid: parameter title_weight of profile titles-first is "0"
 	//   allowed: a number within 0.1..100
+}
+
+// memoryOpener opens one store in memory. An opener of a server also removes its part of the server with Drop.
+type memoryOpener struct{ opened store.Backend }
+
+func (m *memoryOpener) Open(_ context.Context, a *analysis.Analyzer, _ []store.VectorField,
+	_ store.Access) (store.Backend, error) {
+	if m.opened == nil {
+		m.opened = memory.New(a)
+	}
+	return m.opened, nil
+}
+
+func (m *memoryOpener) Drop(context.Context) error { m.opened = nil; return nil }
+func (m *memoryOpener) String() string             { return "memory" }
+func (m *memoryOpener) Server() string             { return "memory" }
+func (m *memoryOpener) PlaceKind() string          { return "store" }
+
+// Keep the chunks in a store of your own. A store implements store.Backend and, if it can, more interfaces of package
+// store.
+func ExampleWithStore() {
+	index, err := os.MkdirTemp("", "index")
+	check(err)
+	defer os.RemoveAll(index)
+
+	mine := &memoryOpener{}
+	c, err := collection.Open("../examples/notes", collection.WithIndex(index), collection.WithStore(mine))
+	check(err)
+	defer c.Close()
+	answer, err := c.Search(context.Background(), "how do I undo a commit")
+	check(err)
+	fmt.Printf("%s from %T\n", answer.Results[0].Path, mine.opened)
+	// Output: git/undo.md from *memory.Backend
 }
 
 // Two callers ask the same index. Each sees the documents that its grant allows, and no word of the others.

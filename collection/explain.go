@@ -36,8 +36,8 @@ type Scored struct {
 	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"Its score; larger is better."`
 }
 
-// MaxStepHits is how many hits of a step are shown.
-const MaxStepHits = 100
+// maxStepHits is how many hits of a step are shown.
+const maxStepHits = 100
 
 // drawnHits is how many of the best hits of a step a brief explanation follows through all steps.
 const drawnHits = 5
@@ -95,7 +95,7 @@ func followed(answer *Answer, trace []search.Snapshot) map[sheaf.ID]bool {
 
 // stepOf returns a step with its best hits: only those in drawn, unless drawn is nil.
 func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
-	best := t.Ranking[:min(len(t.Ranking), MaxStepHits)]
+	best := t.Ranking[:min(len(t.Ranking), maxStepHits)]
 	step := Step{Branch: t.Branch, First: t.First, Step: t.Step, Found: len(t.Ranking), Hits: make([]Scored, 0, len(best))}
 	for i := range best {
 		h := &best[i]

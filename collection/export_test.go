@@ -38,3 +38,6 @@ func FactsOf(r *Reader) rank.Facts { return r.guard }
 
 // AtPoints has f called at the named points of changes of given documents.
 func AtPoints(f func(point string)) { reached = f }
+
+// WasGiven reports whether a version of a document was given to the index in a folder.
+var WasGiven = wasGiven

@@ -14,13 +14,13 @@ import (
 	"sheaf/text/query"
 )
 
-// FusedProfile is the built-in profile that [Reader.Fused] runs.
-const FusedProfile = "rrf"
+// fusedName is the built-in profile that [Reader.Fused] runs.
+const fusedName = "rrf"
 
 // fusedProfile is always the built-in profile, since a contract depends on it. A user's profile of this name and
 // tuned numbers do not apply. Its edition is 0, which no loaded profile has.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
-	return profile.Load(FusedProfile, profile.Builtin)
+	return profile.Load(fusedName, profile.Builtin)
 })
 
 // Fused is the answer of plain hybrid search (spec/reciprocal-rank-fusion).

@@ -122,17 +122,17 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	if err != nil {
 		return nil, err
 	}
-	where := WholeSpan(&c)
+	where := wholeSpan(&c)
 	switch {
 	case o.Lines > 0:
 		where = address.Lines(content, max(o.Line, 1), o.Lines)
-	case o.Body || o.Line > 0 && Leads(&c):
+	case o.Body || o.Line > 0 && standsForDocument(&c):
 		where.End = max(c.Body.End, where.Start)
 	}
 	part := r.part(doc, &c, content, where)
 	for i := max(0, c.Position-o.Neighbors); o.Neighbors > 0 && i < min(len(doc.Chunks), c.Position+o.Neighbors+1); i++ {
 		n := &doc.Chunks[i]
-		near := sheaf.Span{Start: WholeSpan(n).Start, End: max(n.Body.End, WholeSpan(n).Start)}
+		near := sheaf.Span{Start: wholeSpan(n).Start, End: max(n.Body.End, wholeSpan(n).Start)}
 		switch {
 		case i < c.Position:
 			part.Before = append(part.Before, r.part(doc, n, content, near))
@@ -143,17 +143,17 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	return &part, nil
 }
 
-// WholeSpan returns a chunk's span with its heading.
-func WholeSpan(c *sheaf.Chunk) sheaf.Span {
+// wholeSpan returns a chunk's span with its heading.
+func wholeSpan(c *sheaf.Chunk) sheaf.Span {
 	if c.HasHeading {
 		return sheaf.Span{Start: c.Heading.Start, End: max(c.Span.End, c.Heading.End)}
 	}
 	return c.Span
 }
 
-// Leads reports whether c stands for a whole document. Its own text is the text before the first
+// standsForDocument reports whether c stands for a whole document. Its own text is the text before the first
 // heading.
-func Leads(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
+func standsForDocument(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
 
 func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) Part {
 	where.End = min(where.End, len(content))
@@ -333,7 +333,7 @@ func (r *Reader) Similar(ctx context.Context, id sheaf.ID, q SearchRequest) (*An
 	}
 	q.Label = cmp.Or(q.Label, string(id))
 	other := sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(c.Doc))}
-	return r.like(ctx, SalientText(&doc, &c, content), other, q)
+	return r.like(ctx, salientText(&doc, &c, content), other, q)
 }
 
 // like finds chunks similar to a text that pass filter.
@@ -375,11 +375,11 @@ func (r *Reader) Context(ctx context.Context, name string, content []byte, q Sea
 		self = sheaf.Not{Filter: textIn(sheaf.ColumnDoc, string(t.Doc.ID))}
 	}
 	q.Label = cmp.Or(q.Label, name, "a text")
-	return r.like(ctx, SalientText(&doc, &doc.Chunks[0], content), self, q)
+	return r.like(ctx, salientText(&doc, &doc.Chunks[0], content), self, q)
 }
 
-// SalientText returns the text of a chunk, with the titles of the chunk and of its subsections.
-func SalientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
+// salientText returns the text of a chunk, with the titles of the chunk and of its subsections.
+func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Text {
 	where := c.Span
 	where.Start = min(max(where.Start, doc.Frontmatter.End), where.End)
 	text := salient.Text{Body: string(content[where.Start:where.End]), Titles: slices.Clone(c.Hierarchy)}

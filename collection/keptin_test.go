@@ -14,7 +14,7 @@ import (
 // index that is damaged all are asked for.
 func TestKeptIn(t *testing.T) {
 	dir := t.TempDir()
-	if none, err := collection.KeptIn(dir); err != nil || none != nil {
+	if none, err := collection.WasGiven(dir); err != nil || none != nil {
 		t.Errorf("nothing was given: %v", err)
 	}
 	err := intake.Open(dir).Update(func(tx *intake.Tx) error {
@@ -27,7 +27,7 @@ func TestKeptIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := collection.KeptIn(dir)
+	kept, err := collection.WasGiven(dir)
 	if err != nil || !kept("api:499") || kept("api:500") {
 		t.Errorf("what is kept is not, or what is not: %v", err)
 	}

@@ -10,17 +10,17 @@ import (
 	"sheaf/text/analysis"
 )
 
-// LittleText is the size of a collection, in bytes, up to which the language is detected again. A few lines may
+// littleText is the size of a collection, in bytes, up to which the language is detected again. A few lines may
 // mislead: the first note of a vault must not decide for all later ones.
-const LittleText = 16 << 10
+const littleText = 16 << 10
 
-// GuessedKey is the setting that marks a language as detected from little text.
-const GuessedKey = "language_guessed"
+// guessedKey is the setting that marks a language as detected from little text.
+const guessedKey = "language_guessed"
 
-// RecordGuess marks the language of a new index as detected from little text.
-func RecordGuess(settings *catalog.Settings, sample int) {
-	if settings.LanguageDetected && sample <= LittleText {
-		settings.Extra[GuessedKey] = "little"
+// recordGuess marks the language of a new index as detected from little text.
+func recordGuess(settings *catalog.Settings, sample int) {
+	if settings.LanguageDetected && sample <= littleText {
+		settings.Extra[guessedKey] = "little"
 	}
 }
 
@@ -32,7 +32,7 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	}
 	now, err := x.detectLanguage(ctx)
 	outgrown, little := err == nil && now != "" && now != x.View.Settings().Language,
-		x.View.SourceBytes() <= LittleText
+		x.View.SourceBytes() <= littleText
 	if outgrown && x.Target != nil {
 		x.Notice("the language of the index was guessed from little text and is %q now that there is more: to fill %s "+
 			"again: sheaf index --rebuild", now, x.Target)
@@ -49,7 +49,7 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 // folders must be there.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
-	little, guessed := view.SourceBytes() <= LittleText, settings.Extra[GuessedKey] != ""
+	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
 	if !settings.LanguageDetected || x.Making.Language != "auto" || !little && !guessed || view.Docs() == 0 {
 		return false
 	}
@@ -65,7 +65,7 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 	if x.Target != nil || x.grown || !x.Update || !x.languageGuessed(view) {
 		return false
 	}
-	x.grown = view.SourceBytes() > LittleText
+	x.grown = view.SourceBytes() > littleText
 	walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)
 	if err != nil {
 		return false
@@ -77,13 +77,13 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 // recordLanguage writes the language to the settings.
 func (x *Index) recordLanguage(settings *catalog.Settings) {
 	if x.settled {
-		delete(settings.Extra, GuessedKey)
+		delete(settings.Extra, guessedKey)
 	}
 	if x.View.Settings().Analyzer != "" {
 		return
 	}
 	settings.Language, settings.LanguageDetected = x.code, x.detected
-	RecordGuess(settings, x.sampled)
+	recordGuess(settings, x.sampled)
 }
 
 // detectLanguage detects the language from the beginnings of some documents, or returns "". It keeps the walk for the

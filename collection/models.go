@@ -22,7 +22,7 @@ import (
 func (x *Index) openChunker() error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
-		if o, err = chunk.Parse(made, ModelTokens); err != nil {
+		if o, err = chunk.Parse(made, modelTokens); err != nil {
 			return fmt.Errorf("open index: %w", err)
 		}
 	} else if o, err = x.newChunks(); err != nil {

@@ -35,7 +35,7 @@ var olderDay = time.Date(2026, 11, 29, 7, 0, 0, 0, time.UTC)
 func TestOlderFiles(t *testing.T) {
 	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
 	older(t, f.Options.Intake)
-	kept, err := collection.KeptIn(f.Options.Intake)
+	kept, err := collection.WasGiven(f.Options.Intake)
 	if err != nil || !kept("api:d1.md") || kept("api:none.md") {
 		t.Errorf("before a process takes them over: %v", err)
 	}

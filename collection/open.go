@@ -28,7 +28,8 @@ type opening struct {
 	making  Making
 	index   string
 	model   model.Embedder
-	words   bool // search by words alone
+	words   bool         // search by words alone
+	store   store.Opener // nil: the embedded engine
 	want    IndexOptions
 	options Options
 	tell    func(text string)
@@ -48,6 +49,10 @@ func WithModel(m model.Embedder) Option {
 func WithProfile(name string, dirs ...string) Option {
 	return func(o *opening) { o.options.Profile, o.options.ProfileDirs = name, dirs }
 }
+
+// WithStore keeps the chunks in this store instead of the embedded engine. The index keeps the catalog of each store
+// apart.
+func WithStore(s store.Opener) Option { return func(o *opening) { o.store = s } }
 
 // WithWalk says which files of the folder are documents.
 func WithWalk(walk ingest.WalkOptions) Option { return func(o *opening) { o.making.Walk = walk } }
@@ -119,7 +124,7 @@ func (o *opening) open(folder string) (*Index, error) {
 	x := NewIndex(Site{Folder: folder, Where: where, Named: o.index != ""}, o.making,
 		Events{Notice: tell, Warn: tell, Quiet: true})
 	x.Answering = o.options
-	if err = x.Open(context.Background(), nil, o.want); err == nil {
+	if err = x.Open(context.Background(), o.store, o.want); err == nil {
 		err = o.sameModel(x.View, folder)
 	}
 	if err != nil {
@@ -158,8 +163,8 @@ type openedStores struct {
 	close  func() error
 }
 
-// ModelTokens returns the tokens of the built-in model of this name, or nil for another model.
-func ModelTokens(name string) chunk.Tokens {
+// modelTokens returns the tokens of the built-in model of this name, or nil for another model.
+func modelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {
 		return e.Pieces
 	}

@@ -163,7 +163,7 @@ func (x *Index) IngestOptions() ingest.Options {
 		Embedder: x.rememberingEmbedder(), Workers: x.Workers,
 		Walk:  x.Making.Walk,
 		Chunk: x.cutting, Analyzer: x.Analyzer, HideComments: x.WouldHideComments,
-		Kept: Kept(x.Where.Dir),
+		Kept: givenDocuments(x.Where.Dir),
 		Settings: func(settings *catalog.Settings) {
 			settings.Analyzer = x.Analyzer.Name()
 			settings.Chunker = x.chunker
@@ -439,7 +439,7 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 
 // recoverGiven indexes given documents that a killed server left unfinished.
 func (x *Index) recoverGiven(ctx context.Context) error {
-	if kept, err := KeptIn(x.Where.Dir); kept == nil {
+	if kept, err := wasGiven(x.Where.Dir); kept == nil {
 		return err
 	}
 	if err := x.reload(); err != nil {

@@ -169,13 +169,13 @@ func (x *Index) dropLocked(keep bool) error {
 	err = x.keepCopy(w)
 	if err == nil {
 		err = w.Replace(func(settings *catalog.Settings) {
-			guessed, found := settings.Extra[GuessedKey]
+			guessed, found := settings.Extra[guessedKey]
 			if !keep {
 				*settings, found = catalog.Settings{}, false
 			}
 			settings.Trees, settings.Extra = trees, map[string]string{remakingKey: mark}
 			if found {
-				settings.Extra[GuessedKey] = guessed
+				settings.Extra[guessedKey] = guessed
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	if err != nil || w.Unread == 0 {
 		return w, err
 	}
-	kept, err := KeptIn(x.Where.Dir)
+	kept, err := wasGiven(x.Where.Dir)
 	if err == nil && kept == nil {
 		return w, nil
 	}
@@ -227,7 +227,7 @@ func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 // keepCopy keeps a copy of a catalog that lost documents for good, or may have. Documents of programs are indexed
 // again from their own file.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
-	kept, err := KeptIn(x.Where.Dir)
+	kept, err := wasGiven(x.Where.Dir)
 	if err != nil {
 		return err
 	}

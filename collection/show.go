@@ -165,20 +165,20 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
-	spans, own := SnippetSpans(doc, &current, content, s.c.o.Passages)
+	spans, own := snippetSpans(doc, &current, content, s.c.o.Passages)
 	best := s.highlighter().Best(content, spans, own, snippet.Width)
 	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) == 0 {
 		return
 	}
-	out.Block = BlockOf(hit.Doc, content, best.At)
+	out.Block = blockOf(hit.Doc, content, best.At)
 	for _, m := range best.Matches {
 		out.Matches = append(out.Matches, spanOf(m))
 	}
 }
 
-// BlockOf returns the address of the named block at byte at of a Markdown document, or "" outside of such blocks.
-func BlockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
+// blockOf returns the address of the named block at byte at of a Markdown document, or "" outside of such blocks.
+func blockOf(doc sheaf.ID, content []byte, at int) sheaf.ID {
 	if chunk.KindOf(doc.Path()) != chunk.KindMarkdown || !bytes.ContainsRune(content, '^') {
 		return ""
 	}
@@ -199,10 +199,10 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// SnippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own of them are the
+// snippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own of them are the
 // hit's own text: the passage found by meaning (see cut), the body, the best joined chunk. The last is the whole hit
 // with its subsections. Frontmatter is shown only where it is text.
-func SnippetSpans(
+func snippetSpans(
 	doc *sheaf.Document, hit *search.Hit, content []byte, cut chunk.Passages,
 ) (spans []sheaf.Span, own int) {
 	if hit.ByMeaning && cut.Words > 0 && hit.Body.End <= len(content) {

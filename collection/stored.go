@@ -55,9 +55,9 @@ func decodeGiven(id sheaf.ID, content []byte) (doc storedDocument, err error) {
 	return doc, nil
 }
 
-// Kept finds given documents as they were given to the index in a folder, for
+// givenDocuments finds given documents as they were given to the index in a folder, for
 // ingest.Options.Kept. Of one that cannot be read the catalog's text must do.
-func Kept(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
+func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 	file := intake.Open(folder)
 	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 		var content []byte
@@ -84,9 +84,9 @@ func Kept(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bo
 	}
 }
 
-// KeptIn reports of documents whether some version of them was given to the index in a folder.
+// wasGiven reports of documents whether some version of them was given to the index in a folder.
 // It is nil when no document ever was.
-func KeptIn(folder string) (func(doc sheaf.ID) bool, error) {
+func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)

@@ -106,7 +106,7 @@ func TestDocumentsOfPieces(t *testing.T) {
 				first.Content == "" || len(model.texts) != 0 {
 				t.Errorf("fused: %+v; the model read %q", first, model.texts)
 			}
-			whole := find(t, r, collection.SearchRequest{Text: "harbor", Profile: collection.FusedProfile})
+			whole := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "rrf"})
 			if len(whole.Results) == 0 || whole.Results[0].ID != "notes:port.md" || whole.Results[0].Title == "" {
 				t.Errorf("the user's profile: %+v", whole)
 			}

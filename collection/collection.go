@@ -116,12 +116,17 @@ type Collection struct {
 
 // health is what was seen of the index since it was opened.
 type health struct {
-	agreed       atomic.Uint64 // generation that was made as Options says
-	replaced     chan struct{} // closed when another process made the index in another way
-	tellReplaced sync.Once
-	damaged      chan struct{} // closed when damage is met
-	damage       error         // and which; not to be read before
-	tellHarm     sync.Once
+	agreed atomic.Uint64 // generation that was made as Options says
+	// replaced ends when another process made the index in another way, damaged when damage is met, with the damage as
+	// its cause.
+	replaced, damaged context.Context
+	replace, damage   context.CancelCauseFunc
+}
+
+// watchHealth begins to collect what seen finds.
+func (h *health) watchHealth() {
+	h.replaced, h.replace = context.WithCancelCause(context.Background())
+	h.damaged, h.damage = context.WithCancelCause(context.Background())
 }
 
 // watch is the state of following the folders.
@@ -156,8 +161,8 @@ func New(o Options) (*Collection, error) {
 	}
 	view := o.Catalog.View()
 	defer view.Close()
-	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(&o), watch: watch{fresh: view.Docs() == 0},
-		health: health{replaced: make(chan struct{}), damaged: make(chan struct{})}}
+	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(&o), watch: watch{fresh: view.Docs() == 0}}
+	c.watchHealth()
 	if o.Local != nil { // its requests return the error
 		return c, nil
 	}
@@ -191,9 +196,9 @@ func (c *Collection) Close() error {
 // shut returns why a closed collection does not answer. Its owner may open it again.
 func (c *Collection) shut() error {
 	switch {
-	case isClosed(c.replaced):
+	case c.replaced.Err() != nil:
 		return ingest.ErrRebuilt
-	case isClosed(c.damaged):
+	case c.damaged.Err() != nil:
 		return fmt.Errorf("%w: the index is damaged, and is made again", sheaf.ErrUnavailable)
 	}
 	return fmt.Errorf("%w: the collection is closed", sheaf.ErrUnavailable)
@@ -281,37 +286,25 @@ func (c *Collection) latest() (*catalog.View, error) {
 
 // Replaced is closed when the collection sees that another process made the index in another way,
 // or is making it again. From then on it answers with that error: close it, and open it again.
-func (c *Collection) Replaced() <-chan struct{} { return c.replaced }
+func (c *Collection) Replaced() <-chan struct{} { return c.replaced.Done() }
 
 // Damaged is closed when the collection meets damage in the index. It still answers from the rest.
 // Close it, and open it again when the index is repaired.
-func (c *Collection) Damaged() <-chan struct{} { return c.damaged }
+func (c *Collection) Damaged() <-chan struct{} { return c.damaged.Done() }
 
 // Damage waits until Damaged is closed, and returns the first damage. It wraps [vfs.ErrCorrupt].
 func (c *Collection) Damage() error {
-	<-c.damaged
-	return c.damage
+	<-c.damaged.Done()
+	return context.Cause(c.damaged)
 }
 
 // seen closes Replaced or Damaged when err says so.
 func (c *Collection) seen(err error) {
 	if errors.Is(err, ingest.ErrRebuilt) {
-		c.tellReplaced.Do(func() { close(c.replaced) })
+		c.replace(err)
 	}
 	if errors.Is(err, vfs.ErrCorrupt) {
-		c.tellHarm.Do(func() {
-			c.damage = err
-			close(c.damaged)
-		})
-	}
-}
-
-func isClosed(told <-chan struct{}) bool {
-	select {
-	case <-told:
-		return true
-	default:
-		return false
+		c.damage(err)
 	}
 }
 

@@ -96,20 +96,30 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	if err != nil {
 		return nil, err
 	}
-	key, before, err := c.useKey(ctx)
+	key, before, end, err := c.begin(ctx, changes)
 	if err != nil || before != nil {
 		return before.results(), err
 	}
-	defer key.release()
-	if err := c.settle(ctx, changes); err != nil {
-		return nil, err
-	}
-	give, err := c.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer give()
+	defer end()
 	return c.carryOut(ctx, changes, entry{key: key})
+}
+
+// begin begins a request that changes documents: until end is called, the caller has the right to write. When the same
+// request was done before, begin returns what it did, and no end.
+func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestKey, before *keyRecord, end func(),
+	err error) {
+	if key, before, err = c.useKey(ctx); err != nil || before != nil {
+		return nil, before, nil, err
+	}
+	give := func() {}
+	if err = c.settle(ctx, changes); err == nil {
+		give, err = c.take(ctx)
+	}
+	if err != nil {
+		key.release()
+		return nil, nil, nil, err
+	}
+	return key, nil, func() { give(); key.release() }, nil
 }
 
 // Patch changes what is known of a document beside its text, as Write does: of the one that
@@ -135,19 +145,11 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 			return Stored{}, err
 		}
 	}
-	key, before, err := c.useKey(ctx)
-	if results := before.results(); err != nil || len(results) == 1 {
-		return append(results, Stored{})[0], err
+	key, before, end, err := c.begin(ctx, changes)
+	if err != nil || before != nil {
+		return append(before.results(), Stored{})[0], err
 	}
-	defer key.release()
-	if err := c.settle(ctx, changes); err != nil {
-		return Stored{}, err
-	}
-	give, err := c.take(ctx)
-	if err != nil {
-		return Stored{}, err
-	}
-	defer give()
+	defer end()
 	if changes[0].Put, err = c.patched(&grant, ch.ID, p); err != nil {
 		return Stored{}, err
 	}

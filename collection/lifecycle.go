@@ -12,24 +12,14 @@ import (
 	"sheaf/ingest"
 )
 
-// Need says what the work is for. It decides how long the work waits for another process that writes.
-type Need int
-
+// How long work waits for another process that writes.
 const (
-	// NeedAnswer is work before an answer. The last indexing run can replace it, so it waits only 0.5 s.
-	NeedAnswer Need = iota
-	// NeedFresh is work that nothing can replace, such as the first run. It waits 10 minutes.
-	NeedFresh
+	// NeedAnswer is for work before an answer, which the last indexing run can replace. Within this time, a server
+	// finishes indexing the same change.
+	NeedAnswer = 500 * time.Millisecond
+	// NeedFresh is for work that nothing can replace, such as the first run.
+	NeedFresh = 10 * time.Minute
 )
-
-// waits returns how long work waits for another process that writes. Within the shorter time, a server finishes
-// indexing the same change.
-func (n Need) waits() time.Duration {
-	if n == NeedAnswer {
-		return 500 * time.Millisecond
-	}
-	return 10 * time.Minute
-}
 
 const (
 	// mostTries bounds retries on an index that other processes make again and again.
@@ -56,7 +46,7 @@ type Life struct {
 //	ingest.ErrRebuilt    another process made the index again: reopen it, 5 times at most
 //	damage of our files   remake it once
 //	any other             return it
-func (l *Life) Do(ctx context.Context, need Need, work func() error) error {
+func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) error {
 	var began time.Time // of waiting
 	said, remade := false, false
 	for tries := 1; ; {
@@ -92,10 +82,10 @@ func (l *Life) Do(ctx context.Context, need Need, work func() error) error {
 
 // wait returns nil when the lock in err is free, or when another process changed something that may make the work
 // unnecessary. It returns err when the time since began is over.
-func (l *Life) wait(ctx context.Context, err error, began time.Time, need Need, said *bool) error {
+func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)
-		if waited >= need.waits() {
+		if waited >= need {
 			return err
 		}
 		if l.Notice != nil && !*said && waited >= time.Second {

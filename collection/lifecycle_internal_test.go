@@ -34,7 +34,7 @@ func TestLifeWaits(t *testing.T) {
 			tries := 0
 			err = life.Do(t.Context(), NeedAnswer, func() error {
 				tries++
-				time.Sleep(NeedAnswer.waits() + lockStep)
+				time.Sleep(NeedAnswer + lockStep)
 				if tries == 1 && c.freed {
 					time.AfterFunc(lockStep+lockStep/2, func() { _ = held.Close() })
 				}

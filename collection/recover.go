@@ -109,7 +109,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 			taken = append(taken, id)
 			continue
 		}
-		before, changing := c.changing(id)
+		before, changing, _ := c.before(id) // else it is left, and tried at the next start
 		if !changing {
 			c.given.leave(id, partial.Rejected[id])
 			continue
@@ -118,7 +118,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		if err := c.given.file.Update(func(tx *intake.Tx) error { return tx.Restore(id) }); err != nil {
 			return false, err
 		}
-		more = more || before
+		more = more || before != nil
 	}
 	taken = append(taken, deletes...)
 	if len(taken) > 0 {
@@ -134,18 +134,6 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		return true, nil
 	}
 	return false, c.finish(rejected)
-}
-
-// changing reports whether the latest change of a document may not be acknowledged, and whether
-// there was a version before it.
-func (c *Collection) changing(id sheaf.ID) (before, ok bool) {
-	_ = c.given.file.View(func(tx *intake.Tx) error { // else it is left, and tried at the next start
-		var content []byte
-		content, ok = tx.Before(id)
-		before = content != nil
-		return nil
-	})
-	return before, ok
 }
 
 // undo takes back changes that failed, where the file could not be written before.

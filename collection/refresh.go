@@ -26,7 +26,7 @@ func (x *Index) whenFree(ctx context.Context, try func() error) error {
 }
 
 // retried tries until no other process writes to the index, for at most the time of need.
-func (x *Index) retried(ctx context.Context, need Need, try func() error) error {
+func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
 }
@@ -215,7 +215,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 // ingestWhenFree waits for another process that indexes, and then indexes the rest. The error is ingest.ErrRebuilt
 // when a process began to make the index again meanwhile.
 func (x *Index) ingestWhenFree(
-	ctx context.Context, need Need, o ingest.Options,
+	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
 	err = x.retried(ctx, need, func() error {
 		if err := x.Catalog.Reload(); err != nil {

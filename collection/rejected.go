@@ -55,7 +55,7 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 		if c.given.isLeft(id) {
 			continue
 		}
-		content, err := c.before(id)
+		content, _, err := c.before(id)
 		if content == nil && err == nil {
 			continue
 		}
@@ -79,13 +79,14 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 	return out
 }
 
-// before is the version of a document before the change that is being made; nil for none.
-func (c *Collection) before(id sheaf.ID) (content []byte, err error) {
+// before returns the version of a document before its latest change, or nil. changing means that this change may not
+// be acknowledged.
+func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
-		content, _ = tx.Before(id)
+		content, changing = tx.Before(id)
 		return nil
 	})
-	return content, err
+	return content, changing, err
 }
 
 // leave notes that the store did not take a given document.

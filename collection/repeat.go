@@ -248,25 +248,10 @@ func (c *Collection) finish(rejected map[sheaf.ID]error) error {
 }
 
 func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
-	id, isTask := strings.CutPrefix(name, taskEntry)
-	sum := strings.TrimPrefix(name, keyEntry)
-	var task *keptTask
-	var key *keyRecord
+	var e entry
 	var results []Stored
 	err := c.given.file.View(func(tx *intake.Tx) (err error) {
-		if isTask {
-			if task, err = headOf(tx.Task(id)); task == nil || err != nil {
-				return err
-			}
-			return json.Unmarshal(tx.Results(id), &results)
-		}
-		content := tx.Key([]byte(sum), c.o.Now())
-		if content == nil {
-			return nil
-		}
-		key = &keyRecord{}
-		err = json.Unmarshal(content, key)
-		results = key.Results
+		e, results, err = begunEntry(tx, name, c.o.Now())
 		return err
 	})
 	if err != nil {
@@ -279,26 +264,42 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 		}
 	}
 	failure := ""
-	if failed != nil && task != nil {
-		failure = c.toldOwner(id, failed)
+	if failed != nil && e.task != nil {
+		failure = c.toldOwner(e.task.ID, failed)
 	}
 	return c.given.file.Update(func(tx *intake.Tx) error {
-		if err := tx.Ended([]byte(name)); err != nil {
-			return err
+		if e.name() == nil { // it was forgotten by now
+			return tx.Ended([]byte(name))
 		}
-		switch {
-		case task != nil && failed != nil:
-			return task.fail(failure, c.o.Now().UTC()).write(tx)
-		case task != nil:
-			return task.done(results, c.o.Now().UTC()).write(tx)
-		case key != nil && failed != nil:
-			return tx.DropKey([]byte(sum))
-		case key != nil:
-			key.Results, key.Done = results, true
-			return putKey(tx, []byte(sum), key, c.o.Now())
+		if failed != nil {
+			return e.refuse(tx, failure, c.o.Now().UTC())
 		}
-		return nil // it was forgotten by now
+		return e.end(tx, results, c.o.Now().UTC())
 	})
+}
+
+// begunEntry returns the entry with this name and what its change will have done; no entry when it was forgotten.
+func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
+	if id, ok := strings.CutPrefix(name, taskEntry); ok {
+		if e.task, err = headOf(tx.Task(id)); e.task == nil || err != nil {
+			return e, nil, err
+		}
+		return e, results, json.Unmarshal(tx.Results(id), &results)
+	}
+	key := strings.TrimPrefix(name, keyEntry)
+	content := tx.Key([]byte(key), now)
+	if content == nil {
+		return e, nil, nil
+	}
+	var r keyRecord
+	if err := json.Unmarshal(content, &r); err != nil {
+		return e, nil, err
+	}
+	e.key = &requestKey{at: r.At}
+	copy(e.key.Name[:], key)
+	sum, err := hex.DecodeString(r.Request)
+	copy(e.key.Request[:], sum)
+	return e, r.Results, err
 }
 
 // partOf is an error when a part of what was begun is rejected.

@@ -59,19 +59,19 @@ func (f Finder) data() string {
 // Own returns the place in the data folder of the index for exactly this folder, which may not exist.
 func (f Finder) Own(folder string) Location {
 	if f.Index != "" {
-		return f.at(folder, f.Index, false)
+		return at(folder, f.Index, false)
 	}
 	sum := sha256.Sum256([]byte(folder))
 	name := plainName(filepath.Base(folder)) + "-" + hex.EncodeToString(sum[:8])
-	return f.at(folder, filepath.Join(f.data(), name), false)
+	return at(folder, filepath.Join(f.data(), name), false)
 }
 
 // Inside returns the place of the index inside folder.
 func (f Finder) Inside(folder string) Location {
-	return f.at(folder, filepath.Join(folder, HereName), true)
+	return at(folder, filepath.Join(folder, HereName), true)
 }
 
-func (f Finder) at(root, dir string, here bool) Location {
+func at(root, dir string, here bool) Location {
 	_, err := os.Stat(filepath.Join(dir, recordName))
 	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
 }
@@ -80,8 +80,7 @@ func (f Finder) at(root, dir string, here bool) Location {
 func (l Location) Store(address string) Location {
 	sum := sha256.Sum256([]byte(address))
 	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
-	_, err := os.Stat(filepath.Join(dir, recordName))
-	return Location{Root: l.Root, Dir: dir, Here: l.Here, Exists: err == nil}
+	return at(l.Root, dir, l.Here)
 }
 
 // Find returns the index that serves folder: the nearest one for the folder or a folder above it, or the place for a
@@ -115,7 +114,7 @@ func (f Finder) named(folder string) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	loc := f.at(folder, dir, false)
+	loc := at(folder, dir, false)
 	if !loc.Exists {
 		return loc, vacant(dir)
 	}

@@ -85,7 +85,10 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 // has no command in a line of its own. What comes out is to be read: a text of several lines
 // may hold what looks like the command.
 func edited(entry, newline string, s Server) (text string, ok bool) {
-	values := map[string]string{"command": quoteTOML(s.Command), "args": argsTOML(s)}
+	values, err := valuesTOML(s)
+	if err != nil {
+		return "", false
+	}
 	lines := strings.SplitAfter(entry, "\n")
 	var out strings.Builder
 	for i := 0; i < len(lines); i++ {
@@ -143,22 +146,14 @@ func valueEnd(text string) int {
 	return -1
 }
 
-// argsTOML is a list of arguments.
-func argsTOML(s Server) string {
-	args := make([]string, len(s.Args))
-	for i, arg := range s.Args {
-		args[i] = quoteTOML(arg)
-	}
-	return "[" + strings.Join(args, ", ") + "]"
-}
-
 // entryTOML is an entry as a table, with what the one before says beside how the server
 // is started.
 func entryTOML(list, header string, s Server, before any) (string, error) {
-	own := header + "\ncommand = " + quoteTOML(s.Command) + "\nargs = " + argsTOML(s)
+	values, err := valuesTOML(s)
+	own := header + "\ncommand = " + values["command"] + "\nargs = " + values["args"]
 	kept, ok := before.(map[string]any)
 	if !ok || kept["command"] == nil { // one of a server that is reached otherwise
-		return own, nil
+		return own, err
 	}
 	kept = maps.Clone(kept)
 	delete(kept, "command")
@@ -166,7 +161,7 @@ func entryTOML(list, header string, s Server, before any) (string, error) {
 	var text strings.Builder
 	encoder := toml.NewEncoder(&text)
 	encoder.Indent = ""
-	err := encoder.Encode(map[string]any{list: map[string]any{s.Name: kept}})
+	err = errors.Join(err, encoder.Encode(map[string]any{list: map[string]any{s.Name: kept}}))
 	_, below, _ := strings.Cut(text.String(), header+"\n")
 	if strings.HasPrefix(below, "[") {
 		below = "\n" + below
@@ -226,90 +221,33 @@ type table struct {
 	path []string
 }
 
-// tablesOf are the headers of a text, in order; not what looks like one inside
-// texts and lists of several lines.
+// tablesOf lists the headers of a valid text, in order. A line begins a table only if the text before it can be read
+// alone: texts and lists of several lines may hold what looks like a header.
 func tablesOf(text string) []table {
 	var out []table
-	depth, line := 0, 0
-	skip := func(from int, end string) int { // behind end, or at the end of the text
-		if n := strings.Index(text[from:], end); n >= 0 {
-			return from + n + len(end)
-		}
-		return len(text)
-	}
-	for i := 0; i < len(text); {
-		rest := text[i:]
-		switch c := text[i]; {
-		case c == '\n':
-			line = i + 1
-			i++
-		case c == '#':
-			i = skip(i, "\n")
-			line = i
-		case c == '[' && depth == 0 && strings.TrimSpace(text[line:i]) == "":
-			header, _, _ := strings.Cut(text[line:], "\n")
+	at := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "[") {
 			var ignored map[string]any
-			if meta, err := toml.Decode(strings.TrimSuffix(header, "\r"), &ignored); err == nil && len(meta.Keys()) > 0 {
-				out = append(out, table{line, meta.Keys()[len(meta.Keys())-1]})
+			header, err := toml.Decode(line, &ignored)
+			if _, before := decode(text[:at]); err == nil && before == nil && len(header.Keys()) > 0 {
+				out = append(out, table{at, header.Keys()[len(header.Keys())-1]})
 			}
-			i = skip(i, "\n")
-			line = i
-		case strings.HasPrefix(rest, "'''"):
-			i = more(text, skip(i+3, "'''"), '\'')
-		case c == '\'':
-			i = skip(i+1, "'")
-		case strings.HasPrefix(rest, `"""`):
-			i = more(text, quoted(text, i+3, `"""`), '"')
-		case c == '"':
-			i = quoted(text, i+1, `"`)
-		default:
-			switch c {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth--
-			}
-			i++
 		}
+		at += len(line)
 	}
 	return out
 }
 
-// quoted is behind the end of a text with escapes that begins at i.
-func quoted(text string, i int, end string) int {
-	for i < len(text) && !strings.HasPrefix(text[i:], end) {
-		if text[i] == '\\' {
-			i++
+// valuesTOML are the values that start a server, by key.
+func valuesTOML(s Server) (map[string]string, error) {
+	values := map[string]string{}
+	for key, value := range map[string]any{"command": s.Command, "args": append([]string{}, s.Args...)} {
+		var b strings.Builder
+		if err := toml.NewEncoder(&b).Encode(map[string]any{key: value}); err != nil {
+			return nil, err
 		}
-		i++
+		values[key] = strings.TrimSpace(strings.TrimPrefix(b.String(), key+" = "))
 	}
-	return min(i+len(end), len(text))
-}
-
-// more is behind the quotes that follow those that end a text of several lines, two at
-// most: they are the last of the text itself.
-func more(text string, i int, quote byte) int {
-	for n := 0; n < 2 && i < len(text) && text[i] == quote; n++ {
-		i++
-	}
-	return i
-}
-
-// quoteTOML writes a basic string of TOML.
-func quoteTOML(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return values, nil
 }

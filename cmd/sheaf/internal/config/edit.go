@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,10 +174,11 @@ func pairsOf(node ast.Node) []*ast.MappingValueNode {
 }
 
 func scalarText(key *Key, values []string) string {
-	if key.Kind != KindList {
-		if key.Kind == KindText {
-			return quote(values[0])
-		}
+	switch key.Kind {
+	case KindList:
+	case KindText:
+		return quote(values[0])
+	default:
 		return values[0]
 	}
 	quoted := make([]string, len(values))
@@ -205,26 +207,18 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
+// sameBut reports whether only the value of name differs, and after has it.
 func sameBut(before, after []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}
 		for _, e := range entries {
-			if e.key != name {
-				m[e.key] = fmt.Sprintf("%T %v", e.value, e.value)
-			}
+			m[e.key] = fmt.Sprintf("%T %v", e.value, e.value)
 		}
 		return m
 	}
-	b, a := values(before), values(after)
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range b {
-		if a[k] != v {
-			return false
-		}
-	}
-	return slices.ContainsFunc(after, func(e entry) bool { return e.key == name })
+	was, is := values(before), values(after)
+	was[name] = is[name]
+	return is[name] != "" && maps.Equal(was, is)
 }
 
 func replaceFile(path string, content []byte) error {

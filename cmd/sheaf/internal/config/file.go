@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"sheaf/internal/yamlfile"
 	"slices"
 	"strings"
 
@@ -11,13 +10,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"sheaf"
+	"sheaf/internal/yamlfile"
 )
 
-// maxBytes and maxDepth are far above what a configuration needs.
-const (
-	maxBytes = 1 << 20
-	maxDepth = 20
-)
+// maxDepth is far above what a configuration needs.
+const maxDepth = 20
 
 // entry is one key of a file with its value: a string, or a []string for a
 // list.
@@ -64,7 +61,7 @@ func parseFile(path string, content []byte) ([]entry, error) {
 // parseYAML turns every fault of the text into an error with the place: files may come
 // from anybody.
 func parseYAML(path string, content []byte) (*ast.File, error) {
-	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxBytes, Depth: maxDepth})
+	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
 	var fault *yamlfile.Fault
 	if errors.As(err, &fault) {
 		return nil, sheaf.Invalidf("%s:%d:%d: %s", path, max(fault.Line, 1), max(fault.Column, 1), fault.Text)
@@ -73,24 +70,18 @@ func parseYAML(path string, content []byte) (*ast.File, error) {
 }
 
 func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, error) {
-	var pairs []*ast.MappingValueNode
-	switch node := node.(type) {
-	case *ast.MappingNode:
-		pairs = node.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{node}
-	default:
+	if _, ok := node.(ast.MapNode); !ok {
 		return nil, faultAt(path, node, fmt.Sprintf("%s: want keys with values, as in \"limit: 10\"", nodeName(node)))
 	}
-	for _, pair := range pairs {
+	for _, pair := range pairsOf(node) {
 		name, err := scalar(path, pair.Key)
 		if err != nil {
 			return nil, err
 		}
 		name = prefix + name
-		switch value := pair.Value.(type) {
-		case *ast.MappingNode, *ast.MappingValueNode:
-			if entries, err = appendMap(entries, path, name+".", value); err != nil {
+		switch pair.Value.(type) {
+		case ast.MapNode:
+			if entries, err = appendMap(entries, path, name+".", pair.Value); err != nil {
 				return nil, err
 			}
 			continue

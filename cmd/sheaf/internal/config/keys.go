@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -299,13 +300,8 @@ var keys = []Key{
 	{Name: "embedder.passage_prefix",
 		Help:  "put before passages, as some models want",
 		field: func(v *Values) any { return &v.Embedder.PassagePrefix }},
-	{Name: "embedder.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"),
-		Help:  "environment variable that holds the endpoint's key",
-		field: func(v *Values) any { return &v.Embedder.KeyEnv }},
-	{Name: "embedder.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
-		Help:  "file that holds the endpoint's key",
-		field: func(v *Values) any { return &v.Embedder.KeyFile }},
+	keyEnv("embedder.", "the endpoint's key", func(v *Values) any { return &v.Embedder.KeyEnv }),
+	keyFile("embedder.", "the endpoint's key", func(v *Values) any { return &v.Embedder.KeyFile }),
 	{Name: "chat.url", trust: anyValue("it names an endpoint that queries are sent to"),
 		Help: "base address of an OpenAI-compatible chat endpoint that puts queries in other words, for profiles that " +
 			"ask for it; empty for none",
@@ -313,13 +309,8 @@ var keys = []Key{
 	{Name: "chat.model", trust: anyValue(choosesModel),
 		Help:  "chat model at that endpoint",
 		field: func(v *Values) any { return &v.Chat.Model }},
-	{Name: "chat.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"),
-		Help:  "environment variable that holds the chat endpoint's key",
-		field: func(v *Values) any { return &v.Chat.KeyEnv }},
-	{Name: "chat.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
-		Help:  "file that holds the chat endpoint's key",
-		field: func(v *Values) any { return &v.Chat.KeyFile }},
+	keyEnv("chat.", "the chat endpoint's key", func(v *Values) any { return &v.Chat.KeyEnv }),
+	keyFile("chat.", "the chat endpoint's key", func(v *Values) any { return &v.Chat.KeyFile }),
 	{Name: "reranker.url", trust: anyValue("it names an endpoint that queries and texts are sent to"),
 		Help: "base address of a reranking endpoint, such as http://localhost:8080/v1, for profiles that ask for it; " +
 			"empty for none",
@@ -331,13 +322,8 @@ var keys = []Key{
 		Default: string(openai.ShapeCohere),
 		Help:    "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)",
 		field:   func(v *Values) any { return &v.Reranker.Shape }},
-	{Name: "reranker.key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"),
-		Help:  "environment variable that holds the reranking endpoint's key",
-		field: func(v *Values) any { return &v.Reranker.KeyEnv }},
-	{Name: "reranker.key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
-		Help:  "file that holds the reranking endpoint's key",
-		field: func(v *Values) any { return &v.Reranker.KeyFile }},
+	keyEnv("reranker.", "the reranking endpoint's key", func(v *Values) any { return &v.Reranker.KeyEnv }),
+	keyFile("reranker.", "the reranking endpoint's key", func(v *Values) any { return &v.Reranker.KeyFile }),
 	{Name: "profile", Flag: "profile", Default: "sheaf", trust: outsideFile,
 		Help:  "ranking profile: a name, or a path that ends in .yaml",
 		field: func(v *Values) any { return &v.Profile }},
@@ -378,13 +364,8 @@ var keys = []Key{
 		Help: "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; " +
 			"empty, or embedded, for the engine on this machine",
 		field: func(v *Values) any { return &v.Store.URL }},
-	{Name: "store_key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"),
-		Help:  "environment variable that holds the store's password, key or token",
-		field: func(v *Values) any { return &v.Store.KeyEnv }},
-	{Name: "store_key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
-		Help:  "file that holds the store's password, key or token",
-		field: func(v *Values) any { return &v.Store.KeyFile }},
+	keyEnv("store_", "the store's password, key or token", func(v *Values) any { return &v.Store.KeyEnv }),
+	keyFile("store_", "the store's password, key or token", func(v *Values) any { return &v.Store.KeyFile }),
 	{Name: "store_ca_file", Path: true, trust: anyValue("it chooses which servers are trusted"),
 		Help:  "certificates, PEM, that the store's own is checked with; empty for those that the system trusts",
 		field: func(v *Values) any { return &v.Store.CAFile }},
@@ -401,6 +382,19 @@ var keys = []Key{
 	{Name: "data_dir", Path: true, trust: outsideFolder,
 		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
 		field: func(v *Values) any { return &v.DataDir }},
+}
+
+// keyEnv is the setting that names the environment variable of a secret.
+func keyEnv(prefix, secret string, field func(*Values) any) Key {
+	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
+		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret,
+		field: field}
+}
+
+// keyFile is the setting that names the file of a secret.
+func keyFile(prefix, secret string, field func(*Values) any) Key {
+	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
+		Help: "file that holds " + secret, field: field}
 }
 
 func wrongMethod(text string) error {
@@ -525,21 +519,7 @@ func (k *Key) Variable() string {
 }
 
 // Value is k's setting in v: a string, int, int64, bool or []string.
-func (k *Key) Value(v *Values) any {
-	switch p := k.field(v).(type) {
-	case *string:
-		return *p
-	case *int:
-		return *p
-	case *int64:
-		return *p
-	case *bool:
-		return *p
-	case *[]string:
-		return *p
-	}
-	return nil
-}
+func (k *Key) Value(v *Values) any { return reflect.ValueOf(k.field(v)).Elem().Interface() }
 
 // Format writes k's setting in v as it would stand in the environment.
 func (k *Key) Format(v *Values) string {
@@ -560,19 +540,10 @@ func (k *Key) needsTrust(value any, dir string) string {
 	return k.trust(value, dir)
 }
 
+// assign sets k in v to what parse returned.
 func (k *Key) assign(v *Values, parsed any) {
-	switch p := k.field(v).(type) {
-	case *string:
-		*p = parsed.(string)
-	case *int:
-		*p = int(parsed.(int64))
-	case *int64:
-		*p = parsed.(int64)
-	case *bool:
-		*p = parsed.(bool)
-	case *[]string:
-		*p = parsed.([]string)
-	}
+	field := reflect.ValueOf(k.field(v)).Elem()
+	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))
 }
 
 func (k *Key) join(values []string) any {
@@ -619,7 +590,7 @@ func (k *Key) parse(value any) (any, error) {
 		}
 		return n, nil
 	case KindSize:
-		n, err := ParseSize(text)
+		n, err := parseSize(text)
 		if err != nil || n < k.Min || n > k.Max {
 			return nil, fmt.Errorf("is %q: must be a size such as %s, within %s..%s", text, k.Default, formatSize(k.Min),
 				formatSize(k.Max))
@@ -661,9 +632,9 @@ var sizeUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
 }
 
-// ParseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M
+// parseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M
 // (10,485,760), letter case of the unit as written here.
-func ParseSize(text string) (int64, error) {
+func parseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range sizeUnits {
 		if rest, ok := strings.CutSuffix(number, u.suffix); ok {

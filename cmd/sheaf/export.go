@@ -142,7 +142,7 @@ add its schemas and the two documents to an application of your own.`,
 
 func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField, dir,
 	name string) error {
-	o, err := t.Vespa(an, fields, false)
+	o, err := t.Vespa(an, fields, store.Make)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,15 @@ type Target struct {
 	hosts   []string
 	secure  bool
 	options url.Values
+	values  values
 	secrets Secrets
+}
+
+// values are the options of an address that are not texts.
+type values struct {
+	numbers map[string]float64
+	flags   map[string]bool
+	timeout time.Duration
 }
 
 // Kinds are the schemes of addresses.
@@ -135,26 +143,53 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if t.Named = t.Place != ""; !t.Named {
 		t.Place = t.defaultPlace(name)
 	}
-	return t, t.checkOptions()
+	return t, t.readOptions()
 }
 
-// checkOptions refuses values of options that cannot be read.
-func (t *Target) checkOptions() error {
+// readOptions reads the options that are not texts. It refuses values that cannot be read.
+func (t *Target) readOptions() (err error) {
+	t.values = values{numbers: map[string]float64{}, flags: map[string]bool{}}
 	for _, key := range known[t.Kind] {
-		var err error
-		switch {
-		case key == "timeout":
-			_, err = t.timeout()
-		case key == "rls", key == "hybrid", key == "hnsw" && t.Kind != "postgres":
-			_, err = t.flag(key)
-		case slices.Contains([]string{"hnsw", "k1", "b", "shards", "replicas", "feeds"}, key):
-			_, err = t.number(key)
+		text := t.options.Get(key)
+		if text == "" {
+			continue
 		}
-		if err != nil {
-			return err
+		want := ""
+		switch key {
+		case "timeout":
+			if t.values.timeout, err = time.ParseDuration(text); err != nil || t.values.timeout <= 0 {
+				want = "a time such as 30s"
+			}
+		case "rls", "hybrid":
+			want = t.readFlag(key, text)
+		case "hnsw":
+			if t.Kind != "postgres" {
+				want = t.readFlag(key, text)
+				break
+			}
+			fallthrough
+		case "k1", "b", "shards", "replicas", "feeds":
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(n >= 0 && n <= 1e6) {
+				want = "a number from 0 on"
+			}
+			t.values.numbers[key] = n
+		}
+		if want != "" {
+			return sheaf.Invalidf("store %s: %s is %q: must be %s", t, key, text, want)
 		}
 	}
 	return nil
+}
+
+// readFlag reads an option that is on or off. It returns what the text must be, "" when it is that.
+func (t *Target) readFlag(key, text string) (want string) {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return "true or false"
+	}
+	t.values.flags[key] = on
+	return ""
 }
 
 // cutHosts leaves the first of several hosts in an address, and returns them all; nil when there are
@@ -256,11 +291,12 @@ func (t *Target) As(alias string) (*Target, error) {
 // Open opens the store.
 func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (store.Backend, error) {
-	st, err := t.open(ctx, a, vectors, access)
+	s, err := t.server(a, vectors, access)
 	if err != nil {
 		return nil, advise(err)
 	}
-	return st, nil
+	st, err := s.open(ctx)
+	return st, advise(err)
 }
 
 // advise says what to do about a certificate that is not trusted.
@@ -280,190 +316,120 @@ func advise(err error) error {
 	return err
 }
 
-func (t *Target) open(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField,
-	access store.Access) (store.Backend, error) {
+// server does what all kinds of stores can do with one store.
+type server struct {
+	open    func(context.Context) (store.Backend, error)
+	examine func(context.Context) []store.Finding
+	drop    func(context.Context) error
+	export  func() (any, error) // returns SQL, or what is written as JSON
+}
+
+// serverOf returns the server of a package of stores, with its options.
+func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, error),
+	examine func(context.Context, O) []store.Finding, drop func(context.Context, O) error,
+	export func() (any, error)) *server {
+	return &server{
+		open: func(ctx context.Context) (store.Backend, error) {
+			st, err := open(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			return st, nil
+		},
+		examine: func(ctx context.Context) []store.Finding { return examine(ctx, o) },
+		drop:    func(ctx context.Context) error { return drop(ctx, o) },
+		export:  export,
+	}
+}
+
+// server returns the server of the target.
+func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (*server, error) {
 	switch t.Kind {
 	case "postgres":
-		o, err := t.postgresOptions(a, vectors, access == store.ReadOnly)
-		if err != nil {
-			return nil, err
-		}
-		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
-		return postgres.Open(ctx, o)
+		o, err := t.postgresOptions(a, vectors, access)
+		drop := func(ctx context.Context, o postgres.Options) error { return postgres.Drop(ctx, o.URL, o.Schema) }
+		return serverOf(o, postgres.Open, postgres.Examine, drop, func() (any, error) { return o.SQL() }), err
 	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, access == store.ReadOnly)
-		if err != nil {
-			return nil, err
-		}
-		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
-		return weaviate.Open(ctx, o)
+		o, err := t.weaviateOptions(a, vectors, access)
+		return serverOf(o, weaviate.Open, weaviate.Examine, weaviate.Drop, func() (any, error) { return o.Bodies() }), err
 	case "vespa":
-		o, err := t.Vespa(a, vectors, access == store.ReadOnly)
-		if err != nil {
-			return nil, err
-		}
-		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
-		return vespa.Open(ctx, o)
+		o, err := t.Vespa(a, vectors, access)
+		return serverOf(o, vespa.Open, vespa.Examine, vespa.Drop, func() (any, error) {
+			return nil, fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t,
+				sheaf.ErrUnsupported)
+		}), err
 	default:
-		o, err := t.elasticOptions(a, vectors, access == store.ReadOnly)
-		if err != nil {
-			return nil, err
-		}
-		o.Existing, o.ListOnly = access == store.Existing, access == store.ListOnly
-		return opensearch.Open(ctx, o)
+		o, err := t.elasticOptions(a, vectors, access)
+		return serverOf(o, opensearch.Open, opensearch.Examine, opensearch.Drop,
+			func() (any, error) { return o.Bodies() }), err
 	}
 }
 
 // Examine looks at the server and what is there for us.
 func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
-	findings := t.examine(ctx, a, vectors)
+	s, err := t.server(a, vectors, store.ReadOnly)
+	findings := []store.Finding{{Check: "settings", Err: err}}
+	if err == nil {
+		findings = s.examine(ctx)
+	}
 	for i := range findings {
 		findings[i].Err = advise(findings[i].Err)
 	}
 	return findings
 }
 
-func (t *Target) examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
-	fault := func(err error) []store.Finding { return []store.Finding{{Check: "settings", Err: err}} }
-	switch t.Kind {
-	case "postgres":
-		o, err := t.postgresOptions(a, vectors, true)
-		if err != nil {
-			return fault(err)
-		}
-		return postgres.Examine(ctx, o)
-	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, true)
-		if err != nil {
-			return fault(err)
-		}
-		return weaviate.Examine(ctx, o)
-	case "vespa":
-		o, err := t.Vespa(a, vectors, true)
-		if err != nil {
-			return fault(err)
-		}
-		return vespa.Examine(ctx, o)
-	default:
-		o, err := t.elasticOptions(a, vectors, true)
-		if err != nil {
-			return fault(err)
-		}
-		return opensearch.Examine(ctx, o)
-	}
-}
-
-func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (postgres.Options,
-	error) {
-	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField,
+	access store.Access) (postgres.Options, error) {
+	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
+		HNSW: int(t.values.numbers["hnsw"]), RowSecurity: t.values.flags["rls"], Timeout: t.values.timeout,
+		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
 	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
 		if _, err := trusted(t.secrets.CAFile); err != nil {
 			return o, err
 		}
 	}
-	if _, err := t.certificates(); err != nil {
-		return o, err
-	}
-	hnsw, err := t.number("hnsw")
-	if err != nil {
-		return o, err
-	}
-	o.HNSW = int(hnsw)
-	if o.RowSecurity, err = t.flag("rls"); err != nil {
-		return o, err
-	}
-	o.Timeout, err = t.timeout()
+	_, err := t.certificates()
 	return o, err
 }
 
 // Vespa are the options of a store in Vespa.
-func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (vespa.Options, error) {
-	o := vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors,
-		ReadOnly: readOnly}
+func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (o vespa.Options,
+	err error) {
+	o = vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors,
+		Feeds: int(t.values.numbers["feeds"]), HNSW: t.values.flags["hnsw"], Timeout: t.values.timeout,
+		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
 		o.Config = scheme + "://" + config
 	}
-	var err error
-	if o.Client, err = t.client(); err != nil {
-		return o, err
-	}
-	if o.K1, o.B, err = t.bm25(); err != nil {
-		return o, err
-	}
-	feeds, err := t.number("feeds")
-	if err != nil {
-		return o, err
-	}
-	o.Feeds = int(feeds)
-	if o.HNSW, err = t.flag("hnsw"); err != nil {
-		return o, err
-	}
-	o.Timeout, err = t.timeout()
+	o.K1, o.B = t.bm25()
+	o.Client, err = t.client()
 	return o, err
 }
 
-// Export is what one would need to make the place by hand: SQL, or JSON. It asks no
-// server.
+// Export returns what makes the place by hand: SQL, or JSON. It asks no server.
 func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (string, error) {
-	var body any
-	switch t.Kind {
-	case "postgres":
-		o, err := t.postgresOptions(a, vectors, false)
-		if err != nil {
-			return "", err
-		}
-		return o.SQL()
-	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, false)
-		if err != nil {
-			return "", err
-		}
-		if body, err = o.Bodies(); err != nil {
-			return "", err
-		}
-	case "vespa":
-		return "", fmt.Errorf("store %s: %w: an application package is a folder: sheaf export vespa-app DIR", t,
-			sheaf.ErrUnsupported)
-	default:
-		keyed := *t
-		keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused") // no server is asked
-		o, err := keyed.elasticOptions(a, vectors, false)
-		if err != nil {
-			return "", err
-		}
-		if body, err = o.Bodies(); err != nil {
-			return "", err
-		}
+	keyed := *t
+	keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused")
+	s, err := keyed.server(a, vectors, store.Make)
+	if err != nil {
+		return "", err
 	}
-	out, err := json.MarshalIndent(body, "", "  ")
+	made, err := s.export()
+	if sql, ok := made.(string); ok || err != nil {
+		return sql, err
+	}
+	out, err := json.MarshalIndent(made, "", "  ")
 	return string(out) + "\n", err
 }
 
 // Drop removes what the store holds, schema, index or class and all.
 func (t *Target) Drop(ctx context.Context) error {
-	switch t.Kind {
-	case "postgres":
-		return postgres.Drop(ctx, t.postgres(), t.Place)
-	case "weaviate":
-		o, err := t.weaviateOptions(nil, nil, false)
-		if err != nil {
-			return err
-		}
-		return weaviate.Drop(ctx, o)
-	case "vespa":
-		o, err := t.Vespa(nil, nil, false)
-		if err != nil {
-			return err
-		}
-		return vespa.Drop(ctx, o)
-	default:
-		o, err := t.elasticOptions(nil, nil, false)
-		if err != nil {
-			return err
-		}
-		return opensearch.Drop(ctx, o)
+	s, err := t.server(nil, nil, store.Make)
+	if err != nil {
+		return err
 	}
+	return s.drop(ctx)
 }
 
 // postgres is the address as the driver reads it.
@@ -494,9 +460,12 @@ func (t *Target) postgres() string {
 	return u.String()
 }
 
-func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (opensearch.Options,
-	error) {
-	o := opensearch.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors, ReadOnly: readOnly}
+func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField,
+	access store.Access) (o opensearch.Options, err error) {
+	o = opensearch.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors,
+		Shards: int(t.values.numbers["shards"]), Replicas: int(t.values.numbers["replicas"]),
+		HNSW: t.values.flags["hnsw"], Timeout: t.values.timeout,
+		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = opensearch.Elasticsearch
 	}
@@ -514,42 +483,21 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorFiel
 	default:
 		o.APIKey = t.secrets.Key
 	}
-	var err error
-	if o.Client, err = t.client(); err != nil {
-		return o, err
-	}
-	numbers := map[string]float64{}
-	for _, key := range []string{"shards", "replicas"} {
-		if numbers[key], err = t.number(key); err != nil {
-			return o, err
-		}
-	}
-	o.Shards, o.Replicas = int(numbers["shards"]), int(numbers["replicas"])
 	if t.options.Has("replicas") && o.Replicas == 0 {
 		o.Replicas = opensearch.NoReplicas
 	}
-	if o.K1, o.B, err = t.bm25(); err != nil {
-		return o, err
-	}
-	if o.HNSW, err = t.flag("hnsw"); err != nil {
-		return o, err
-	}
-	o.Timeout, err = t.timeout()
+	o.K1, o.B = t.bm25()
+	o.Client, err = t.client()
 	return o, err
 }
 
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField, readOnly bool) (weaviate.Options,
-	error) {
-	o := weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors,
-		ReadOnly: readOnly}
-	var err error
-	if o.Client, err = t.client(); err != nil {
-		return o, err
-	}
-	if o.K1, o.B, err = t.bm25(); err != nil {
-		return o, err
-	}
-	o.Timeout, err = t.timeout()
+func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField,
+	access store.Access) (o weaviate.Options, err error) {
+	o = weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors,
+		Timeout: t.values.timeout, ReadOnly: access == store.ReadOnly, Existing: access == store.Existing,
+		ListOnly: access == store.ListOnly}
+	o.K1, o.B = t.bm25()
+	o.Client, err = t.client()
 	return o, err
 }
 
@@ -607,55 +555,14 @@ func trusted(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-func (t *Target) flag(key string) (bool, error) {
-	text := t.options.Get(key)
-	if text == "" {
-		return false, nil
-	}
-	on, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, sheaf.Invalidf("store %s: %s is %q: must be true or false", t, key, text)
-	}
-	return on, nil
-}
-
-func (t *Target) number(key string) (float64, error) {
-	text := t.options.Get(key)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= 0 && n <= 1e6) {
-		return 0, sheaf.Invalidf("store %s: %s is %q: must be a number from 0 on", t, key, text)
-	}
-	return n, nil
-}
-
-// bm25 are the parameters of the address; when one is named, the other is the usual one.
-func (t *Target) bm25() (k1, b float64, err error) {
-	if k1, err = t.number("k1"); err != nil {
-		return 0, 0, err
-	}
-	if b, err = t.number("b"); err != nil {
-		return 0, 0, err
-	}
+// bm25 returns the parameters of the address. If one is named, the other is the default.
+func (t *Target) bm25() (k1, b float64) {
+	k1, b = t.values.numbers["k1"], t.values.numbers["b"]
 	switch {
 	case t.options.Get("k1") == "" && t.options.Get("b") != "":
 		k1 = store.DefaultK1
 	case t.options.Get("k1") != "" && t.options.Get("b") == "":
 		b = store.DefaultB
 	}
-	return k1, b, nil
-}
-
-func (t *Target) timeout() (time.Duration, error) {
-	text := t.options.Get("timeout")
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return 0, sheaf.Invalidf("store %s: timeout is %q: must be a time such as 30s", t, text)
-	}
-	return d, nil
+	return k1, b
 }

@@ -55,8 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestDriverAddress: what is ours stays out of what the driver gets, and secrets
-// come in only there.
+// TestBM25: an address that names one parameter takes the default of the other.
 func TestBM25(t *testing.T) {
 	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},
 		"?k1=0.9&b=0": {0.9, 0}} {
@@ -64,12 +63,13 @@ func TestBM25(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k1, b, err := target.bm25(); err != nil || k1 != want[0] || b != want[1] {
-			t.Errorf("%q: k1 %v, b %v, %v: want %v", options, k1, b, err, want)
+		if k1, b := target.bm25(); k1 != want[0] || b != want[1] {
+			t.Errorf("%q: k1 %v, b %v: want %v", options, k1, b, want)
 		}
 	}
 }
 
+// TestDriverAddress: the driver gets its own options and the secrets, and none of our options.
 func TestDriverAddress(t *testing.T) {
 	got, err := Parse("postgres://me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", "x",
 		Secrets{Key: "p@ss", CAFile: "/ca.pem"})
@@ -173,7 +173,7 @@ func TestCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := target.Vespa(nil, nil, false)
+		o, err := target.Vespa(nil, nil, store.Make)
 		if err != nil {
 			return err
 		}

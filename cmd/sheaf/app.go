@@ -92,11 +92,17 @@ func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 		return nil, err
 	}
 	a.describeStreams(c.Color)
-	for _, n := range c.Notices {
-		a.notice("%s", n)
-	}
+	a.notices(c.Notices...)
 	a.config = c
 	return c, nil
+}
+
+// folderSettings returns the folder that the command works on, with its settings.
+func (a *app) folderSettings(cmd *cobra.Command) (folder string, c *config.Config, err error) {
+	if folder, err = a.commandFolder(); err == nil {
+		c, err = a.settings(cmd, folder)
+	}
+	return folder, c, err
 }
 
 func flagValues(f *pflag.Flag) []string {
@@ -116,6 +122,13 @@ func trust() *config.Trust {
 func (a *app) notice(format string, args ...any) {
 	text := wording.Clean(fmt.Sprintf(format, args...))
 	fmt.Fprintln(a.stderr, a.err.Paint(terminal.Notice, "note:")+" "+text)
+}
+
+// notices prints notes.
+func (a *app) notices(texts ...string) {
+	for _, text := range texts {
+		a.notice("%s", text)
+	}
 }
 
 // warn prints a note once, and adds it to the warnings in JSON.

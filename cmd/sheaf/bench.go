@@ -155,12 +155,8 @@ func (o *benchOptions) write(report *benchmark.Report) error {
 		if name == "" {
 			continue
 		}
-		f, err := os.Create(name)
-		if err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
-		if err := errors.Join(content(f), f.Close()); err != nil {
-			return fmt.Errorf("write the report: %w", err)
+		if err := writeFile(name, content); err != nil {
+			return err
 		}
 	}
 	return nil

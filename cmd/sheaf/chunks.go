@@ -104,7 +104,7 @@ type linkJSON struct {
 func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
 		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
-		Span: spanOf(c.Span), Body: spanOf(c.Body), SiblingCount: c.SiblingCount,
+		Span: span(c.Span), Body: span(c.Body), SiblingCount: c.SiblingCount,
 		Tags: orEmpty(c.Tags), Links: make([]linkJSON, len(c.Links)), Members: c.Members,
 	}
 	if c.Parent != "" {
@@ -114,7 +114,7 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 		out.Slug = &c.Slug
 	}
 	if c.HasHeading {
-		heading := spanOf(c.Heading)
+		heading := span(c.Heading)
 		out.Heading = &heading
 	}
 	for i, l := range c.Links {
@@ -124,7 +124,7 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 }
 
 func linkOf(doc sheaf.ID, l sheaf.Link, view *catalog.View) linkJSON {
-	out := linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
+	out := linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: span(l.Span)}
 	if to, ok := view.Resolve(doc, l); ok {
 		out.To = &to
 	}

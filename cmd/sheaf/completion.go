@@ -104,7 +104,7 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 		name, _, _ = strings.Cut(strings.Trim(f.Value.String(), "[]"), ",")
 	} else if f == nil && len(args) > 0 { // profile show
 		name = args[0]
-	} else if c, err := a.folderSettings(cmd); err == nil {
+	} else if _, c, err := a.folderSettings(cmd); err == nil {
 		name = c.Profile
 	}
 	p, err := loadProfile(name)

@@ -195,11 +195,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	if o.reset || o.plot != "" {
 		return sheaf.Invalidf("--reset and --plot are for one folder")
 	}
-	dir, err := a.commandFolder()
-	if err != nil {
-		return err
-	}
-	if _, err := a.settings(cmd, dir); err != nil {
+	if _, _, err := a.folderSettings(cmd); err != nil {
 		return err
 	}
 	p, err := loadProfile(a.config.Profile)

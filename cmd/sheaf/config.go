@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -75,7 +76,7 @@ func (a *app) configShowCommand() *cobra.Command {
 		Short: "Print every setting, and with --origin where it was made",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.folderSettings(cmd)
+			_, c, err := a.folderSettings(cmd)
 			if err != nil {
 				return err
 			}
@@ -106,15 +107,6 @@ func (a *app) configShowCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&origin, "origin", false, "say where each setting was made")
 	a.addJSON(cmd)
 	return cmd
-}
-
-// folderSettings loads the settings of the folder the command works on.
-func (a *app) folderSettings(cmd *cobra.Command) (*config.Config, error) {
-	dir, err := a.commandFolder()
-	if err != nil {
-		return nil, err
-	}
-	return a.settings(cmd, dir)
 }
 
 // completeKeys completes the one setting that a command takes.
@@ -157,7 +149,7 @@ func (a *app) configGetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := a.folderSettings(cmd)
+			_, c, err := a.folderSettings(cmd)
 			if err != nil {
 				return err
 			}
@@ -290,7 +282,7 @@ func (a *app) configPathCommand() *cobra.Command {
 		Short: "Print which files settings are read from",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.folderSettings(cmd)
+			_, c, err := a.folderSettings(cmd)
 			if err != nil {
 				return err
 			}
@@ -304,11 +296,7 @@ func (a *app) configPathCommand() *cobra.Command {
 			if c.UserFile == "" {
 				missing = " (does not exist)"
 			}
-			project := c.ProjectFile
-			if project == "" {
-				project = "none"
-			}
-			a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", project}})
+			a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", cmp.Or(c.ProjectFile, "none")}})
 			return nil
 		},
 	}
@@ -373,11 +361,7 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 {
 		return filepath.Abs(args[0])
 	}
-	folder, err := a.commandFolder()
-	if err != nil {
-		return "", err
-	}
-	c, err := a.settings(cmd, folder)
+	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return "", err
 	}

@@ -93,11 +93,7 @@ func (a *app) with(flag, store string) *app {
 }
 
 func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
-	folder, err := a.commandFolder()
-	if err != nil {
-		return err
-	}
-	if _, err := a.settings(cmd, folder); err != nil {
+	if _, _, err := a.folderSettings(cmd); err != nil {
 		return err
 	}
 	began := time.Now()

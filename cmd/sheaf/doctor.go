@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,11 +71,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 
 // examine checks the parts in order. A part that fails limits the checks of later ones.
 func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
-	folder, err := a.commandFolder()
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.settings(cmd, folder)
+	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +80,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		return nil, err
 	}
 	s := a.newSession(folder, where)
-	out := []store.Finding{{Check: "settings", Found: orNone(c.ProjectFile, "none in this folder")},
+	out := []store.Finding{{Check: "settings", Found: cmp.Or(c.ProjectFile, "none in this folder")},
 		{Check: "folder", Found: where.Root}}
 	_, err = loadProfile(c.Profile)
 	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
@@ -91,7 +88,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
 	switch model.Err = err; {
 	case err != nil:
-		model.Found = orNone(c.Embedder.Model, "the one of embedder.url")
+		model.Found = cmp.Or(c.Embedder.Model, "the one of embedder.url")
 	case e != nil:
 		model.Found = fmt.Sprintf("%s, %d dimensions", e.Model(), e.Dims())
 	}
@@ -128,13 +125,6 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		out = append(out, f)
 	}
 	return out, nil
-}
-
-func orNone(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
 }
 
 // examineCatalog opens the catalog.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -125,11 +126,8 @@ func (a *app) addEvalIndexFlags(f *pflag.FlagSet, o *evalOptions) {
 }
 
 func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
-	dir, err := a.commandFolder()
+	_, _, err := a.folderSettings(cmd)
 	if err != nil {
-		return err
-	}
-	if _, err := a.settings(cmd, dir); err != nil {
 		return err
 	}
 	e := eval.Evaluation{Class: o.class, Statistics: eval.DefaultStatistics,
@@ -317,16 +315,13 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 	return nil
 }
 
+// writeFile writes a file that the person named.
 func writeFile(name string, write func(w io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("write file: %w", err)
 	}
-	err = write(f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

@@ -178,12 +178,8 @@ func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
 }
 
 func (s *session) printExplained(out *explainJSON, full bool) {
-	for _, w := range out.Warnings {
-		s.notice("%s", w)
-	}
-	for _, n := range out.Notes {
-		s.notice("%s", n)
-	}
+	s.notices(out.Warnings...)
+	s.notices(out.Notes...)
 	if full {
 		s.printSteps(out)
 	}

@@ -81,11 +81,7 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 // fields of this folder.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
-	folder, err := a.commandFolder()
-	if err != nil {
-		return err
-	}
-	c, err := a.settings(cmd, folder)
+	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return err
 	}

@@ -117,12 +117,12 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 // partOf returns what is shown of a part and its neighbors.
 func (s *session) partOf(p *collection.Part) partJSON {
 	out := partJSON{ID: p.ID, Doc: p.Doc, Parent: p.Parent, Path: s.relative(p.Doc.Tree(), p.Path), Title: p.Title,
-		Breadcrumb: p.Breadcrumb, Position: p.Position, Span: span{p.Span.Start, p.Span.End}, Line: p.Line, Lines: p.Lines,
+		Breadcrumb: p.Breadcrumb, Position: p.Position, Span: span(p.Span), Line: p.Line, Lines: p.Lines,
 		Text: p.Text, Tags: p.Tags, Links: []linkJSON{}, file: p.File}
 	for i := range p.Links {
 		l := &p.Links[i]
 		shown := linkJSON{Kind: l.Kind, Target: l.Target, Fragment: l.Fragment, Text: l.Text,
-			Span: span{l.Span.Start, l.Span.End}}
+			Span: span(l.Span)}
 		if l.To != "" {
 			shown.To = &l.To
 		}

@@ -139,9 +139,7 @@ func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 
 // index runs over trees and says what was done.
 func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
-	for _, other := range s.otherSettings() {
-		s.notice("%s", other)
-	}
+	s.notices(s.otherSettings()...)
 	report, err := s.Run(ctx, trees)
 	if err != nil {
 		return err
@@ -202,24 +200,13 @@ func (s *session) otherSettings() (list []string) {
 }
 
 func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
-	var did []string
-	for _, n := range []struct {
-		count int
-		verb  string
-	}{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"}, {out.Renamed, "renamed"},
-		{out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}} {
-		if n.count > 0 {
-			did = append(did, wording.Count(n.count)+" "+n.verb)
-		}
-	}
-	if len(did) == 0 {
-		did = []string{"no documents"}
-	}
+	did := cmp.Or(strings.Join(counted([]count{{out.Added - out.Renamed, "added"}, {out.Changed, "changed"},
+		{out.Renamed, "renamed"}, {out.Removed - out.Renamed, "removed"}, {out.Same, "unchanged"}}), ", "), "no documents")
 	rate := ""
 	if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 1 {
 		rate = fmt.Sprintf(", %s/s", wording.Bytes(int64(float64(report.Bytes)/seconds)))
 	}
-	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.Where.Root), strings.Join(did, ", "),
+	fmt.Fprintf(s.stdout, "%s: %s in %s (%s%s)\n", wording.Clean(s.Where.Root), did,
 		collection.Roughly(report.Took), wording.Bytes(report.Bytes), rate)
 	fmt.Fprintf(s.stdout, "%s, %s, language %s\n", wording.Plural(s.View.Docs(), "document", "documents"),
 		wording.Plural(s.View.Chunks(), "chunk", "chunks"), collection.LanguageText(out.Language, out.Detected))

@@ -24,11 +24,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 			if len(args) == 1 {
 				a.in = args[0]
 			}
-			folder, err := a.commandFolder()
-			if err != nil {
-				return err
-			}
-			c, err := a.settings(cmd, folder)
+			folder, c, err := a.folderSettings(cmd)
 			if err != nil {
 				return err
 			}

@@ -153,7 +153,7 @@ func (s *session) modified(doc *sheaf.Document, at int64) string {
 }
 
 func (a *app) listCollections(cmd *cobra.Command) error {
-	c, err := a.folderSettings(cmd)
+	_, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,7 @@ func (a *app) meant(folder string) string {
 // openOrScan opens the index that serves the folder of the command, or none when the profile scans the files. set are
 // the parameters of the profile, which the store must be able to rank with.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
-	folder, err := a.commandFolder()
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.settings(cmd, folder)
+	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +55,8 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 
 // open opens the index that serves the folder of the command.
 func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
-	folder, err := a.commandFolder()
+	folder, _, err := a.folderSettings(cmd)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := a.settings(cmd, folder); err != nil {
 		return nil, err
 	}
 	return a.openIndex(cmd.Context(), folder, o, nil)
@@ -78,9 +71,7 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	if err != nil {
 		return nil, collection.Elsewhere(err)
 	}
-	for _, n := range notices {
-		a.notice("%s", n)
-	}
+	a.notices(notices...)
 	s, err := a.openAt(ctx, folder, where, o, check)
 	if err != nil {
 		return nil, err

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
 
 	"sheaf"
+	"sheaf/internal/wording"
 )
 
 // printJSON writes v as one JSON object: indented on a terminal, for people, and
@@ -29,10 +33,11 @@ func (a *app) printLine(v any) error {
 	return encoder.Encode(v)
 }
 
-// span is the JSON of a range: [start, end).
-type span [2]int
+// span is a range that is shown as [start, end].
+type span sheaf.Span
 
-func spanOf(s sheaf.Span) span { return span{s.Start, s.End} }
+// MarshalJSON implements [json.Marshaler].
+func (s span) MarshalJSON() ([]byte, error) { return json.Marshal([2]int{s.Start, s.End}) }
 
 // orEmpty makes nil slices appear as [] in JSON.
 func orEmpty[T any](list []T) []T {
@@ -40,6 +45,30 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// largestFirst returns the names in sizes, the one with the largest size first.
+func largestFirst[N cmp.Ordered](sizes map[string]N) []string {
+	return slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b))
+	})
+}
+
+// counted lists the counts above 0, each with its word.
+func counted(counts []count) []string {
+	var out []string
+	for _, c := range counts {
+		if c.n > 0 {
+			out = append(out, wording.Count(c.n)+" "+c.what)
+		}
+	}
+	return out
+}
+
+// count is a number of something.
+type count struct {
+	n    int
+	what string
 }
 
 // printTable prints rows in columns as wide as the widest cell, two spaces apart. It does not pad the last column.

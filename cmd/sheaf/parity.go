@@ -127,11 +127,7 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 		return withHint(sheaf.Invalidf("--stores names %s: at least two are compared",
 			wording.Plural(len(stores), "store", "stores")), "for example: --stores embedded,postgres://me@host/database")
 	}
-	folder, err := a.commandFolder()
-	if err != nil {
-		return err
-	}
-	if _, err := a.settings(cmd, folder); err != nil {
+	if _, _, err := a.folderSettings(cmd); err != nil {
 		return err
 	}
 	queries, err := a.readQueries(file)
@@ -438,16 +434,7 @@ func (s *parityStageJSON) ExactText() string {
 
 // Because lists the reasons, the most frequent first.
 func (s *parityStageJSON) Because() []string {
-	var out []string
-	for r := range s.Reasons {
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		if d := s.Reasons[b] - s.Reasons[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	out := largestFirst(s.Reasons)
 	for i, r := range out {
 		out[i] = fmt.Sprintf("%s (%d)", r, s.Reasons[r])
 	}
@@ -488,16 +475,5 @@ func writePage(file string, out *parityJSON) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	err = page.Execute(f, out)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return fmt.Errorf("write report %s: %w", file, err)
-	}
-	return nil
+	return writeFile(file, func(w io.Writer) error { return page.Execute(w, out) })
 }

@@ -211,7 +211,7 @@ func profileSource(name string) (file string, text []byte, err error) {
 
 // bind loads a profile and computes its numbers for the limit in force.
 func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Profile, *profile.Plan, error) {
-	c, err := a.folderSettings(cmd)
+	_, c, err := a.folderSettings(cmd)
 	if err != nil {
 		return nil, nil, err
 	}

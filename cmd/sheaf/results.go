@@ -198,11 +198,11 @@ func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	for at < len(r.Snippet) {
 		end, marked := len(r.Snippet), false
 		if next < len(r.Matches) {
-			if m := r.Matches[next]; at >= m[0] {
-				end, marked = m[1], true
+			if m := r.Matches[next]; at >= m.Start {
+				end, marked = m.End, true
 				next++
 			} else {
-				end = m[0]
+				end = m.Start
 			}
 		}
 		text := wording.Clean(r.Snippet[at:end])

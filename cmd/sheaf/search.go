@@ -157,18 +157,14 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 		return s.Advise(err)
 	}
 	if !s.json {
-		for _, w := range out.Warnings {
-			s.notice("%s", w)
-		}
+		s.notices(out.Warnings...)
 		notes := out.read
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
 			notes = out.Notes // they say which parts of the chosen ranking could not run
 		} else {
 			notes = append(notes, out.unmet...)
 		}
-		for _, n := range notes {
-			s.notice("%s", n)
-		}
+		s.notices(notes...)
 		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
 			unlike := "likely to answer this"
 			if o.alike {
@@ -298,7 +294,7 @@ func facetsJSON(facets []store.Facet) []facetJSON {
 	for _, f := range facets {
 		one := facetJSON{Column: f.Column, Distinct: f.Distinct, Values: []facetValueJSON{}}
 		for _, v := range f.Values {
-			one.Values = append(one.Values, facetValueJSON{v.Value, v.Chunks})
+			one.Values = append(one.Values, facetValueJSON(v))
 		}
 		out = append(out, one)
 	}

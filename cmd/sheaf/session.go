@@ -300,15 +300,14 @@ func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 // result returns what is shown of a result.
 func (s *session) result(r *collection.Result) resultJSON {
 	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
-		Breadcrumb: r.Breadcrumb, Span: span{r.Span.Start, r.Span.End}, Line: r.Line, Block: r.Block, Score: r.Score,
+		Breadcrumb: r.Breadcrumb, Span: span(r.Span), Line: r.Line, Block: r.Block, Score: r.Score,
 		Confidence: rounded(r.Confidence), Level: r.Level, Snippet: r.Snippet, Matches: []span{}, Tags: r.Tags,
 		Explanation: r.Explanation, Signals: r.Signals, hierarchy: r.Hierarchy, file: r.File}
 	for _, c := range r.Constituents {
-		out.Constituents = append(out.Constituents,
-			constituentJSON{c.ID, c.Title, span{c.Span.Start, c.Span.End}, c.Score})
+		out.Constituents = append(out.Constituents, constituentJSON{c.ID, c.Title, span(c.Span), c.Score})
 	}
 	for _, m := range r.Matches {
-		out.Matches = append(out.Matches, span{m.Start, m.End})
+		out.Matches = append(out.Matches, span(m))
 	}
 	if r.Unread != nil {
 		s.warn("%s: no snippet: %v", out.Path, r.Unread)

@@ -107,19 +107,8 @@ type pendingDocumentJSON struct {
 
 // String is "nothing" or the numbers that are not 0.
 func (p pendingJSON) String() string {
-	var parts []string
-	for _, n := range []struct {
-		count int
-		what  string
-	}{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"}, {len(p.Documents), "without vectors"}} {
-		if n.count > 0 {
-			parts = append(parts, wording.Count(n.count)+" "+n.what)
-		}
-	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(counted([]count{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"},
+		{len(p.Documents), "without vectors"}}), ", "), "nothing")
 }
 
 func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
@@ -246,9 +235,7 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 		rows = append(rows, recallRows(out.Recall)...)
 	}
 	s.printTable(rows)
-	for _, n := range out.Notes {
-		s.notice("%s", n)
-	}
+	s.notices(out.Notes...)
 	if all {
 		s.printStatusLists(out)
 		return
@@ -312,20 +299,16 @@ func (s *session) printStatusLists(out *statusJSON) {
 
 // parts writes sizes by kind, the largest first.
 func parts(sizes map[string]int64) string {
-	var names []string
-	for name, n := range sizes {
-		if n > 0 {
-			names = append(names, name)
+	var texts []string
+	for _, name := range largestFirst(sizes) {
+		if sizes[name] > 0 {
+			texts = append(texts, name+" "+wording.Bytes(sizes[name]))
 		}
 	}
-	if len(names) == 0 {
+	if len(texts) == 0 {
 		return ""
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b)) })
-	for i, name := range names {
-		names[i] = name + " " + wording.Bytes(sizes[name])
-	}
-	return " (" + strings.Join(names, ", ") + ")"
+	return " (" + strings.Join(texts, ", ") + ")"
 }
 
 // ignoredSummary counts what rules leave out.
@@ -345,11 +328,7 @@ func skippedSummary(skipped []skipJSON) string {
 	for _, s := range skipped {
 		counts[s.Reason]++
 	}
-	var reasons []string
-	for reason := range counts {
-		reasons = append(reasons, reason)
-	}
-	slices.SortFunc(reasons, func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	reasons := largestFirst(counts)
 	for i, reason := range reasons {
 		reasons[i] = wording.Count(counts[reason]) + " " + reason
 	}

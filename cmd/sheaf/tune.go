@@ -131,11 +131,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 }
 
 func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
-	dir, err := a.commandFolder()
-	if err != nil {
-		return err
-	}
-	if _, err := a.settings(cmd, dir); err != nil {
+	if _, _, err := a.folderSettings(cmd); err != nil {
 		return err
 	}
 	measures, err := measuresOf([]string{o.measure})
@@ -243,12 +239,10 @@ func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	}
 	return profile.Parse(t.base.Name+"-tuned.yaml", t.text(set, "Found by sheaf tune."),
 		func(name string) (string, []byte, error) {
-			if name == t.base.Name && (strings.HasSuffix(t.config.Profile, ".yaml") ||
-				strings.HasSuffix(t.config.Profile, ".yml")) {
-				text, err := os.ReadFile(t.config.Profile)
-				return t.config.Profile, text, err
+			if name == t.base.Name {
+				name = t.config.Profile // which may be the path of a file
 			}
-			return profile.In(profileFolder())(name)
+			return profileSource(name)
 		})
 }
 

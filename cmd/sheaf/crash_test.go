@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,15 +20,11 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	binary := filepath.Join(t.TempDir(), "sheaf")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	n := newNotes(t)
 	acknowledged := map[string]string{}
 	var answered []answeredRequest
 	for round := range 4 {
-		c := startCrashing(t, binary, folder, index)
+		c := startCrashing(t, n)
 		for _, a := range answered {
 			if got := c.send(t, a.method, a.path, a.key, a.body); got != a.answer {
 				t.Fatalf("round %d: %s %s repeated: %q, at first %q", round, a.method, a.path, got, a.answer)
@@ -55,9 +50,9 @@ type crashing struct {
 	address string
 }
 
-func startCrashing(t *testing.T, binary, folder, index string) *crashing {
+func startCrashing(t *testing.T, n notes) *crashing {
 	t.Helper()
-	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--in", folder, "--index", index)
+	cmd := exec.Command("sheaf", "serve", "--addr", "127.0.0.1:0", "--in", n.folder, "--index", n.index)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -68,13 +63,13 @@ func startCrashing(t *testing.T, binary, folder, index string) *crashing {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line := make([]byte, 200)
-	n, err := out.Read(line)
+	read, err := out.Read(line)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	c := &crashing{cmd, strings.TrimSpace(strings.TrimPrefix(string(line[:n]), "listening on "))}
-	waitFor(t, c.address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	c := &crashing{cmd, strings.TrimSpace(strings.TrimPrefix(string(line[:read]), "listening on "))}
+	ready(t, c.address)
 	return c
 }
 

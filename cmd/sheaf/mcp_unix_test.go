@@ -14,10 +14,10 @@ import (
 // TestMCPStopped: calls that are under way when the server is stopped are answered, from the
 // index that stays open for them.
 func TestMCPStopped(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	write(folder, "a.md", "# A\n\napples and pears\n")
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
-	cmd := exec.Command("sheaf", "mcp", "--in", folder, "--index", index)
+	n := newNotes(t)
+	n.write(t, "a.md", "# A\n\napples and pears\n")
+	n.run(t, "index")
+	cmd := exec.Command("sheaf", "mcp", "--in", n.folder, "--index", n.index)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

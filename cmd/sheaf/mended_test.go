@@ -107,17 +107,17 @@ func (b *broken) Damage() error             { return b.damage }
 // TestServesWhatIsNotDamaged: where a damaged index cannot be made again, since a folder is away,
 // the server goes on, also when it is what was given that it does not find.
 func TestServesWhatIsNotDamaged(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	fill(write, folder)
+	n := newNotes(t)
+	fill(t, n)
 	other := t.TempDir()
-	write(other, "o.md", "# Other\n\nquinces\n")
-	inAnotherProcess(t, "add", "--in", folder, "--index", index, other)
-	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
-	damageFiles(t, filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
+	writeNote(t, other, "o.md", "# Other\n\nquinces\n")
+	n.run(t, "add", other)
+	t.Run("before", func(t *testing.T) { putGrapes(t, n.serve(t)) })
+	damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
 	if err := os.Rename(other, other+".away"); err != nil {
 		t.Fatal(err)
 	}
-	address, aloud := servingAloud(t, folder, index)
+	address, aloud := servingAloud(t, n.folder, n.index)
 	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		said, err := os.ReadFile(aloud)
 		if err != nil || time.Now().After(late) {
@@ -134,15 +134,13 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 // TestRemadeWithWhatWasGiven: whichever command makes a damaged index again, what came over HTTP is
 // found in it, though no server runs.
 func TestRemadeWithWhatWasGiven(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	fill(write, folder)
-	t.Run("before", func(t *testing.T) { putGrapes(t, serving(t, folder, index)) })
+	n := newNotes(t)
+	fill(t, n)
+	t.Run("before", func(t *testing.T) { putGrapes(t, n.serve(t)) })
 	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
-		damageFiles(t, filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
-		in := []string{"--in", folder, "--index", index}
-		inAnotherProcess(t, append(args, in...)...)
-		if found := inAnotherProcess(t, append([]string{"search", "--no-refresh", "grapes"},
-			in...)...); !strings.Contains(found, "g.md") {
+		damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
+		n.run(t, args...)
+		if found := n.run(t, "search", "--no-refresh", "grapes"); !strings.Contains(found, "g.md") {
 			t.Errorf("after %s: %s", args, found)
 		}
 	}
@@ -151,17 +149,17 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 // TestDeletedStaysDeleted: what was deleted over HTTP does not come back when the part of the catalog
 // that says so is damaged.
 func TestDeletedStaysDeleted(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	fill(write, folder)
+	n := newNotes(t)
+	fill(t, n)
 	t.Run("before", func(t *testing.T) {
-		address := serving(t, folder, index)
+		address := n.serve(t)
 		putGrapes(t, address)
 		for i := range 30 { // that the part that says so is not joined with the others
 			put(t, address, fmt.Sprintf("api:more%d.md", i))
 		}
 	})
 	t.Run("deleted", func(t *testing.T) {
-		address := serving(t, folder, index)
+		address := n.serve(t)
 		for i := range 3 {
 			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i),
 				""); status != http.StatusOK {
@@ -169,15 +167,14 @@ func TestDeletedStaysDeleted(t *testing.T) {
 			}
 		}
 	})
-	files, err := filepath.Glob(filepath.Join(index, location.CatalogDir(""), "catalog-0*"))
+	files, err := filepath.Glob(filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	last := slices.MaxFunc(files, func(a, b string) int { return written(t, a).Compare(written(t, b)) })
 	damageFiles(t, last)
-	in := []string{"--in", folder, "--index", index}
-	inAnotherProcess(t, append([]string{"check", "--repair"}, in...)...)
-	found := inAnotherProcess(t, append([]string{"ls"}, in...)...)
+	n.run(t, "check", "--repair")
+	found := n.run(t, "ls")
 	for i := range 3 {
 		if strings.Contains(found, fmt.Sprintf("more%d.md", i)) {
 			t.Errorf("more%d.md is there again", i)
@@ -195,21 +192,21 @@ func written(t *testing.T, file string) time.Time {
 }
 
 func servesDamaged(t *testing.T, part string, watch bool) {
-	write, folder, _, index := notesFor(t)
-	fill(write, folder)
+	n := newNotes(t)
+	fill(t, n)
 	t.Run("before", func(t *testing.T) {
-		address := serving(t, folder, index)
-		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		address := n.serve(t)
+		found(t, address, "apples", "a.md")
 		putGrapes(t, address)
 	})
-	damageFiles(t, filepath.Join(index, part))
+	damageFiles(t, filepath.Join(n.index, part))
 	args := []string{"--no-watch"}
 	if watch {
 		args = nil
 	}
-	address, aloud := servingAloud(t, folder, index, args...)
+	address, aloud := servingAloud(t, n.folder, n.index, args...)
 	for word, name := range map[string]string{"apples": "a.md", "plums+37": "n37.md", "grapes": "api:g.md"} {
-		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
+		found(t, address, word, name)
 	}
 	said, err := os.ReadFile(aloud)
 	if err != nil || !strings.Contains(string(said), "it is made again from the files") {
@@ -218,13 +215,14 @@ func servesDamaged(t *testing.T, part string, watch bool) {
 	if strings.Contains(string(said), "lost") || strings.Contains(string(said), "without source files") {
 		t.Errorf("what was given is kept, and it says %q", said)
 	}
-	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+	n.run(t, "check")
 }
 
 // fill makes as many notes as leave a damaged catalog one that opens.
-func fill(write func(folder, name, text string), folder string) {
+func fill(t *testing.T, n notes) {
+	t.Helper()
 	for i := range 40 {
-		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nsome pears and %d plums\n", i, i))
+		n.write(t, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nsome pears and %d plums\n", i, i))
 	}
 }
 

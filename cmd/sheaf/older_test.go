@@ -35,11 +35,10 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	q.Set("schema", schema)
 	u.RawQuery = q.Encode()
 	t.Setenv("SHEAF_STORE", u.String())
-	write, folder, _, index := notesFor(t)
-	at := []string{"--in", folder, "--index", index}
-	inAnotherProcess(t, append([]string{"index"}, at...)...)
-	write(folder, "b.md", "# B\n\nbears\n")
-	inAnotherProcess(t, append([]string{"index"}, at...)...)
+	n := newNotes(t)
+	n.run(t, "index")
+	n.write(t, "b.md", "# B\n\nbears\n")
+	n.run(t, "index")
 	older := func() {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), "UPDATE "+schema+".setting SET value = 'sheaf-3 language=en' WHERE name "+
@@ -48,7 +47,7 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 		}
 	}
 	older()
-	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err != nil ||
+	if out, err := n.try("index", "--rebuild"); err != nil ||
 		!strings.Contains(out, "2 documents") {
 		t.Errorf("everything has a file: %v\n%s", err, out)
 	}
@@ -58,8 +57,8 @@ func TestRebuildOfOlderAnalyzer(t *testing.T) {
 		t.Fatal(err)
 	}
 	older()
-	if out, err := ran(t, append([]string{"index", "--rebuild"}, at...)...); err == nil ||
+	if out, err := n.try("index", "--rebuild"); err == nil ||
 		!strings.Contains(out, "removes 1 document that the files of this folder cannot bring back: other:x.md") {
-		t.Errorf("a document of another folder: %v\n%s", err, out)
+		t.Errorf("a document of another n.folder: %v\n%s", err, out)
 	}
 }

@@ -9,10 +9,10 @@ import (
 // TestIndexOfAProgram: the index that a Go program makes is the one that the command makes. Each leaves it as the
 // other one made it.
 func TestIndexOfAProgram(t *testing.T) {
-	_, folder, _, index := notesFor(t)
+	n := newNotes(t)
 	search := func() {
 		t.Helper()
-		c, err := collection.Open(folder, collection.WithIndex(index))
+		c, err := collection.Open(n.folder, collection.WithIndex(n.index))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func TestIndexOfAProgram(t *testing.T) {
 		}
 	}
 	state := func() (generation uint64, docs int) {
-		_, s := opened(t, folder, index, openOptions{Refresh: true})
+		_, s := opened(t, n.folder, n.index, openOptions{Refresh: true})
 		defer s.Close()
 		return s.View.Generation(), s.View.Docs()
 	}

@@ -103,20 +103,6 @@ func readAsBy(index, version string) error {
 	return errors.Join(err, r.Close(), os.Rename(segment+".new", segment))
 }
 
-// said runs the program and returns what it says, on both streams.
-func said(t *testing.T, args ...string) string {
-	t.Helper()
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(binary, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
 // TestReadAgainEmbedsNothing: documents that an older version read are read again by a server,
 // nothing is embedded again, and what was given is as it was given.
 func TestReadAgainEmbedsNothing(t *testing.T) {
@@ -137,15 +123,11 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	defer model.Close()
 	t.Setenv("SHEAF_EMBEDDER_URL", model.URL+"/v1")
 	t.Setenv("SHEAF_EMBEDDER_MODEL", "small")
-	write, folder, _, index := notesFor(t)
+	n := newNotes(t)
 	for i := range 20 {
-		write(folder, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nwords of %d\n", i, i))
+		n.write(t, fmt.Sprintf("n%d.md", i), fmt.Sprintf("# Note %d\n\nwords of %d\n", i, i))
 	}
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := startCrashing(t, binary, folder, index)
+	c := startCrashing(t, n)
 	given := map[string]string{
 		"api:text.md": `{"text":"---\ntags: [own]\n---\n# T\n\ngiven ` +
 			`words\n","title":"Text","access":["user:ann"],"properties":{"by":"Ann"}}`,
@@ -174,15 +156,15 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	before := shown(c)
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
-	if err := readAsBy(index, "0"); err != nil {
+	if err := readAsBy(n.index, "0"); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, "check", "--in", folder, "--index", index); !strings.Contains(got, "of 23 documents 23 are as an "+
+	if got := n.run(t, "check"); !strings.Contains(got, "of 23 documents 23 are as an "+
 		"older version of sheaf read them") || !strings.Contains(got, ": 0 faults") {
 		t.Errorf("check says %s", got)
 	}
 	embedded := texts.Load()
-	c = startCrashing(t, binary, folder, index)
+	c = startCrashing(t, n)
 	waitFor(t, c.address+"/v1/status", func(_ int, body string) bool { return !strings.Contains(body, "older version") })
 	if after := shown(c); after != before {
 		t.Errorf("what was given was\n%s\nand is\n%s", before, after)
@@ -192,23 +174,23 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	if n := texts.Load() - embedded; n != 0 {
 		t.Errorf("%d texts are embedded again", n)
 	}
-	if got := said(t, "check", "--in", folder, "--index", index); strings.Contains(got, "version") ||
+	if got := n.run(t, "check"); strings.Contains(got, "version") ||
 		!strings.Contains(got, ": 0 faults") {
 		t.Errorf("then check says %s", got)
 	}
-	if got := said(t, "ls", "--in", folder, "--index", index); strings.Contains(got, "Otherwise") ||
+	if got := n.run(t, "ls"); strings.Contains(got, "Otherwise") ||
 		strings.Count(got, "\n") < 21 {
 		t.Errorf("there are %s", got)
 	}
 	// A search that makes a damaged index anew knows how it was given, too.
-	if err := os.Remove(filepath.Join(location.EngineDir(index), manifest.Name)); err != nil {
+	if err := os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)); err != nil {
 		t.Fatal(err)
 	}
-	if got := said(t, "search", "by:Ann", "--in", folder, "--index", index); !strings.Contains(got, "text.md") ||
+	if got := n.run(t, "search", "by:Ann"); !strings.Contains(got, "text.md") ||
 		!strings.Contains(got, "made again") {
 		t.Errorf("made anew it holds %s", got)
 	}
-	c = startCrashing(t, binary, folder, index)
+	c = startCrashing(t, n)
 	if after := shown(c); after != before {
 		t.Errorf("made anew, what was given was\n%s\nand is\n%s", before, after)
 	}
@@ -220,44 +202,39 @@ func TestReadingKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	write, folder, _, index := notesFor(t)
+	n := newNotes(t)
 	for i := range 300 {
-		write(folder, fmt.Sprintf("n%d.md", i),
+		n.write(t, fmt.Sprintf("n%d.md", i),
 			fmt.Sprintf("# Note %d\n\nwords of [[n%d]]\n\n## More\n\n%s\n", i, i+1, strings.Repeat("more words ", i)))
 	}
-	in := []string{"--in", folder, "--index", index}
-	inAnotherProcess(t, append([]string{"index"}, in...)...)
-	all := func() string { return said(t, append([]string{"ls", "--json"}, in...)...) }
+	n.run(t, "index")
+	all := func() string { return n.run(t, "ls", "--json") }
 	want := all()
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
 	stopped := 0
 	for round := range 12 {
-		if err := readAsBy(index, "0"); err != nil {
+		if err := readAsBy(n.index, "0"); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(binary, append([]string{"search", "words"}, in...)...)
+		cmd := exec.Command("sheaf", "search", "words", "--in", n.folder, "--index", n.index)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Duration(round*round) * 2 * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		got := said(t, append([]string{"check"}, in...)...)
+		got := n.run(t, "check")
 		if !strings.Contains(got, ": 301 documents, 901 chunks: 0 faults") {
 			t.Errorf("round %d: check says %s", round, got)
 		}
 		if strings.Contains(got, "older version") {
 			stopped++
 		}
-		inAnotherProcess(t, append([]string{"search", "words"}, in...)...)
+		n.run(t, "search", "words")
 		if got := all(); got != want {
 			t.Errorf("round %d: there are\n%s\nand were\n%s", round, got, want)
 		}
 	}
-	if got := said(t, append([]string{"check"}, in...)...); strings.Contains(got, "older version") {
+	if got := n.run(t, "check"); strings.Contains(got, "older version") {
 		t.Errorf("then check says %s", got)
 	}
 	t.Logf("%d of 12 were stopped before their end", stopped)
@@ -266,10 +243,9 @@ func TestReadingKilled(t *testing.T) {
 // TestOtherAnalyzer: of an index that was made with an analyzer of another version, what only
 // looks says what to do, and a search makes it again.
 func TestOtherAnalyzer(t *testing.T) {
-	_, folder, _, index := notesFor(t)
-	in := []string{"--in", folder, "--index", index}
-	inAnotherProcess(t, append([]string{"index"}, in...)...)
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
+	n := newNotes(t)
+	n.run(t, "index")
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,20 +257,16 @@ func TestOtherAnalyzer(t *testing.T) {
 	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(binary, append([]string{"check"}, in...)...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), `unknown analyzer: "sheaf-0 language=en"`) ||
-		!strings.Contains(string(out), "hint: another version of sheaf made it: ") {
+	out, err := n.try("check")
+	if err == nil || !strings.Contains(out, `unknown analyzer: "sheaf-0 language=en"`) ||
+		!strings.Contains(out, "hint: another version of sheaf made it: ") {
 		t.Errorf("check: %s, %v", out, err)
 	}
-	if got := said(t, append([]string{"search", "apples"}, in...)...); !strings.Contains(got, "a.md") ||
+	if got := n.run(t, "search", "apples"); !strings.Contains(got, "a.md") ||
 		!strings.Contains(got, "it is made again from the files") {
 		t.Errorf("search: %s", got)
 	}
-	if got := said(t, append([]string{"check"}, in...)...); !strings.Contains(got, ": 0 faults") {
+	if got := n.run(t, "check"); !strings.Contains(got, ": 0 faults") {
 		t.Errorf("then check: %s", got)
 	}
 }

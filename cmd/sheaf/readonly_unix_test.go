@@ -4,9 +4,7 @@ package main
 
 import (
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,25 +17,13 @@ func TestServeReadOnly(t *testing.T) {
 	if !canMount() {
 		t.Skip("nothing can be mounted")
 	}
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	n := newNotes(t)
+	index := n.index
 	t.Run("made", func(t *testing.T) {
-		address := serving(t, folder, index)
-		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		address := n.serve(t)
+		found(t, address, "apples", "a.md")
 		for _, id := range []string{"b", "c"} {
-			req, err := http.NewRequest(http.MethodPut, address+"/v1/documents/api:"+id+".md",
-				strings.NewReader(`{"text": "Bananas."}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/json")
-			res, err := http.DefaultClient.Do(req)
-			if err != nil || res.StatusCode != http.StatusCreated {
-				t.Fatal(res, err)
-			}
-			res.Body.Close()
+			change(t, http.MethodPut, address+"/v1/documents/api:"+id+".md", `{"text": "Bananas."}`)
 		}
 	})
 	reads := func(t *testing.T) {
@@ -53,11 +39,9 @@ func TestServeReadOnly(t *testing.T) {
 			t.Skipf("mount: %s", out)
 		}
 		t.Run("serve", func(t *testing.T) { // which fails when the server ends by itself
-			address := serving(t, folder, index)
-			waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
-			waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
-				return strings.Contains(body, "a.md")
-			})
+			address := n.serve(t)
+			ready(t, address)
+			found(t, address, "apples", "a.md")
 		})
 	}
 	t.Run("nothing waits", reads)

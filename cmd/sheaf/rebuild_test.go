@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,34 +36,30 @@ const (
 // its first step is not written to by a server that has it open: what that wrote would be
 // removed with the rest of the engine, while the catalog took it for indexed.
 func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	address := serving(t, folder, index)
-	found := func(word, name string) {
-		t.Helper()
-		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
-	}
-	found("apples", "a.md")
-	killed := quietSession(location.Location{Root: folder, Dir: index, Exists: true})
+	n := newNotes(t)
+	address := n.serve(t)
+	found(t, address, "apples", "a.md")
+	killed := quietSession(location.Location{Root: n.folder, Dir: n.index, Exists: true})
 	if err := killed.Drop(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	write(folder, "b.md", "# B\n\nbears\n")
-	found("bears", "b.md")
-	found("apples", "a.md")
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
-	found("bears", "b.md")
-	found("apples", "a.md")
-	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+	n.write(t, "b.md", "# B\n\nbears\n")
+	found(t, address, "bears", "b.md")
+	found(t, address, "apples", "a.md")
+	n.run(t, "index")
+	found(t, address, "bears", "b.md")
+	found(t, address, "apples", "a.md")
+	n.run(t, "check")
 }
 
 // TestTreeOfThoseWithoutFolder: an index whose folder has the tree of documents without one,
 // as an earlier version called that of a folder api, has another one when it is made anew.
 func TestTreeOfThoseWithoutFolder(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	write(folder, "b.md", "# B\n\nbears\n")
+	n := newNotes(t)
+	n.write(t, "b.md", "# B\n\nbears\n")
 	ids := func(change *catalog.Settings) (found []string) {
 		t.Helper()
-		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
+		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,18 +76,17 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 		}
 		return found
 	}
-	ids(&catalog.Settings{Trees: []catalog.Tree{{Name: catalog.FreeTree, Root: folder}}})
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	ids(&catalog.Settings{Trees: []catalog.Tree{{Name: catalog.FreeTree, Root: n.folder}}})
+	n.run(t, "index")
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api:b.md") {
 		t.Fatalf("an index of an earlier version holds %s", got)
 	}
-	out, err := exec.Command("sheaf", "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index",
-		index).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "who has no tenant cannot write") {
+	out, err := n.try("key", "add", "feed", "--scope", "ingest")
+	if err == nil || !strings.Contains(out, "who has no tenant cannot write") {
 		t.Errorf("a key that can write nothing is made: %s", out)
 	}
-	inAnotherProcess(t, "index", "--rebuild", "--in", folder, "--index", index)
-	inAnotherProcess(t, "key", "add", "feed", "--scope", "ingest", "--in", folder, "--index", index)
+	n.run(t, "index", "--rebuild")
+	n.run(t, "key", "add", "feed", "--scope", "ingest")
 	if got := strings.Join(ids(nil), " "); !strings.Contains(got, "api-2:b.md") || strings.Contains(got, "api:") {
 		t.Errorf("made anew it holds %s", got)
 	}
@@ -156,8 +150,8 @@ func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, 
 // begun to fill it.
 func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	t.Helper()
-	_, folder, _, index := notesFor(t)
-	cmd, s = opened(t, folder, index, openOptions{Refresh: true, Make: true})
+	n := newNotes(t)
+	cmd, s = opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
 	other = s.newSession(s.Folder, s.Where)
 	if err := other.Drop(t.Context(), false); err != nil {
 		t.Fatal(err)
@@ -207,9 +201,9 @@ func TestRefreshBesideRebuild(t *testing.T) {
 // TestRemakeThatAnotherDid: an index that another process made again while this one waited to
 // do so stays as that one made it.
 func TestRemakeThatAnotherDid(t *testing.T) {
-	_, folder, _, index := notesFor(t)
-	_, s := opened(t, folder, index, openOptions{Refresh: true, Make: true})
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
+	n := newNotes(t)
+	_, s := opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,10 +270,10 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 
 // TestCheckBesideServer: what a server takes while its index is looked at is no damage.
 func TestCheckBesideServer(t *testing.T) {
-	_, folder, _, index := notesFor(t)
-	address := serving(t, folder, index)
-	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-	_, s := opened(t, folder, index, openOptions{AsIs: true})
+	n := newNotes(t)
+	address := n.serve(t)
+	found(t, address, "apples", "a.md")
+	_, s := opened(t, n.folder, n.index, openOptions{AsIs: true})
 	for i := range 2 { // of what was opened before the second, files are gone
 		change(t, http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), `{"text": "pears"}`)
 		if faults, err := s.Faults(t.Context()); err != nil || len(faults) > 0 || s.View.Docs() != 2+i {

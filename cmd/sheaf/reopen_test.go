@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,60 +22,24 @@ import (
 	"sheaf/store/storetest"
 )
 
-// inAnotherProcess runs a command on an index as another process does.
-func inAnotherProcess(t *testing.T, args ...string) string {
-	t.Helper()
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(binary, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
-func notesFor(t *testing.T) (write func(folder, name, text string), folder, extra, index string) {
-	t.Helper()
-	root := t.TempDir()
-	write = func(folder, name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	folder, extra = filepath.Join(root, "notes"), filepath.Join(root, "extra")
-	write(folder, "a.md", "# A\n\napples in the garden and more of the words\n")
-	write(extra, "e.md", "# E\n\nelephants\n")
-	return write, folder, extra, filepath.Join(root, "index")
-}
-
 // TestServeReopens: a server shows what other processes do to its index: a folder that is
 // added stays when it indexes itself, and an index that is made anew in another way is
 // opened again.
 func TestServeReopens(t *testing.T) {
-	write, folder, extra, index := notesFor(t)
-	address := serving(t, folder, index)
-	found := func(word, name string) {
-		t.Helper()
-		waitFor(t, address+"/v1/search?query="+word, func(_ int, body string) bool { return strings.Contains(body, name) })
-	}
-	found("apples", "a.md")
-	inAnotherProcess(t, "add", "--in", folder, "--index", index, extra)
-	found("elephants", "e.md")
-	write(folder, "b.md", "# B\n\nbears\n")
-	found("bears", "b.md")
-	found("elephants", "e.md")
+	n := newNotes(t)
+	address := n.serve(t)
+	found(t, address, "apples", "a.md")
+	n.run(t, "add", n.extra)
+	found(t, address, "elephants", "e.md")
+	n.write(t, "b.md", "# B\n\nbears\n")
+	found(t, address, "bears", "b.md")
+	found(t, address, "elephants", "e.md")
 	for _, how := range [][]string{{"--language", "de"}, {"--chunker", "window", "--language", "en"}} {
-		inAnotherProcess(t, append([]string{"index", "--rebuild", "--in", folder, "--index", index}, how...)...)
-		found("apples", "a.md")
+		n.run(t, append([]string{"index", "--rebuild"}, how...)...)
+		found(t, address, "apples", "a.md")
 		name := how[1] + ".md"
-		write(folder, name, "# C\n\n"+how[1]+" camels\n")
-		found("camels+"+how[1], name)
+		n.write(t, name, "# C\n\n"+how[1]+" camels\n")
+		found(t, address, "camels+"+how[1], name)
 		status := fmt.Sprintf("%q", how[1])
 		if how[1] != "de" {
 			status = `"language":"en"`
@@ -88,12 +51,12 @@ func TestServeReopens(t *testing.T) {
 // TestMCPReopens is the same with an assistant on standard input and output, whose
 // connection stays.
 func TestMCPReopens(t *testing.T) {
-	write, folder, _, index := notesFor(t)
+	n := newNotes(t)
 	binary, err := exec.LookPath("sheaf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.NewStdioMCPClient(binary, os.Environ(), "mcp", "--in", folder, "--index", index)
+	c, err := client.NewStdioMCPClient(binary, os.Environ(), "mcp", "--in", n.folder, "--index", n.index)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +84,9 @@ func TestMCPReopens(t *testing.T) {
 	}
 	found("apples", "a.md")
 	for _, language := range []string{"de", "en"} {
-		inAnotherProcess(t, "index", "--rebuild", "--in", folder, "--index", index, "--language", language)
+		n.run(t, "index", "--rebuild", "--language", language)
 		found("apples", "a.md")
-		write(folder, language+".md", "# C\n\n"+language+" camels\n")
+		n.write(t, language+".md", "# C\n\n"+language+" camels\n")
 		found("camels", language+".md")
 	}
 }
@@ -131,11 +94,10 @@ func TestMCPReopens(t *testing.T) {
 // TestServeWhileMadeAnew: a server whose index another process makes anew in another way says
 // so until that is done, however long it takes.
 func TestServeWhileMadeAnew(t *testing.T) {
-	_, folder, _, index := notesFor(t)
-	address := serving(t, folder, index)
-	found := func(_ int, body string) bool { return strings.Contains(body, "a.md") }
-	waitFor(t, address+"/v1/search?query=apples", found)
-	other := quietSession(location.Location{Root: folder, Dir: index, Exists: true})
+	n := newNotes(t)
+	address := n.serve(t)
+	found(t, address, "apples", "a.md")
+	other := quietSession(location.Location{Root: n.folder, Dir: n.index, Exists: true})
 	other.Making.Language, other.config.Chunker = "de", "tree"
 	if err := errors.Join(other.Drop(t.Context(), false), other.OpenStores(t.Context())); err != nil {
 		t.Fatal(err)
@@ -159,7 +121,7 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, address+"/v1/search?query=apples", found)
+	found(t, address, "apples", "a.md")
 }
 
 // TestReopeningWaits: what is open already is opened again also when another process holds the

@@ -10,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -164,31 +163,19 @@ func testServer(t *testing.T, kind string) string {
 	return os.Getenv(variable)
 }
 
-// ran runs a command of the program, and returns what it printed.
-func ran(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	binary, err := exec.LookPath("sheaf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(binary, args...).CombinedOutput()
-	return string(out), err
-}
-
 func testGate(t *testing.T, server, kind, place string, rights []right, read, write, create, remove []string) {
-	change, folder, _, index := notesFor(t)
+	n := newNotes(t)
 	g, host := newGate(t, server, rights)
 	t.Setenv("SHEAF_STORE", kind+"://"+host+"/"+place)
-	at := []string{"--in", folder, "--index", index}
 	must := func(want string, args ...string) {
 		t.Helper()
-		if out, err := ran(t, append(args, at...)...); err != nil || !strings.Contains(out, want) {
+		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
 			t.Fatalf("%v with the rights %v: %v, want %q\n%s", args, g.granted, err, want, out)
 		}
 	}
 	fails := func(missing string, args ...string) {
 		t.Helper()
-		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, "the user lacks a right") ||
+		if out, err := n.try(args...); err == nil || !strings.Contains(out, "the user lacks a right") ||
 			!strings.Contains(out, missing) {
 			t.Errorf("%v without the right %s: %v\n%s", args, missing, err, out)
 		}
@@ -199,7 +186,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	fails(create[0], "index")
 	g.grant(slices.Concat(indexing, create)...)
 	for _, reads := range [][]string{{"check"}, {"serve", "--read-only", "--addr", "127.0.0.1:0"}} { // which make nothing
-		if out, err := ran(t, append(reads, at...)...); err == nil || !strings.Contains(out, "hint: fill it: sheaf index") {
+		if out, err := n.try(reads...); err == nil || !strings.Contains(out, "hint: fill it: sheaf index") {
 			t.Errorf("%v of a place that was never filled: %v\n%s", reads, err, out)
 		}
 	}
@@ -208,16 +195,16 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 	must("1 document", "index")
 	g.grant(indexing...)
-	change(folder, "b.md", "# B\n\nbears in the garden\n")
+	n.write(t, "b.md", "# B\n\nbears in the garden\n")
 	must("b.md", "search", "bears")
-	change(folder, "b.md", "# B\n\nbeavers in the garden\n")
+	n.write(t, "b.md", "# B\n\nbeavers in the garden\n")
 	must("b.md", "search", "beavers")
-	if err := os.Remove(filepath.Join(folder, "b.md")); err != nil {
+	if err := os.Remove(filepath.Join(n.folder, "b.md")); err != nil {
 		t.Fatal(err)
 	}
 	must("1 removed", "index")
 	for i, missing := range write {
-		change(folder, "b.md", fmt.Sprintf("# B\n\nbears, change %d\n", i))
+		n.write(t, "b.md", fmt.Sprintf("# B\n\nbears, change %d\n", i))
 		g.grant(slices.DeleteFunc(slices.Clone(indexing), func(name string) bool { return name == missing })...)
 		fails(missing, "index")
 		g.grant(indexing...)
@@ -239,11 +226,11 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 	g.grant(read...)
 	t.Run("read only", func(t *testing.T) {
-		address := serving(t, folder, index, "--read-only")
-		change(folder, "c.md", "# C\n\ncamels\n")
-		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		address := n.serve(t, "--read-only")
+		n.write(t, "c.md", "# C\n\ncamels\n")
+		found(t, address, "apples", "a.md")
 		waitFor(t, address+"/v1/status", func(status int, _ string) bool { return status == 200 })
-		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+		ready(t, address)
 	})
 	for _, name := range g.needed() {
 		if !slices.Contains(read, name) && name != "cluster monitor" {
@@ -253,7 +240,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 
 	g.grant(slices.Concat(indexing, create, remove)...)
 	must("3 documents", "index", "--rebuild")
-	if out, err := ran(t, append([]string{"doctor"}, at...)...); err != nil || strings.Contains(out, "FAULT") {
+	if out, err := n.try("doctor"); err != nil || strings.Contains(out, "FAULT") {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
 }
@@ -290,17 +277,16 @@ func testRoles(t *testing.T) {
 		u.RawQuery = q.Encode()
 		t.Setenv("SHEAF_STORE", u.String())
 	}
-	write, folder, _, index := notesFor(t)
-	at := []string{"--in", folder, "--index", index}
+	n := newNotes(t)
 	must := func(want string, args ...string) {
 		t.Helper()
-		if out, err := ran(t, append(args, at...)...); err != nil || !strings.Contains(out, want) {
+		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
 			t.Fatalf("%v: %v, want %q\n%s", args, err, want, out)
 		}
 	}
 	fails := func(want string, args ...string) {
 		t.Helper()
-		if out, err := ran(t, append(args, at...)...); err == nil || !strings.Contains(out, want) {
+		if out, err := n.try(args...); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%v: %v, want %q\n%s", args, err, want, out)
 		}
 	}
@@ -310,7 +296,7 @@ func testRoles(t *testing.T) {
 	fails("the user needs the right to create a schema in this database", "index")
 	run("CREATE SCHEMA notes AUTHORIZATION notes_writer")
 	must("1 document", "index")
-	write(folder, "b.md", "# B\n\nbears in the garden\n")
+	n.write(t, "b.md", "# B\n\nbears in the garden\n")
 	must("b.md", "search", "bears")
 	must("2 documents", "index", "--rebuild")
 
@@ -321,10 +307,10 @@ func testRoles(t *testing.T) {
 	run("GRANT SELECT ON ALL TABLES IN SCHEMA notes TO notes_reader")
 	must("a.md", "search", "apples")
 	t.Run("read only", func(t *testing.T) {
-		address := serving(t, folder, index, "--read-only")
-		write(folder, "c.md", "# C\n\ncamels\n")
-		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+		address := n.serve(t, "--read-only")
+		n.write(t, "c.md", "# C\n\ncamels\n")
+		found(t, address, "apples", "a.md")
+		ready(t, address)
 	})
 	fails("sheaf doctor says which rights to grant", "index")
 }

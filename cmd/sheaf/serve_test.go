@@ -85,8 +85,8 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 	if !told(aloud) {
 		t.Error("it does not say that nothing is indexed")
 	}
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
-	waitFor(t, address+"/v1/search?query=undo", func(_ int, body string) bool { return strings.Contains(body, "git.md") })
+	notes{folder: folder, index: index}.run(t, "index")
+	found(t, address, "undo", "git.md")
 	if _, aloud := servingAloud(t, folder, index, "--no-watch"); told(aloud) {
 		t.Error("it says that nothing is indexed of what is")
 	}
@@ -105,7 +105,7 @@ func TestServeSaysWhatItServes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	notes{folder: folder, index: index}.run(t, "index")
 	for in, want := range map[string]bool{folder: false, part: true} {
 		_, aloud := servingAloud(t, in, index)
 		text, err := os.ReadFile(aloud)
@@ -140,19 +140,13 @@ func waitFor(t *testing.T, address string, check func(status int, body string) b
 }
 
 func TestServeKeepsTheIndexFresh(t *testing.T) {
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("a.md", "# A\n\napples\n")
-	address := serving(t, folder, index)
-	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
-	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
-	write("b.md", "# B\n\nzebras\n")
+	n := newNotes(t)
+	address := n.serve(t)
+	ready(t, address)
+	found(t, address, "apples", "a.md")
+	n.write(t, "b.md", "# B\n\nzebras\n")
 	saved := time.Now()
-	waitFor(t, address+"/v1/search?query=zebras", func(_ int, body string) bool { return strings.Contains(body, "b.md") })
+	found(t, address, "zebras", "b.md")
 	// when it is looked for is held by TestWatchTimes of package ingest
 	t.Logf("a saved note was found after %v", time.Since(saved))
 }
@@ -203,8 +197,8 @@ func TestServeSweeps(t *testing.T) {
 
 // Who cannot have a port is told why, and what to do.
 func TestNoPort(t *testing.T) {
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	taken := strings.TrimPrefix(serving(t, folder, index), "http://")
+	n := newNotes(t)
+	taken := strings.TrimPrefix(n.serve(t), "http://")
 	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +207,7 @@ func TestNoPort(t *testing.T) {
 	for _, command := range [][]string{{"serve", "--addr"}, {"mcp", "--http"}} {
 		run := func(addr string) error {
 			cmd := newApp(os.Stdin, messages, messages).command()
-			cmd.SetArgs(append(command, addr, "--in", folder, "--index", index))
+			cmd.SetArgs(append(command, addr, "--in", n.folder, "--index", n.index))
 			return cmd.ExecuteContext(t.Context())
 		}
 		var hinted *collection.HintError
@@ -232,7 +226,7 @@ func TestNoPort(t *testing.T) {
 
 // What is wrong with a flag is told before an index is made of a folder.
 func TestServersLookAtFlagsFirst(t *testing.T) {
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	n := newNotes(t)
 	over, end := context.WithCancel(t.Context())
 	end() // what is not told at once never is
 	for _, c := range []struct{ args, want string }{
@@ -245,19 +239,19 @@ func TestServersLookAtFlagsFirst(t *testing.T) {
 		{"mcp --http 127.0.0.1:8765/mcp", `--http is "127.0.0.1:8765/mcp": must be HOST:PORT`},
 	} {
 		cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
-		cmd.SetArgs(append(strings.Fields(c.args), "--in", folder, "--index", index))
+		cmd.SetArgs(append(strings.Fields(c.args), "--in", n.folder, "--index", n.index))
 		if err := cmd.ExecuteContext(over); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("sheaf %s: %v", c.args, err)
 		}
-		if _, err := os.Stat(index); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(n.index); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("sheaf %s has made an index: %v", c.args, err)
-			_ = os.RemoveAll(index)
+			_ = os.RemoveAll(n.index)
 		}
 	}
 }
 
 func TestServeElsewhereNeedsKeys(t *testing.T) {
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	n := newNotes(t)
 	run := func(args ...string) (string, error) {
 		out, in, err := os.Pipe()
 		if err != nil {
@@ -266,7 +260,7 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 		defer out.Close()
 		a := newApp(os.Stdin, in, os.Stderr)
 		cmd := a.command()
-		cmd.SetArgs(append(args, "--in", folder, "--index", index))
+		cmd.SetArgs(append(args, "--in", n.folder, "--index", n.index))
 		err = errors.Join(cmd.ExecuteContext(t.Context()), a.flush(), in.Close())
 		text, _ := io.ReadAll(out)
 		return strings.TrimSpace(string(text)), err
@@ -283,12 +277,10 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 	}
 	for name, text := range map[string]string{"open.md": "---\naccess: user:ann\n---\n# Open\n\napples\n",
 		"shut.md": "# Shut\n\napples\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		n.write(t, name, text)
 	}
-	address := serving(t, folder, index)
-	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	address := n.serve(t)
+	ready(t, address)
 	ask := func(key string) (int, string) {
 		req, err := http.NewRequest("GET", address+"/v1/search?query=apples", nil)
 		if err != nil {
@@ -353,7 +345,7 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := serving(t, folder, filepath.Join(t.TempDir(), "index"))
-	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	ready(t, address)
 	for _, line := range lines {
 		command := strings.ReplaceAll(line[1], "http://"+defaultAddr, address)
 		out, err := exec.Command("sh", "-c", strings.Replace(command, "curl ", "curl --fail-with-body --silent --show-error ",
@@ -372,12 +364,9 @@ func TestSlowConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a timeout")
 	}
-	folder, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	address := serving(t, folder, index)
-	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == 200 })
+	n := newNotes(t)
+	address := n.serve(t)
+	ready(t, address)
 	var slow []net.Conn
 	for i := range 500 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
@@ -426,18 +415,18 @@ func change(t *testing.T, method, address, body string) (status int) {
 // TestGivenBesideAFile: a document that was given is not shown by the path of a file, nor with a
 // date that no file has.
 func TestGivenBesideAFile(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	write(folder, "a.md", "# A\n\ngiraffes of a file\n")
+	n := newNotes(t)
+	n.write(t, "a.md", "# A\n\ngiraffes of a file\n")
 	t.Run("given", func(t *testing.T) {
-		address := serving(t, folder, index)
-		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
+		address := n.serve(t)
+		ready(t, address)
 		change(t, "PUT", address+"/v1/documents/api:a.md", `{"text":"# A\n\ngiraffes\n"}`)
 	})
 	for command, want := range map[string]string{"search giraffes": "api:a.md:",
 		"search --json giraffes": `"path":"api:a.md"`, "ls": "api:a.md\n", "ls -l": "given without a file",
 		"ls --json": `"path":"api:a.md"`, "get api:a.md:3": "giraffes\n"} {
-		out, err := exec.Command("sheaf", append(strings.Fields(command), "--in", folder, "--index", index)...).Output()
-		if err != nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "1970") {
+		out, err := n.try(strings.Fields(command)...)
+		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "1970") {
 			t.Errorf("%s: %v %s", command, err, out)
 		}
 	}
@@ -446,11 +435,11 @@ func TestGivenBesideAFile(t *testing.T) {
 // TestIndexMendsGiven: a document that a server was given and killed before it was indexed is
 // indexed by sheaf index as by the next server, but not while another one has it.
 func TestIndexMendsGiven(t *testing.T) {
-	_, folder, _, index := notesFor(t)
-	file := filepath.Join(index, intake.FileName)
+	n := newNotes(t)
+	file := filepath.Join(n.index, intake.FileName)
 	t.Run("given", func(t *testing.T) {
-		address := serving(t, folder, index)
-		waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
+		address := n.serve(t)
+		ready(t, address)
 		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
 		kept, err := os.ReadFile(file)
 		if err != nil {
@@ -460,24 +449,24 @@ func TestIndexMendsGiven(t *testing.T) {
 		if err := os.WriteFile(file, kept, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		inAnotherProcess(t, "index", "--in", folder, "--index", index)
+		n.run(t, "index")
 		waitFor(t, address+"/v1/search?query=giraffes", func(status int, body string) bool {
 			return status == http.StatusOK && !strings.Contains(body, "g.md")
 		})
 	})
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
-	inAnotherProcess(t, "search", "--in", folder, "--index", index, "giraffes")
-	inAnotherProcess(t, "check", "--in", folder, "--index", index)
+	n.run(t, "index")
+	n.run(t, "search", "giraffes")
+	n.run(t, "check")
 }
 
 // TestServeWritesNothing: a server that only reads answers, takes no documents, and leaves every file of the
 // index as it is, also when a file of the folder changes.
 func TestServeWritesNothing(t *testing.T) {
-	write, folder, _, index := notesFor(t)
-	inAnotherProcess(t, "index", "--in", folder, "--index", index)
+	n := newNotes(t)
+	n.run(t, "index")
 	files := func() string {
 		var out strings.Builder
-		err := filepath.WalkDir(index, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(n.index, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -492,9 +481,9 @@ func TestServeWritesNothing(t *testing.T) {
 	}
 	before := files()
 	t.Run("serve", func(t *testing.T) {
-		address := serving(t, folder, index, "--read-only")
-		write(folder, "b.md", "# B\n\nbears\n")
-		waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool { return strings.Contains(body, "a.md") })
+		address := n.serve(t, "--read-only")
+		n.write(t, "b.md", "# B\n\nbears\n")
+		found(t, address, "apples", "a.md")
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address+"/v1/documents/api:x.md",
 			strings.NewReader(`{"text":"# X"}`))
 		if err != nil {

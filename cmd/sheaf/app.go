@@ -209,10 +209,16 @@ func (a *app) confirm(what, keep string) error {
 		return err
 	}
 	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // nothing is no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+	if agrees(answer) {
 		return nil
 	}
 	return withHint(sheaf.Invalidf("%s: nothing is changed", what), "to keep them: %s", keep)
+}
+
+// agrees reports whether an answer is yes.
+func agrees(answer string) bool {
+	answer = strings.TrimSpace(answer)
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
 // awaited is standard input that an interruption ends. A signal that the process handles does not end a read,

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -149,7 +148,7 @@ func (s *session) keepConfidence(c *confidenceJSON) error {
 		}
 		return vfs.WriteFile(file, append(content, '\n'), 0)
 	}
-	if kept := s.sureness.read(file); kept == nil || kept.Digest != c.Digest || kept.Model != c.Model {
+	if kept := readLearned(file); kept == nil || kept.Digest != c.Digest || kept.Model != c.Model {
 		return nil
 	}
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -351,46 +350,22 @@ func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
 
 // confidenceWith is confidence for vectors of a model; "" is an index without vectors.
 func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
-	kept := s.sureness.read(filepath.Join(s.Where.Dir, location.ConfidenceName))
-	if kept != nil && kept.of(p) && kept.Model == model {
+	kept := readLearned(filepath.Join(s.Where.Dir, location.ConfidenceName))
+	if kept != nil && kept.Digest == p.Digest() && kept.Model == model {
 		return &kept.Fit
 	}
 	return search.ShippedCalibration(p, model)
 }
 
-// learnedFile is the file of what was learned of how sure answers are, as it was read last: every
-// answer asks for it. It is safe for concurrent use.
-type learnedFile struct {
-	mu   sync.Mutex
-	info fs.FileInfo // nil when there was none
-	kept *confidenceJSON
-}
-
-// read is what the file says now; nil when it is not there, or cannot be used.
-func (l *learnedFile) read(file string) *confidenceJSON {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.info != nil {
-		if still, err := vfs.Still(vfs.Disk{}, file, l.info); err == nil && still {
-			return l.kept
-		}
-	}
-	l.info, l.kept = nil, nil
-	info, err := os.Stat(file) // before it is read: who writes into it after that changes its time
-	if err != nil {
-		return nil
-	}
+// readLearned reads what was learned; nil when the file is missing or cannot be used.
+func readLearned(file string) *confidenceJSON {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
-	l.info = info
-	kept := confidenceJSON{Report: &confidence.Report{}}
-	if json.Unmarshal(content, &kept) == nil && kept.Schema == confidenceSchema && kept.Fit.Valid() {
-		l.kept = &kept
+	learned := confidenceJSON{Report: &confidence.Report{}}
+	if json.Unmarshal(content, &learned) != nil || learned.Schema != confidenceSchema || !learned.Fit.Valid() {
+		return nil
 	}
-	return l.kept
+	return &learned
 }
-
-// of reports whether c was learned of what p computes.
-func (c *confidenceJSON) of(p *profile.Profile) bool { return c.Digest == p.Digest() }

@@ -117,12 +117,8 @@ type explainedJSON struct {
 const stepBest = 10
 
 // explained answers a query with the ranking after every step.
-func (s *session) explained(ctx context.Context, q collection.SearchRequest) (e *collection.Explanation, err error) {
-	err = s.read(func(r *collection.Reader) error {
-		e, err = r.Explain(ctx, q)
-		return err
-	})
-	return e, err
+func (s *session) explained(ctx context.Context, q collection.SearchRequest) (*collection.Explanation, error) {
+	return read(s, func(r *collection.Reader) (*collection.Explanation, error) { return r.Explain(ctx, q) })
 }
 
 func (s *session) explain(ctx context.Context, q collection.SearchRequest, full bool) error {
@@ -302,8 +298,8 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	if s.scanner != nil && !strings.HasSuffix(id, "#"+t.Chunk.Slug) {
 		asked = t.Doc.ID // the whole file, of which any section may stand
 	}
-	var absence *collection.Absence
-	if err = s.read(func(r *collection.Reader) error { absence, err = r.WhyNot(ctx, q, asked); return err }); err != nil {
+	absence, err := read(s, func(r *collection.Reader) (*collection.Absence, error) { return r.WhyNot(ctx, q, asked) })
+	if err != nil {
 		return err
 	}
 	if s.json {
@@ -358,8 +354,8 @@ func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o sear
 	if err != nil {
 		return err
 	}
-	var moves []collection.Move
-	if err = s.read(func(r *collection.Reader) error { moves, err = r.WhatIf(ctx, q, changed); return err }); err != nil {
+	moves, err := read(s, func(r *collection.Reader) ([]collection.Move, error) { return r.WhatIf(ctx, q, changed) })
+	if err != nil {
 		return err
 	}
 	if s.json {

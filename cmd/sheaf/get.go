@@ -79,29 +79,29 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 	if o.Neighbors < 0 || o.Neighbors > 1000 {
 		return sheaf.Invalidf("neighbors is %d: must be within 0..1000", o.Neighbors)
 	}
-	out := getJSON{Schema: "sheaf.get/1", Results: []partJSON{}}
-	err := s.read(func(r *collection.Reader) error {
+	parts, err := read(s, func(r *collection.Reader) ([]partJSON, error) {
+		parts := []partJSON{}
 		for _, text := range addresses {
 			t, err := s.resolve(text)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			o.Line, o.Lines = t.Line, t.Count
 			part, err := r.Get(ctx, t.Chunk.ID, o)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			out.Results = append(out.Results, s.partOf(part))
+			parts = append(parts, s.partOf(part))
 		}
 		if err := r.Err(); err != nil {
-			return s.Advise(fmt.Errorf("read index: %w", err))
+			return nil, s.Advise(fmt.Errorf("read index: %w", err))
 		}
-		return nil
+		return parts, nil
 	})
 	if err != nil {
 		return err
 	}
-	out.Warnings = s.allWarnings()
+	out := getJSON{Schema: "sheaf.get/1", Warnings: s.allWarnings(), Results: parts}
 	if s.json {
 		return s.printJSON(out)
 	}

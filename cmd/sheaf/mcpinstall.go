@@ -62,33 +62,25 @@ func assistantNames(list []assistant.Assistant) []string {
 // assistants returns the named assistants, or all installed ones.
 func assistants(p assistant.Places, names []string) ([]assistant.Assistant, error) {
 	all := assistant.All(p)
-	var out []assistant.Assistant
 	if len(names) == 0 {
-		for _, one := range all {
-			if one.Present() {
-				out = append(out, one)
-			}
-		}
+		out := slices.DeleteFunc(slices.Clone(all), func(one assistant.Assistant) bool { return !one.Present() })
 		if len(out) == 0 {
 			return nil, withHint(fmt.Errorf("%w: no assistant is installed that is known", sheaf.ErrNotFound), "name one: %s",
 				strings.Join(assistantNames(all), ", "))
 		}
 		return out, nil
 	}
+	var out []assistant.Assistant
 	for _, name := range names {
-		found := false
-		for _, one := range all {
-			if one.Name == name {
-				out, found = append(out, one), true
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(all, func(one assistant.Assistant) bool { return one.Name == name })
+		if i < 0 {
 			err := sheaf.Invalidf("no assistant is called %q", name)
 			if near := suggest.Nearest(name, assistantNames(all)); near != "" {
 				return nil, withHint(err, "did you mean %q?", near)
 			}
 			return nil, withHint(err, "known are %s", strings.Join(assistantNames(all), ", "))
 		}
+		out = append(out, all[i])
 	}
 	return out, nil
 }
@@ -207,7 +199,7 @@ func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufi
 		return false, err
 	}
 	answer, err := answers.ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+	if agrees(answer) {
 		return true, nil
 	}
 	if err != nil && answer == "" {

@@ -206,11 +206,11 @@ func (a *app) snippetLines(r *resultJSON, indent int) []string {
 			}
 		}
 		text := wording.Clean(r.Snippet[at:end])
-		split := pieces(text)
-		if marked && uniseg.StringWidth(text) <= width {
-			split = whole(text)
+		split := []string{text}
+		if !marked || uniseg.StringWidth(text) > width {
+			split = pieces(text)
 		}
-		for piece := range split {
+		for _, piece := range split {
 			w := uniseg.StringWidth(piece)
 			if used > 0 && used+w > width {
 				lines = append(lines, strings.TrimRight(line.String(), " "))
@@ -238,23 +238,14 @@ func (a *app) mark(text string, marked bool) string {
 	return "**" + text + "**"
 }
 
-// pieces yields the parts of text between which a line may break: each space
-// goes with the word before it.
-func pieces(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		state := -1
-		for len(text) > 0 {
-			var piece string
-			piece, text, _, state = uniseg.FirstLineSegmentInString(text, state)
-			if !yield(piece) {
-				return
-			}
-		}
+// pieces are the parts of text between which a line may break: each space goes with the word before it.
+func pieces(text string) (out []string) {
+	for state := -1; len(text) > 0; {
+		var piece string
+		piece, text, _, state = uniseg.FirstLineSegmentInString(text, state)
+		out = append(out, piece)
 	}
-}
-
-func whole(text string) func(func(string) bool) {
-	return func(yield func(string) bool) { yield(text) }
+	return out
 }
 
 // formatScore writes a score with three decimals, or more where it is small.

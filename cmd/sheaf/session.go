@@ -40,8 +40,6 @@ type session struct {
 	expander *search.Expander // rewrites queries; nil without such a model
 	reranker model.Reranker   // reads the first answers again; nil without such a model
 	started  time.Time
-	// sureness is the calibration that sheaf eval confidence learned.
-	sureness learnedFile
 }
 
 // newSession is the session of a folder and its index, which is not open yet.
@@ -241,25 +239,23 @@ func (s *session) request(o *searchOptions) (collection.SearchRequest, error) {
 }
 
 // read asks a reader of the index, or of the scanned files.
-func (s *session) read(ask func(r *collection.Reader) error) error {
+func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
-		return err
+		return answer, err
 	}
 	defer c.Close()
 	r, err := c.For(access.Unrestricted())
 	if err != nil {
-		return err
+		return answer, err
 	}
 	defer r.Close()
-	err = ask(r)
-	if field := new(collection.FieldError); errors.As(err, &field) {
-		switch field.Field {
-		case "created", "updated", "sets":
-			return fmt.Errorf("--%s: %w", field.Field, field.Err)
-		}
+	answer, err = ask(r)
+	if field := new(collection.FieldError); errors.As(err, &field) &&
+		slices.Contains([]string{"created", "updated", "sets"}, field.Field) {
+		err = fmt.Errorf("--%s: %w", field.Field, field.Err)
 	}
-	return err
+	return answer, err
 }
 
 // asking asks a reader one question.
@@ -271,8 +267,8 @@ func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	var a *collection.Answer
-	if err = s.read(func(r *collection.Reader) error { a, err = ask(r, q); return err }); err != nil {
+	a, err := read(s, func(r *collection.Reader) (*collection.Answer, error) { return ask(r, q) })
+	if err != nil {
 		return nil, err
 	}
 	d := a.Details

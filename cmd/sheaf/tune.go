@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -283,7 +284,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 			w := strconv.FormatFloat(f.Weight, 'g', -1, 64)
 			t.weights[b.Name][f.Name] = w
 			out = append(out, tune.Parameter{Name: b.Name + fieldMark + f.Name, Default: w,
-				Values: around(f.Weight, 0, 1e6, 0.25, 0.5, 1, 1.5, 2, 4)})
+				Values: around(f.Weight, 0, 1e6, nil, 0.25, 0.5, 1, 1.5, 2, 4)})
 		}
 	}
 	return out, nil
@@ -344,7 +345,8 @@ func grid(p *profile.Parameter) []string {
 	case p.Integer && p.Max <= 1:
 		return []string{"0", "1"}
 	case p.Integer:
-		return integers(standard, p.Min, p.Max)
+		whole := func(v float64) float64 { return max(math.Trunc(v), 1) }
+		return around(standard, p.Min, p.Max, whole, 0.1, 0.25, 0.5, 1, 2, 4)
 	case p.Min >= -1 && p.Max <= 1:
 		var out []float64
 		for v := 0.0; v <= 1.0001; v += 0.1 {
@@ -356,25 +358,18 @@ func grid(p *profile.Parameter) []string {
 	case standard == 0:
 		return nil
 	}
-	return around(standard, p.Min, p.Max, 0.25, 0.5, 1, 1.5, 2, 4)
+	return around(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// integers are whole numbers around standard.
-func integers(standard, low, high float64) []string {
-	var out []float64
-	for _, f := range []float64{0.1, 0.25, 0.5, 1, 2, 4} {
-		if v := max(float64(int(standard*f)), 1); v >= low && v <= high {
-			out = append(out, v)
-		}
-	}
-	return numbers(append(out, standard))
-}
-
-// around are multiples of standard within the bounds.
-func around(standard, low, high float64, factors ...float64) []string {
+// around are multiples of standard within the bounds. round, unless nil, rounds them.
+func around(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {
-		if v := standard * f; v >= low && v <= high {
+		v := standard * f
+		if round != nil {
+			v = round(v)
+		}
+		if v >= low && v <= high {
 			out = append(out, v)
 		}
 	}

@@ -36,9 +36,6 @@ func NewProgress(out *Output, label string) *Progress {
 // GoOn says that done units were done before this work began: they count as done,
 // and took none of its time.
 func (p *Progress) GoOn(done int) {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = done
@@ -47,7 +44,7 @@ func (p *Progress) GoOn(done int) {
 // Update says that done of total units are done, bytes of them read; total 0
 // is not known yet. unit is a plural noun.
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
-	if p == nil || !p.out.Terminal {
+	if !p.out.Terminal {
 		return
 	}
 	now := time.Now()
@@ -66,9 +63,6 @@ func (p *Progress) Update(done, total int, bytes int64, unit string) {
 
 // Done removes the line.
 func (p *Progress) Done() {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {

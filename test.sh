@@ -137,19 +137,8 @@ say "those that are shorter with it, whole without it" # except scripts
 whole=$(git grep -lE "testing\.Short\(\)${long:+|SHEAF_TEST_LONG}" -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 SHEAF_TEST_LONG=$long go test -vet=off -timeout "$patience" -skip "$once" $whole ./internal/offheap ./index/engine/segment
 
-say "fuzzing, $fuzz a target"
-git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | while IFS=: read -r file target; do
-	pkg=./$(dirname "$file") target=${target#func }
-	echo "$pkg $target"
-	go test -vet=off -run '^$' -fuzz "^$target\$" -fuzztime "$fuzz" -fuzzminimizetime 10x "$pkg" >/tmp/sheaf-fuzz.$$ 2>&1 || {
-		# Go sometimes reports its own end of time as a failure
-		# (golang/go#48591); a real one names the input it found.
-		if ! grep -q 'context deadline exceeded' /tmp/sheaf-fuzz.$$ || grep -q 'Failing input' /tmp/sheaf-fuzz.$$; then
-			cat /tmp/sheaf-fuzz.$$
-			exit 1
-		fi
-	}
-	rm -f /tmp/sheaf-fuzz.$$
-done
+say "fuzzing, $fuzz a target, one target a processor"
+git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' |
+	tr '\n' '\0' | xargs -0 -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh scripts/fuzz.sh "$fuzz"
 
 say "all passed"

@@ -1,4 +1,4 @@
-module sheaf/bench
+module sheaf/lab/bench
 
 go 1.26.0
 
@@ -52,4 +52,4 @@ require (
 	modernc.org/memory v1.11.0 // indirect
 )
 
-replace sheaf => ..
+replace sheaf => ../..

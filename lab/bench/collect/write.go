@@ -127,7 +127,7 @@ func (c *collection) write(folder string, o *options) error {
 	if snapshot == "" {
 		snapshot = "unknown"
 	}
-	readme := fmt.Sprintf("# %s\n\n- Source: %s, snapshot %s; built by bench/collect, no human labels\n"+
+	readme := fmt.Sprintf("# %s\n\n- Source: %s, snapshot %s; built by lab/bench/collect, no human labels\n"+
 		"- Licence: %s\n- Language: %s\n- Counts: %d records, %d queries, %d judgements\n- Classes: %s\n\n%s\n",
 		filepath.Base(filepath.Clean(folder)), strings.TrimSpace(o.source+" "+o.under), snapshot, o.licence, o.language,
 		len(c.records), len(c.queries), judgements, c.classes(), strings.TrimSpace(c.about))

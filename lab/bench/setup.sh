@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the engines that sheaf bench measures beside Sheaf, into bench/bin:
+# Installs the engines that sheaf bench measures beside Sheaf, into lab/bench/bin:
 # Bleve and SQLite (Go), Tantivy and LanceDB (PyPI), Xapian (Debian), Lucene
 # (Maven), Weaviate (Go, a server that takes minutes to build: WEAVIATE names a
 # built one). What cannot be had is left out, and said.
 #
-#   sh bench/setup.sh
+#   sh lab/bench/setup.sh
 set -eu
 cd "$(dirname "$0")"
 mkdir -p bin

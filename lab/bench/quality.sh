@@ -2,9 +2,9 @@
 # Measures the default ranking on judged collections and prints the tables of doc/quality.md
 # and doc/languages.md.
 #
-#   sh bench/quality.sh DATA OUT
+#   sh lab/bench/quality.sh DATA OUT
 #
-# DATA is a folder of judged collections, or several with spaces between. bench/quality/sets.go
+# DATA is a folder of judged collections, or several with spaces between. lab/bench/quality/sets.go
 # says how they are listed. OUT gets the programs, one JSON file for each collection and
 # report.md. Its folder "across" gets collections with questions in one language and texts in
 # another: they are made of collections that have the same judgements as NAME/en beside them. The
@@ -20,13 +20,13 @@ data=$1
 split=${SPLIT:-dev}
 mkdir -p "$2/sets" "$2/old"
 out=$(cd "$2" && pwd)
-here=$(cd "$(dirname "$0")/.." && pwd)
+here=$(cd "$(dirname "$0")/../.." && pwd)
 sheaf=$out/sheaf
 [ -x "$sheaf" ] || (cd "$here" && go build -o "$sheaf" ./cmd/sheaf)
-(cd "$here/bench" && go build -o "$out/quality" ./quality)
+(cd "$here/lab/bench" && go build -o "$out/quality" ./quality)
 export XDG_DATA_HOME="${XDG_DATA_HOME:-$out/data}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$out/cache}"
 export XDG_CONFIG_HOME="${XDG_CONFIG_HOME:-$out/config}"
-profiles=$here/bench/profiles
+profiles=$here/lab/bench/profiles
 tab=$(printf '\t')
 
 # keep FILE COMMAND...: writes what the command prints to FILE, unless FILE is there.

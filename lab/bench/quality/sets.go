@@ -42,7 +42,7 @@ const leastSections = 20
 var public string
 
 // findSets returns the sets of a split in some folders. A folder may have INDEX.tsv, as
-// bench/collect writes it. Known public collections and notes with queries.yaml need none.
+// lab/bench/collect writes it. Known public collections and notes with queries.yaml need none.
 func findSets(split string, folders []string) ([]set, error) {
 	if split != "dev" && split != "held" && split != "all" {
 		return nil, fmt.Errorf("unknown split %q; use dev, held or all", split)

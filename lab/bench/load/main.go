@@ -2,7 +2,7 @@
 // the numbers behind "sheaf serve holds 32 clients".
 //
 //	sheaf serve --in FOLDER &
-//	go run -C bench ./load --clients 32 --time 60s
+//	go run -C lab/bench ./load --clients 32 --time 60s
 //
 // The queries are two words from titles of the server's documents, all different, or the lines of the file
 // --queries in turn. With --zipf S they are drawn from a fixed number, as people's queries are: the k-th most
@@ -11,7 +11,7 @@
 //
 // With --pid, the server's process on this machine, it also prints the server's processor time of an answer.
 //
-//	go run -C bench ./load --sheaf PROGRAM --in FOLDER
+//	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //
 // measures all that is promised of a server, with its own servers and index: how soon a server with a warm index
 // is ready, how soon a saved note is found, 1,000 idle connections beside the clients, then slow and enormous

@@ -59,6 +59,12 @@ Before sunrise no visitor comes to %[1]s, so the warden leaves the northern gate
 			t.Fatal(err)
 		}
 	}
+	return open(t, dir)
+}
+
+// open indexes a folder in memory.
+func open(t *testing.T, dir string) *eval.Collection {
+	t.Helper()
 	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
 		eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
 			Store: eval.Store{Name: "memory", Fleeting: true,
@@ -260,17 +266,7 @@ func TestCachedLegs(t *testing.T) {
 
 // TestTooLittle: an empty folder tells nothing.
 func TestTooLittle(t *testing.T) {
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "empty", Folder: t.TempDir()},
-		eval.Indexing{Cache: t.TempDir(),
-			Store: eval.Store{Name: "memory", Fleeting: true,
-				Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-					return memory.New(a), nil
-				}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_, err = self.Evaluate(context.Background(), c,
+	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()),
 		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),
 			Statistics: eval.DefaultStatistics})
 	if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "too small") {

@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"search/onyx/onyxtest": {"root", "search/onyx", "internal/worked"},
 	"search/scan": {"root", "text/analysis", "store", "store/memory", "index/catalog", "text/chunk", "model",
 		"ingest", "internal/fold", "internal/yamlfile", "search", "index/vfs"},
-	"eval": {"root", "rank", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest",
+	"eval": {"root", "eval/metric", "eval/stats", "eval/dataset", "search", "ingest",
 		"profile", "index/catalog", "store", "model", "text/analysis", "text/query", "text/chunk", "index/vfs",
 		"internal/wikilink"},
 	"eval/self":       {"root", "store", "eval", "eval/dataset", "eval/metric", "eval/stats", "text/chunk"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -94,10 +95,7 @@ func weight(s string) int {
 			n++
 		}
 	}
-	if run > 0 {
-		n += (run + 1) / 2
-	}
-	return n
+	return n + (run+1)/2
 }
 
 func longUnspaced(s string) bool {
@@ -186,13 +184,7 @@ func sample[T any](items []T, n int, name func(T) string) []T {
 		list[i] = ordered{item, order(name(item)), name(item)}
 	}
 	slices.SortFunc(list, func(a, b ordered) int {
-		if a.order != b.order {
-			if a.order < b.order {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.name, b.name))
 	})
 	out := make([]T, 0, min(n, len(list)))
 	for _, o := range list[:min(n, len(list))] {

@@ -123,14 +123,11 @@ func (c *collection) write(folder string, o *options) error {
 			judgements++
 		}
 	}
-	snapshot := o.snapshot
-	if snapshot == "" {
-		snapshot = "unknown"
-	}
 	readme := fmt.Sprintf("# %s\n\n- Source: %s, snapshot %s; built by lab/bench/collect, no human labels\n"+
 		"- Licence: %s\n- Language: %s\n- Counts: %d records, %d queries, %d judgements\n- Classes: %s\n\n%s\n",
-		filepath.Base(filepath.Clean(folder)), strings.TrimSpace(o.source+" "+o.under), snapshot, o.licence, o.language,
-		len(c.records), len(c.queries), judgements, c.classes(), strings.TrimSpace(c.about))
+		filepath.Base(filepath.Clean(folder)), strings.TrimSpace(o.source+" "+o.under),
+		cmp.Or(o.snapshot, "unknown"), o.licence, o.language, len(c.records), len(c.queries), judgements, c.classes(),
+		strings.TrimSpace(c.about))
 	for name, text := range map[string][]byte{
 		"corpus.jsonl.gz": packed.Bytes(), "queries.jsonl": queries, "qrels/test.tsv": []byte(qrels.String()),
 		"README.md": []byte(readme),

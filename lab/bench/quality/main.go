@@ -29,29 +29,24 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "sets" {
+		args = append([]string{"sets", ""}, args[1:]...)
+	}
+	if len(args) < 4 || args[0] != "across" && args[0] != "sets" && args[0] != "tables" {
+		return errors.New("usage: quality across OUT SPLIT FOLDER... | quality sets SPLIT FOLDER... | quality tables " +
+			"RESULTS SPLIT FOLDER...")
+	}
+	sets, err := findSets(args[2], args[3:])
 	switch {
-	case len(args) >= 4 && args[0] == "across":
-		sets, err := findSets(args[2], args[3:])
-		if err != nil {
-			return err
-		}
+	case err != nil:
+		return err
+	case args[0] == "across":
 		return makeAcross(args[1], sets)
-	case len(args) >= 3 && args[0] == "sets":
-		sets, err := findSets(args[1], args[2:])
-		if err != nil {
-			return err
-		}
-		for _, s := range sets {
-			fmt.Fprintf(out, "%s\t%s\t%s\n", s.key(), s.path, s.judgements)
-		}
-		return nil
-	case len(args) >= 4 && args[0] == "tables":
-		sets, err := findSets(args[2], args[3:])
-		if err != nil {
-			return err
-		}
+	case args[0] == "tables":
 		return printTables(out, args[1], sets)
 	}
-	return errors.New("usage: quality across OUT SPLIT FOLDER... | quality sets SPLIT FOLDER... | quality tables " +
-		"RESULTS SPLIT FOLDER...")
+	for _, s := range sets {
+		fmt.Fprintf(out, "%s\t%s\t%s\n", s.key(), s.path, s.judgements)
+	}
+	return nil
 }

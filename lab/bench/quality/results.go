@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // measured is the part of sheaf eval's output for a set that the tables need.
@@ -117,12 +118,7 @@ func readReport(file string) (*measured, error) {
 }
 
 func (r *result) read(d *measured) error {
-	at := -1
-	for i, name := range d.Measures {
-		if name == r.measure() {
-			at = i
-		}
-	}
+	at := slices.Index(d.Measures, r.measure())
 	if at < 0 {
 		return fmt.Errorf("no measure %s", r.measure())
 	}

@@ -134,9 +134,7 @@ func New(o Options) (*API, error) {
 	if i := slices.Index(o.Collections, nil); i >= 0 {
 		return nil, sheaf.Invalidf("serve: collection %d is nil", i)
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log, o.Version = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Version, "dev")
 	if err := errors.Join(o.RRF.validate(), o.checkNames(), o.Limits.validate()); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (a *API) openAPI(keyed bool) ([]byte, error) {
 	components := schema{"schemas": s.named, "headers": answerHeaders}
 	document := schema{
 		"openapi": "3.1.0",
-		"info": schema{"title": "Sheaf", "version": versionText(a.o.Version),
+		"info": schema{"title": "Sheaf", "version": a.o.Version,
 			"description": "Search in documents by words and by meaning. Errors are problems (RFC 9457); nothing found is " +
 				"200 with an empty list. A key, when the server has any, goes into the header Authorization: Bearer KEY."},
 		"paths":             paths,
@@ -79,20 +79,10 @@ func (a *API) dims() int {
 	return dims
 }
 
-func versionText(v string) string {
-	if v == "" {
-		return "dev"
-	}
-	return v
-}
-
 // describe returns the operation object of a route.
 func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	out := schema{"operationId": r.id, "summary": r.summary}
-	about := []string{}
-	if r.about != "" {
-		about = append(about, r.about)
-	}
+	about := r.about
 	if r.scope == "" {
 		out["security"] = []any{}
 	}
@@ -100,7 +90,7 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	for _, n := range r.set.names {
 		f := r.set.byName[n]
 		if f.rules.unlisted {
-			about = append(about, "The header "+n+" may give a condition: "+f.rules.doc)
+			about += " The header " + n + " may give a condition: " + f.rules.doc
 			continue
 		}
 		p := s.of(f.typ, f.rules, true)
@@ -121,8 +111,8 @@ func (a *API) describe(r *route, s *schemas, failure, plain schema) schema {
 	if list != nil {
 		out["parameters"] = list
 	}
-	if len(about) > 0 {
-		out["description"] = strings.Join(about, " ")
+	if about != "" {
+		out["description"] = strings.TrimSpace(about)
 	}
 	if body := r.body(); body != nil {
 		out["requestBody"] = schema{"required": true,
@@ -254,7 +244,7 @@ func (a *API) documentPage() []byte {
 		list = append(list, d)
 	}
 	var b bytes.Buffer
-	if err := docs.Execute(&b, map[string]any{"Version": versionText(a.o.Version), "Routes": list}); err != nil {
+	if err := docs.Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
 		panic("write the page of the document: " + err.Error())
 	}
 	return b.Bytes()

@@ -104,7 +104,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 			var err error
 			unread[i] = missing{short(id), budgetUsed}
 			if targets[i], err = find(r, id); err != nil {
-				unread[i].Reason = advise(s.told(err)).Error()
+				unread[i].Reason = advise(s.publicError(err)).Error()
 			}
 			left -= size(unread[i])
 		}
@@ -129,7 +129,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 			found, err := read(ctx, r, targets[i], collection.GetOptions{Body: in.Body})
 			switch {
 			case err != nil:
-				unread[i].Reason = advise(s.told(err)).Error()
+				unread[i].Reason = advise(s.publicError(err)).Error()
 			case seen[place{found.Doc, found.Span}]:
 				continue
 			case len(out.Parts) == 0 || out.least(found) < left:

@@ -95,17 +95,17 @@ func (s *server) build() *sdk.Server {
 	s.parameters = map[string]func() []string{}
 	s.addTools(m)
 	s.addResources(m)
-	m.AddReceivingMiddleware(s.guard)
+	m.AddReceivingMiddleware(s.checkCall)
 	return m
 }
 
 // cacheable is the cache rule of lists and resources.
 var cacheable = sdk.Cacheable{CacheScope: "private"}
 
-// guard ends a call when its HTTP request ends: for most versions of the protocol, the SDK goes on after the client
+// checkCall ends a call when its HTTP request ends: for most versions of the protocol, the SDK goes on after the client
 // left. It refuses arguments for which the SDK has no plain words. It turns a panic into an error of its request,
 // since on stdio a panic would end the server and all running requests.
-func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+func (s *server) checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
@@ -265,13 +265,13 @@ func with[T any](ctx context.Context, s *server, coll string,
 	defer func() { collection.Settle(ctx, s.grant, began) }()
 	r, err := s.reader(ctx, coll)
 	if err != nil {
-		return none, s.told(err)
+		return none, s.publicError(err)
 	}
 	defer r.Close()
 	if s.o.Admit != nil {
 		leave, err := s.o.Admit(ctx)
 		if err != nil {
-			return none, s.told(err)
+			return none, s.publicError(err)
 		}
 		defer leave()
 	}
@@ -281,13 +281,13 @@ func with[T any](ctx context.Context, s *server, coll string,
 			s.o.Time)
 	}
 	if err != nil {
-		return none, advise(s.told(err))
+		return none, advise(s.publicError(err))
 	}
 	return out, nil
 }
 
-// told returns an error as the caller may see it; the log gets all of it.
-func (s *server) told(err error) error {
+// publicError returns an error as the caller may see it; the log gets all of it.
+func (s *server) publicError(err error) error {
 	told := collection.Told(err, &s.grant)
 	if s.o.Log != nil && errors.Is(told, sheaf.ErrUnavailable) {
 		s.o.Log.Warn("a call failed", "error", err.Error())

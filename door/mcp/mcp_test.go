@@ -49,13 +49,20 @@ func connectTo(t testing.TB, grant access.Grant, change func(*collection.Options
 	return connectOver(t, collectiontest.Open(t, notes, change), grant)
 }
 
-// connectOver is connect to a collection that is open.
-func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.ClientSession {
+// serverOf is a server of a collection.
+func serverOf(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.Server {
 	t.Helper()
 	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, grant)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return server
+}
+
+// connectOver is connect to a collection that is open.
+func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.ClientSession {
+	t.Helper()
+	server := serverOf(t, f, grant)
 	here, there := sdk.NewInMemoryTransports()
 	running, err := server.Connect(t.Context(), there, nil)
 	if err != nil {
@@ -648,12 +655,7 @@ func TestSearchesEnd(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	for name, transport := range map[string]func() sdk.Transport{
 		"memory": func() sdk.Transport {
-			f := collectiontest.Open(t, notes, nil)
-			server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
-				access.Unrestricted())
-			if err != nil {
-				t.Fatal(err)
-			}
+			server := serverOf(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 			near, far := sdk.NewInMemoryTransports()
 			if _, err := server.Connect(t.Context(), far, nil); err != nil {
 				t.Fatal(err)

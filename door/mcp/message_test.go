@@ -3,9 +3,16 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
+	"sheaf"
+	"sheaf/collection"
 	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
 	"sheaf/door/mcp"
 )
 
@@ -42,6 +49,22 @@ type refusal struct {
 	} `json:"error"`
 }
 
+// postRefused sends a message that must be refused, and returns the status and the refusal.
+func postRefused(t *testing.T, web *httptest.Server, message string, header ...string) (status int, got refusal) {
+	t.Helper()
+	res, text, err := post(t.Context(), web, message, header...)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &got)
+	}
+	if err != nil {
+		t.Fatalf("%.300s: %v %.300s", message, err, text)
+	}
+	return res.StatusCode, got
+}
+
+// version names a version of the protocol in which the SDK answers with a plain text.
+var version = []string{"MCP-Protocol-Version", "2025-06-18"}
+
 // TestRefused: what is no message is answered with the identifier that it was sent with,
 // and never as something else.
 func TestRefused(t *testing.T) {
@@ -53,13 +76,8 @@ func TestRefused(t *testing.T) {
 		if l := <-r.out; l.Error == nil || l.Error.Code != c.code || string(l.RawID) != c.id {
 			t.Errorf("%s: %s %+v", c.text, l.RawID, l.Error)
 		}
-		res, text, err := post(t.Context(), web, c.text)
-		var got refusal
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &got)
-		}
-		if err != nil || res.StatusCode != 400 || got.Error.Code != c.code || string(got.ID) != c.id {
-			t.Errorf("%s: %v %s", c.text, err, text)
+		if status, got := postRefused(t, web, c.text); status != 400 || got.Error.Code != c.code || string(got.ID) != c.id {
+			t.Errorf("%s: %d %+v", c.text, status, got)
 		}
 	}
 	for _, id := range []string{"0", "-1", "1e2", "9007199254740991", `""`, `"1.5"`} {
@@ -92,28 +110,68 @@ func TestCodes(t *testing.T) {
 		if l := r.ask(c.method, c.params); l.Error == nil || l.Error.Code != c.code {
 			t.Errorf("%s %s: %+v", c.method, c.params, l)
 		}
-		res, text, err := post(t.Context(), web,
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, c.method, c.params), "MCP-Protocol-Version",
-			"2025-06-18")
-		var got refusal
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &got)
-		}
-		if err != nil || res.StatusCode != 200 || got.Error.Code != c.code || string(got.ID) != "7" {
-			t.Errorf("%s %s over HTTP: %v %s", c.method, c.params, err, text)
+		message := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, c.method, c.params)
+		if status, got := postRefused(t, web, message, version...); status != 200 || got.Error.Code != c.code ||
+			string(got.ID) != "7" {
+			t.Errorf("%s %s over HTTP: %d %+v", c.method, c.params, status, got)
 		}
 	}
-	res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "MCP-Protocol-Version",
-		"2025-06-18")
-	var got refusal
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &got)
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`
+	if status, got := postRefused(t, web, call, version...); status != 200 || got.Error.Code != -32600 ||
+		string(got.ID) != "7" {
+		t.Errorf("a call without parameters: %d %+v", status, got)
 	}
-	if err != nil || res.StatusCode != 200 || got.Error.Code != -32600 || string(got.ID) != "7" {
-		t.Errorf("a call without parameters: %v %s", err, text)
-	}
-	if res, text, err := post(t.Context(), web, `{"jsonrpc":"2.0","method":"tools/call"}`, "MCP-Protocol-Version",
-		"2025-06-18"); err != nil || res.StatusCode != 400 {
+	notice := `{"jsonrpc":"2.0","method":"tools/call"}`
+	if res, text, err := post(t.Context(), web, notice, version...); err != nil || res.StatusCode != 400 {
 		t.Errorf("one that cannot be answered: %v %s", err, text)
+	}
+}
+
+// TestManyValues: a message that is read into many times its length, and checked against a
+// schema value by value, is refused as what it is; a long text is none.
+func TestManyValues(t *testing.T) {
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
+	r := startRaw(t)
+	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"multi_get","arguments":{"ids":[` +
+		strings.Repeat("[],", 300_000) + `[]]}}}`
+	began := time.Now()
+	if status, got := postRefused(t, web, call); status != 400 || got.Error.Code != -32600 || string(got.ID) != "null" ||
+		!strings.Contains(got.Error.Message, "too many values: must hold at most") {
+		t.Errorf("%d %+v", status, got)
+	}
+	_, _ = fmt.Fprintln(r.in, call)
+	if l := <-r.out; l.Error == nil || l.Error.Code != -32600 ||
+		!strings.Contains(l.Error.Message, "too many values: must hold at most") {
+		t.Errorf("on standard input: %+v", l)
+	}
+	t.Log(time.Since(began))
+	if l := r.ask("tools/call", `{"name":"context","arguments":{"text":"`+
+		strings.Repeat("undo, a [commit], {here}: ", 30_000)+`"}}`); l.Error != nil ||
+		strings.Contains(string(l.Result), `"isError":true`) {
+		t.Errorf("a long text: %+v %.300s", l.Error, l.Result)
+	}
+}
+
+// crowded is a body that cannot be read now.
+type crowded struct{}
+
+func (crowded) Read([]byte) (int, error) {
+	return 0, fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
+}
+
+// TestCrowdedBodies: who is refused since the server has too much to read is told to come again.
+func TestCrowdedBodies(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}},
+		func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := httptest.NewRecorder()
+	h.ServeHTTP(res, httptest.NewRequest("POST", "/mcp", crowded{}))
+	if res.Code != 503 || res.Header().Get("Retry-After") == "" ||
+		!strings.Contains(res.Body.String(), "too many bodies") {
+		t.Errorf("%d %v %s", res.Code, res.Header(), res.Body)
 	}
 }

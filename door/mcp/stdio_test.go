@@ -41,12 +41,7 @@ type raw struct {
 
 func startRaw(t *testing.T) *raw {
 	t.Helper()
-	f := collectiontest.Open(t, notes, nil)
-	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
-		access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := serverOf(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 	theirs, ours := io.Pipe()
 	heard, said := io.Pipe()
 	done := make(chan struct{})
@@ -216,11 +211,7 @@ func TestInputEnds(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			b.asked, b.free = make(chan struct{}, 10), make(chan struct{})
-			server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
-				access.Unrestricted())
-			if err != nil {
-				t.Fatal(err)
-			}
+			server := serverOf(t, f, access.Unrestricted())
 			ctx, stop := context.WithCancel(t.Context())
 			in, say := io.Pipe()
 			var out bytes.Buffer

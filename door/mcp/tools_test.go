@@ -1,0 +1,184 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/model/hashed"
+	"sheaf/search/scan"
+)
+
+// TestWindows: search narrows to windows of time and to sets of documents, with the words that HTTP and the command
+// line have. Documents without created pass its windows; those without updated count as 90 days old.
+func TestWindows(t *testing.T) {
+	s := connectOver(t, collectiontest.Open(t, map[string]string{
+		"early.md":   "---\ncreated: 2024-02-03\nupdated: 2024-03-04\n---\nA heron.\n",
+		"late.md":    "---\ncreated: 2024-08-09\nmodified: 2024-09-10\nsets: [finance]\n---\nA heron.\n",
+		"undated.md": "---\nsets: [legal]\n---\nA heron.\n",
+	}, nil), access.Unrestricted())
+	for _, c := range []struct {
+		narrow map[string]any
+		want   []string
+	}{
+		{map[string]any{}, []string{"early.md", "late.md", "undated.md"}},
+		{map[string]any{"created": "2024..2024-06"}, []string{"early.md", "undated.md"}},
+		{map[string]any{"updated": "2024-09.."}, []string{"late.md", "undated.md"}},
+		{map[string]any{"updated": "..2024-06"}, []string{"early.md"}},
+		{map[string]any{"sets": []string{"finance", "legal"}}, []string{"late.md", "undated.md"}},
+		{map[string]any{"sets": []string{"finance"}, "created": "..2024-06"}, nil},
+		{map[string]any{"sets": []string{"none"}}, nil},
+	} {
+		c.narrow["query"] = "heron"
+		var out answer
+		call(t, s, "search", c.narrow, &out)
+		var got []string
+		for _, r := range out.Results {
+			path, _, _ := strings.Cut(strings.TrimPrefix(r.ID, collectiontest.Tree+":"), "#")
+			if !slices.Contains(got, path) {
+				got = append(got, path)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.narrow, got, c.want)
+		}
+	}
+	for name, value := range map[string]any{"created": "soon..", "updated": "2024", "sets": []string{""}} {
+		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
+			Arguments: map[string]any{"query": "heron", name: value}})
+		if err != nil || !r.IsError || !strings.Contains(textOf(r), name) {
+			t.Errorf("%s %v: %v %s", name, value, err, textOf(r))
+		}
+	}
+}
+
+// TestResultsOfAScanAreRead: a profile without an index numbers the sections that it cuts, and
+// no tool takes these numbers, or takes them for headings. Its results are called by a place.
+func TestResultsOfAScanAreRead(t *testing.T) {
+	files := map[string]string{
+		"a.md": "# Alpha\n\nNothing.\n\n## Cranes\n\nThe harbor and its cranes.\n\n## Boats\n\nBoats.\n",
+		"years.md": "# Years\n\nOf the harbor.\n\n## 0\n\nThe harbor in the first year.\n\n## 1\n\nNothing.\n\n## " +
+			"2\n\nNothing else.\n",
+	}
+	s := connectScanning(t, files)
+	for _, arguments := range []map[string]any{{"details": true}, {"bodies": true}, {"budget": 2000, "links": true}} {
+		arguments["query"], arguments["profile"] = "harbor", "tiered"
+		var found answer
+		text := call(t, s, "search", arguments, &found)
+		if len(found.Results) < 2 {
+			t.Fatalf("%v: %+v", arguments, found)
+		}
+		for _, r := range found.Results {
+			if r.Text == "" && arguments["details"] == nil {
+				t.Errorf("%v: %s has no text", arguments, r.ID)
+			}
+			if !strings.Contains(text, "id "+r.ID+",") {
+				t.Errorf("%v: %s is not in the text:\n%s", arguments, r.ID, text)
+			}
+			for _, id := range []string{r.ID, r.URI} {
+				if got := call(t, s, "get", map[string]any{"id": id}, nil); !strings.Contains(got, "harbor") {
+					t.Errorf("get %s:\n%s", id, got)
+				}
+				call(t, s, "similar", map[string]any{"id": id}, nil)
+				var why struct{ Absence struct{ ID string } }
+				if got := call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered", "id": id},
+					&why); !strings.Contains(got, " has rank ") {
+					t.Errorf("explain %s: %s", id, got)
+				}
+				call(t, s, "get", map[string]any{"id": why.Absence.ID}, nil)
+			}
+			read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
+			if err != nil || !strings.Contains(read.Contents[0].Text, "harbor") {
+				t.Errorf("resource %s: %v, %v", r.URI, read, err)
+			}
+		}
+	}
+	var explained struct{ Results []struct{ ID string } }
+	call(t, s, "explain", map[string]any{"query": "harbor", "profile": "tiered"}, &explained)
+	for _, r := range explained.Results {
+		if got := call(t, s, "get", map[string]any{"id": r.ID}, nil); !strings.Contains(got, "harbor") {
+			t.Errorf("get %s:\n%s", r.ID, got)
+		}
+	}
+}
+
+// connectScanning is connect to a collection of files that offers profiles without an index.
+func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
+	t.Helper()
+	return connectOver(t, collectiontest.Open(t, files, func(o *collection.Options) {
+		scanner, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: hashed.New(64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scanner = scanner
+	}), access.Unrestricted())
+}
+
+// TestSchemasOfOneType: every value has one type in the schemas of the tools, and none is null,
+// which is refused. Gemini takes no tool of a server with an array that may be null, and the
+// inspector of the protocol sends such a parameter as a text.
+func TestSchemasOfOneType(t *testing.T) {
+	listed, err := connect(t, access.Unrestricted()).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := 0
+	var look func(at string, schema any)
+	look = func(at string, schema any) {
+		switch v := schema.(type) {
+		case map[string]any:
+			for name, value := range v {
+				if _, one := value.(string); name == "type" && !strings.HasSuffix(at, "properties") {
+					if types++; !one {
+						t.Errorf("%s: type %v", at, value)
+					}
+					continue
+				}
+				look(at+"/"+name, value)
+			}
+		case []any:
+			for i, value := range v {
+				look(fmt.Sprint(at, "/", i), value)
+			}
+		}
+	}
+	for _, tool := range listed.Tools {
+		look(tool.Name+" takes, by its schema", tool.InputSchema)
+		look(tool.Name+" gives, by its schema", tool.OutputSchema)
+	}
+	if types < 100 {
+		t.Errorf("%d types: the schemas have more", types)
+	}
+}
+
+// TestFirstLook: what was saved while no server ran is found by a call that comes before
+// the server has looked for it.
+func TestFirstLook(t *testing.T) {
+	before := collectiontest.Open(t, notes, nil)
+	before.Write(t, "new.md", "# Walrus\n\nA walrus at the door.\n")
+	f := before.Beside(t)
+	f.WillWatch()
+	s := connectOver(t, f, access.Unrestricted())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		ended <- f.Watch(ctx, nil)
+	}()
+	if text := call(t, s, "search", map[string]any{"query": "walrus"}, nil); !strings.Contains(text, "1. notes:new.md") {
+		t.Error(text)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

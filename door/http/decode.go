@@ -8,11 +8,11 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"sheaf/collection"
@@ -83,29 +83,14 @@ func (p *parser) token(at string) (json.Token, bool) {
 	return token, true
 }
 
+// surrogates matches an escaped backslash, a surrogate pair, or, as its group, half a pair.
+var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)`)
+
 // loneSurrogate returns the first escape of half a surrogate pair in a JSON text, or "".
 func loneSurrogate(text []byte) string {
-	unit := func(at int) rune { // the code unit of an escape at text[at], -1 for anything else
-		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
-			return -1
-		}
-		u, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
-		if err != nil {
-			return -1
-		}
-		return rune(u)
-	}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		switch u := unit(i); {
-		case !utf16.IsSurrogate(u):
-			i++
-		case utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError:
-			return string(text[i : i+6])
-		default:
-			i += 11
+	for _, m := range surrogates.FindAllSubmatch(text, -1) {
+		if m[1] != nil {
+			return string(m[1])
 		}
 	}
 	return ""

@@ -211,37 +211,32 @@ func (r *route) failures() []int {
 //go:embed docs.html
 var docsTemplate string
 
-var docs = template.Must(template.New("docs").Funcs(template.FuncMap{
-	"titled": func(title string, fields []documentField) map[string]any {
-		return map[string]any{"Title": title, "Fields": fields}
-	},
-}).Parse(docsTemplate))
+var docs = template.Must(template.New("docs").Parse(docsTemplate))
+
+// documentTable is a table of the fields of a route on the page.
+type documentTable struct {
+	Title  string
+	Fields []documentField
+}
 
 type documentField struct {
 	Name, Kind, Doc, Rule string
 	Required              bool
 }
 
-type documentRoute struct {
-	Method, Path, Summary, About, Scope string
-	Parameters, Body, Output            []documentField
-}
-
 // documentPage writes the routes for people: one page without scripts or other files.
 func (a *API) documentPage() []byte {
-	var list []documentRoute
+	var list []map[string]any
 	for _, r := range a.routes {
-		d := documentRoute{Method: r.method, Path: r.path, Summary: r.summary, About: r.about, Scope: string(r.scope)}
-		for _, n := range r.set.names {
-			d.Parameters = append(d.Parameters, documentFieldOf(n, r.set.byName[n]))
-		}
+		tables := []documentTable{tableOf("Parameters", r.set)}
 		if body := r.body(); body != nil {
-			d.Body = documentFields(body)
+			tables = append(tables, tableOf("Body", jsonFields(body)))
 		}
 		if r.media == "" {
-			d.Output = documentFields(r.output)
+			tables = append(tables, tableOf("Answer", jsonFields(r.output)))
 		}
-		list = append(list, d)
+		list = append(list, map[string]any{"Method": r.method, "Path": r.path, "Summary": r.summary, "About": r.about,
+			"Scope": r.scope, "Tables": tables})
 	}
 	var b bytes.Buffer
 	if err := docs.Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
@@ -250,30 +245,24 @@ func (a *API) documentPage() []byte {
 	return b.Bytes()
 }
 
-func documentFields(t reflect.Type) []documentField {
-	set := jsonFields(t)
-	var out []documentField
+func tableOf(title string, set *fieldSet) documentTable {
+	table := documentTable{Title: title}
 	for _, n := range set.names {
-		out = append(out, documentFieldOf(n, set.byName[n]))
+		f := set.byName[n]
+		var rules []string
+		if f.rules.min != nil || f.rules.max != nil {
+			rules = append(rules, f.rules.bounds())
+		}
+		if f.rules.hasDeflt {
+			rules = append(rules, "default "+f.rules.deflt)
+		}
+		if f.rules.enum != nil {
+			rules = append(rules, "one of "+strings.Join(f.rules.enum, ", "))
+		}
+		table.Fields = append(table.Fields, documentField{Name: n, Kind: kindText(newSchemas().plain(f.typ, f.rules, true)),
+			Doc: f.rules.doc, Rule: strings.Join(rules, "; "), Required: f.rules.required})
 	}
-	return out
-}
-
-func documentFieldOf(name string, f *field) documentField {
-	s := newSchemas()
-	p := s.plain(f.typ, f.rules, true)
-	var rules []string
-	if f.rules.min != nil || f.rules.max != nil {
-		rules = append(rules, f.rules.bounds())
-	}
-	if f.rules.hasDeflt {
-		rules = append(rules, "default "+f.rules.deflt)
-	}
-	if f.rules.enum != nil {
-		rules = append(rules, "one of "+strings.Join(f.rules.enum, ", "))
-	}
-	return documentField{Name: name, Kind: kindText(p), Doc: f.rules.doc, Rule: strings.Join(rules, "; "),
-		Required: f.rules.required}
+	return table
 }
 
 // kindText names the kind of value that a schema accepts.

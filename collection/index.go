@@ -210,10 +210,7 @@ func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) e
 // BringUp opens the stores. It makes the index again or updates it when needed and wanted.
 func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
 	x.want = o
-	life := Life{Reopen: func(context.Context) error {
-		x.Close()
-		return nil
-	}}
+	life := Life{Reopen: func(context.Context) error { x.Close(); return nil }}
 	return life.Do(ctx, NeedFresh, func() error { return x.bringUpOnce(ctx) })
 }
 
@@ -353,42 +350,34 @@ func (x *Index) writeRecord() error {
 }
 
 // OpenStores opens the catalog and the engine with the analyzer that made them. A new index gets the analyzer that
-// fits the folder.
+// fits the folder. After an error, nothing is open.
 func (x *Index) OpenStores(ctx context.Context) error {
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
 	if err != nil {
 		return err
 	}
 	x.Catalog, x.View, x.Outdated = c, c.View(), nil
-	if x.View.Settings().Extra[remakingKey] == remakingEngine {
-		if err = ErrRemaking; !x.want.AsIs {
-			err = x.whenFree(ctx, func() error {
-				return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
-			})
-		}
-		if err != nil {
+	for _, open := range []func(context.Context) error{x.emptyEngine, x.openChunker, x.OpenAnalyzer, x.OpenEmbedder,
+		x.openBackend} {
+		if err := open(ctx); err != nil {
 			x.Close()
 			return err
 		}
 	}
-	if err := x.openChunker(); err != nil {
-		x.Close()
-		return err
-	}
-	if err := x.OpenAnalyzer(ctx); err != nil {
-		x.Close()
-		return err
-	}
-	if err := x.OpenEmbedder(ctx); err != nil {
-		x.Close()
-		return err
-	}
-	x.Backend, err = x.openBackend(ctx)
-	if err != nil {
-		x.Close()
-		return err
-	}
 	return nil
+}
+
+// emptyEngine empties the engine when making the index again was interrupted before that.
+func (x *Index) emptyEngine(ctx context.Context) error {
+	switch {
+	case x.View.Settings().Extra[remakingKey] != remakingEngine:
+		return nil
+	case x.want.AsIs:
+		return ErrRemaking
+	}
+	return x.whenFree(ctx, func() error {
+		return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
+	})
 }
 
 // Close releases everything that is open; it may be called twice.

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,20 +33,28 @@ func (x *Index) RepairCommand() string {
 }
 
 // openBackend opens the server of the index, or the engine beside its catalog.
-func (x *Index) openBackend(ctx context.Context) (store.Backend, error) {
-	if x.Target == nil {
-		st, err := x.openEngine(x.rest,
-			x.View.Docs() == 0 || x.View.Settings().Analyzer == "")
-		if err == nil && !x.remaking() {
-			err = x.engineLost(ctx, st)
+func (x *Index) openBackend(ctx context.Context) error {
+	if x.Target != nil {
+		if err := x.openServer(ctx); err != nil {
+			return StoreError{Err: err}
 		}
-		if err != nil && st != nil {
-			return nil, errors.Join(err, st.Close())
-		}
-		return st, err
+		return nil
 	}
+	st, err := x.openEngine(x.rest, x.View.Docs() == 0 || x.View.Settings().Analyzer == "")
+	if err != nil {
+		return err
+	}
+	x.Backend = st
+	if x.remaking() {
+		return nil
+	}
+	return x.engineLost(ctx, st)
+}
+
+// openServer opens the server of the index.
+func (x *Index) openServer(ctx context.Context) error {
 	if err := x.emptyServer(ctx); err != nil {
-		return nil, StoreError{Err: err}
+		return err
 	}
 	access, filled := store.Make, x.View.Chunks() > 0 && !x.remaking()
 	if filled { // do not make a missing store again: its name may now belong to another
@@ -70,21 +79,17 @@ func (x *Index) openBackend(ctx context.Context) (store.Backend, error) {
 		}
 	}
 	if err != nil {
-		return nil, StoreError{Err: err}
+		return err
 	}
+	x.Backend = st
 	if r, ok := st.(store.Reporter); ok && filled {
 		stats, err := r.Stats(ctx)
-		if err == nil && stats.Chunks == 0 {
-			err = sheaf.ErrNotFound
+		if errors.Is(err, sheaf.ErrNotFound) || err == nil && stats.Chunks == 0 {
+			return x.serverLost(cmp.Or(err, sheaf.ErrNotFound))
 		}
-		if errors.Is(err, sheaf.ErrNotFound) {
-			err = x.serverLost(err)
-		}
-		if err != nil {
-			return nil, StoreError{Err: errors.Join(err, st.Close())}
-		}
+		return err
 	}
-	return st, nil
+	return nil
 }
 
 // serverLost returns the error of a server that lost all written chunks.

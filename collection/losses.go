@@ -91,11 +91,10 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		return nil
 	}
 	ours := sheaf.In{Column: sheaf.ColumnTree}
-	roots := map[string]string{}
 	for _, t := range trees {
 		ours.Values = append(ours.Values, sheaf.TextValue(t.Name))
-		roots[t.Name] = t.Root
 	}
+	roots := catalog.Settings{Trees: trees}
 	found, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: looked, Filter: ours}))
 	if err != nil {
 		return err
@@ -104,7 +103,7 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		there := map[string]bool{} // whether a document is a file here
 		missing, first := 0, ""
 		for _, h := range found {
-			path, is := fileOf(roots[h.ID.Tree()], h.ID.Path())
+			path, is := fileOf(roots.Root(h.ID.Tree()), h.ID.Path())
 			doc := h.ID.Tree() + ":" + path
 			if _, seen := there[doc]; seen {
 				continue

@@ -19,7 +19,7 @@ import (
 )
 
 // openChunker decides how documents are cut: as recorded in the index, or by the settings when the index is new.
-func (x *Index) openChunker() error {
+func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
 		if o, err = chunk.Parse(made, modelTokens); err != nil {

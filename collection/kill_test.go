@@ -78,28 +78,16 @@ func (op *killOp) send(ctx context.Context, c *collection.Collection, round stri
 	return err
 }
 
-// stubborn is a store without transactions that refuses some texts.
-type stubborn struct {
+// killable is a store that reaches a point after each write.
+type killable struct {
 	store.Backend
 	reached func(string)
 }
 
 // Write implements store.Backend.
-func (s stubborn) Write(ctx context.Context, b store.Batch) error {
-	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
-	taken := store.Batch{Replace: b.Replace}
-	for _, c := range b.Chunks {
-		if slices.ContainsFunc(c.Fields, func(f store.Field) bool { return strings.Contains(f.Text, "granite") }) {
-			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
-			continue
-		}
-		taken.Chunks = append(taken.Chunks, c)
-	}
-	err := s.Backend.Write(ctx, taken)
+func (s killable) Write(ctx context.Context, b store.Batch) error {
+	err := s.Backend.Write(ctx, b)
 	s.reached("after store")
-	if err == nil && len(partial.Rejected) > 0 {
-		err = partial
-	}
 	return err
 }
 
@@ -124,9 +112,9 @@ func TestKillChild(t *testing.T) {
 	}
 	collection.AtPoints(kill)
 	f := collectiontest.At(t, filepath.Join(folder, "files"), filepath.Join(folder, "index"),
-		func(o *collection.Options) { o.Backend = stubborn{o.Backend, kill} })
+		func(o *collection.Options) { o.Backend = killable{collectiontest.Picky{Backend: o.Backend}, kill} })
 	f.WillWork()
-	working(t, f.Collection)
+	collectiontest.Working(t, f.Collection)
 	say := func(op killOp) {
 		line, err := json.Marshal(op)
 		if err != nil {
@@ -149,13 +137,13 @@ func TestKillChild(t *testing.T) {
 			op.Kind, op.IDs = "task", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:t%s-%d.md", round, i))}
 		case n < 9:
 			op.Kind, op.IDs = "put", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:e%d.md", rand.IntN(5)))}
-			op.Text += " It is of granite."
+			op.Text += " It is heavy."
 		default:
 			op.Kind, op.IDs = "delete", []sheaf.ID{sheaf.ID(fmt.Sprintf("api:e%d.md", rand.IntN(5)))}
 		}
 		say(op)
 		err := op.send(t.Context(), f.Collection, round)
-		if refused := strings.Contains(op.Text, "granite") || op.Kind == "delete" && errors.Is(err, sheaf.ErrNotFound); err !=
+		if refused := strings.Contains(op.Text, "heavy") || op.Kind == "delete" && errors.Is(err, sheaf.ErrNotFound); err !=
 			nil && !refused {
 			t.Fatalf("%+v: %v", op, err)
 		}
@@ -254,7 +242,7 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	t.Helper()
 	began := time.Now()
 	f := collectiontest.At(t, filepath.Join(k.folder, "files"), filepath.Join(k.folder, "index"),
-		func(o *collection.Options) { o.Backend = stubborn{o.Backend, func(string) {}} })
+		func(o *collection.Options) { o.Backend = collectiontest.Picky{Backend: o.Backend} })
 	f.WillWork()
 	end := workUntil(t, f.Collection, func() bool {
 		return len(f.Tasks(access.Unrestricted(), "", collection.TaskWaiting, 1)) == 0

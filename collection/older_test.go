@@ -1,13 +1,11 @@
 package collection_test
 
 import (
-	"context"
 	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -86,26 +84,10 @@ func TestOlderFiles(t *testing.T) {
 	done()
 }
 
-// working has a collection do what was accepted until end is called.
-func working(t *testing.T, c *collection.Collection) (end func()) {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- c.Work(ctx) }()
-	end = sync.OnceFunc(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("work ended with %v", err)
-		}
-	})
-	t.Cleanup(end)
-	return end
-}
-
 // workUntil has a collection do what was accepted, and returns when that is so.
 func workUntil(t *testing.T, c *collection.Collection, so func() bool) (end func()) {
 	t.Helper()
-	end = working(t, c)
+	end = collectiontest.Working(t, c)
 	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil || !so(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not done: %v", c.Ready(t.Context()))

@@ -1,7 +1,6 @@
 package collection_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -57,19 +56,14 @@ func TestTasksInOrder(t *testing.T) {
 			if test.restartsBy {
 				again()
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- c.Work(ctx) }()
+			end := collectiontest.Working(t, c)
 			for waiting := true; waiting; {
 				task, err := c.Task(access.Unrestricted(), "me", last.ID)
 				waiting = err != nil || task.State == collection.TaskWaiting ||
 					len(c.Tasks(access.Unrestricted(), "me", collection.TaskWaiting, 10)) > 0 ||
 					len(c.Tasks(access.Unrestricted(), "me", collection.TaskDone, 10)) < 2
 			}
-			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			end()
 			view := f.Options.Catalog.View()
 			defer view.Close()
 			if text, err := view.Text(id); err != nil || string(text) != "second" {

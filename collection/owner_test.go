@@ -2,7 +2,6 @@ package collection_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,18 +21,7 @@ import (
 func TestOwner(t *testing.T) {
 	a := collectiontest.Open(t, map[string]string{"a.md": "# A\n"}, nil)
 	b := a.Beside(t)
-	work := func(f *collectiontest.Fixture) (end func()) {
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- f.Work(ctx) }()
-		end = func() {
-			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
-		return end
-	}
+	work := func(f *collectiontest.Fixture) (end func()) { return collectiontest.Working(t, f.Collection) }
 	put := func(text string) []collection.Change {
 		return []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n\n" + text + "\n"}}}
 	}

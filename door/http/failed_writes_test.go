@@ -233,26 +233,6 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	}
 }
 
-// picky is a store without transactions that takes no chunk of a document with "heavy"
-// in its text, removes what it had of it, and writes the rest of a batch.
-type picky struct{ store.Backend }
-
-func (p picky) Write(ctx context.Context, batch store.Batch) error {
-	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
-	taken := store.Batch{Replace: batch.Replace}
-	for _, c := range batch.Chunks {
-		if slices.ContainsFunc(c.Fields, func(f store.Field) bool { return strings.Contains(f.Text, "heavy") }) {
-			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
-			continue
-		}
-		taken.Chunks = append(taken.Chunks, c)
-	}
-	if err := p.Backend.Write(ctx, taken); err != nil || len(partial.Rejected) == 0 {
-		return err
-	}
-	return partial
-}
-
 // startWith starts a server whose given documents are in a folder.
 func startWith(t *testing.T, docs string) *server {
 	t.Helper()
@@ -263,7 +243,7 @@ func startWith(t *testing.T, docs string) *server {
 func startPicky(t *testing.T, docs string) *server {
 	t.Helper()
 	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
-		o.Intake, o.Backend = docs, picky{o.Backend}
+		o.Intake, o.Backend = docs, collectiontest.Picky{Backend: o.Backend}
 	}), nil)
 }
 

@@ -125,7 +125,7 @@ func TestLostVersionsNameNoStore(t *testing.T) {
 		s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
 			store.Backend = o.Backend
 			o.Notice = func(err error) { noticed = append(noticed, err.Error()) }
-			o.Backend = rejectsLast{picky{store}, store}
+			o.Backend = rejectsLast{collectiontest.Picky{Backend: store}, store}
 		}), func(o *httpdoor.Options) { o.SignOn = scoped })
 		if res, body := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Scopes",
 			scopes); res.StatusCode >= 300 {
@@ -144,13 +144,13 @@ func TestLostVersionsNameNoStore(t *testing.T) {
 
 // rejectsLast is a store that goes away once it did not take something.
 type rejectsLast struct {
-	picky
+	collectiontest.Picky
 	store *vanishing
 }
 
 // Write implements store.Backend.
 func (r rejectsLast) Write(ctx context.Context, batch store.Batch) error {
-	err := r.picky.Write(ctx, batch)
+	err := r.Picky.Write(ctx, batch)
 	if errors.As(err, new(*store.PartialError)) {
 		r.store.gone.Store(true)
 	}

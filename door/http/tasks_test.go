@@ -135,7 +135,7 @@ func TestWhereATaskIs(t *testing.T) {
 func TestTaskRefusedOnce(t *testing.T) {
 	var crash func(*testing.T)
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
-		o.Backend = picky{o.Backend}
+		o.Backend = collectiontest.Picky{Backend: o.Backend}
 		crash = copies(o)
 	}), nil)
 	s.get(t, "PUT", "/v1/documents/api:old.md", `{"text": "Apples."}`, &struct{}{})

@@ -22,12 +22,11 @@ import (
 type Change struct {
 	ID  sheaf.ID
 	Put *DocumentInput
-	// IfMatch is the tag that the document must have, "*" any; "" is no
-	// condition. IfNoneMatch is "*" when there must be none, or the tag that it
-	// must not have.
+	// IfMatch is the tag that the document must have, "*" any; "" is no condition. IfNoneMatch is the tag that it must
+	// not have, or "*" when there must be no document.
 	IfMatch, IfNoneMatch string
-	// Within are the only sets whose documents may be replaced and deleted, none
-	// being all. They are the caller's, filled in by Write and Submit.
+	// Within are the only sets whose documents may be replaced and deleted; an empty list allows all. Write and Submit
+	// fill in the caller's sets.
 	Within []string
 }
 
@@ -41,16 +40,16 @@ type Stored struct {
 	Pending string   `json:"pending,omitempty" doc:"What is still to be done for it."`
 }
 
-// given is what a collection knows of documents that programs give.
+// given is the state of the documents that programs give.
 type given struct {
-	// turn is held while one change after another is made.
+	// turn is held while changes are made, one after another.
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
 	// stuck says that recovering waits for space or for a repair of the file: what is there can be searched meanwhile.
 	// damaged says that it waits for a repair.
 	stuck, damaged atomic.Bool
-	// broken says that a change failed of which the store may have a part.
+	// broken says that a change failed and that the store may have a part of it.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
@@ -58,7 +57,7 @@ type given struct {
 	trouble
 }
 
-// trouble is what is wrong with given documents.
+// trouble has the faults of given documents.
 type trouble struct {
 	mu sync.Mutex
 	// left are documents that the store did not take when this process began, with the reason.
@@ -78,19 +77,17 @@ func newGiven(o *Options) given {
 		trouble: trouble{left: map[sheaf.ID]string{}, unreadable: map[string]string{}}}
 }
 
-// breaks says that the store may have a part of a change that failed.
+// breaks reports that the store may have a part of a failed change.
 func (g *given) breaks() {
 	select {
 	case g.broken <- struct{}{}:
-	default: // it is said already
+	default: // this is reported already
 	}
 }
 
-// Write makes changes for a caller, all or none, and returns when they are
-// durable and can be found. A store without transactions may take a part of them
-// only, which is a [RejectedError]. Documents are in trees without a folder: a caller
-// writes to the tree of their tenant, or catalog.FreeTree when they have none; a tenant of that
-// name has no tree.
+// Write makes changes for a caller, all or none, and returns when they are durable and can be found. A store without
+// transactions may take only a part of them: that is a [RejectedError]. A caller writes to the tree of their tenant,
+// or to catalog.FreeTree without a tenant; a tenant of that name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -122,12 +119,10 @@ func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestK
 	return key, nil, func() { give(); key.release() }, nil
 }
 
-// Patch changes what is known of a document beside its text, as Write does: of the one that
-// ch names, on the conditions of ch. What the caller may not see cannot be
-// changed so, since a patch could make it readable: it is the sheaf.ErrNotFound of a
-// document that does not exist.
+// Patch changes the data beside the text of the document that ch names, under the conditions of ch. It works like
+// Write. A document that the caller may not see is sheaf.ErrNotFound: a patch could make it readable.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
-	ch.Put = nil // it is made of what is kept, once the turn to write is the caller's
+	ch.Put = nil // patched fills it in, once the caller has the right to write
 	changes, err := c.allowed(&grant, []Change{ch})
 	if err != nil {
 		return Stored{}, err
@@ -160,8 +155,7 @@ func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p
 	return stored[0], nil
 }
 
-// allowed is changes as a caller may make them: with the sets that they are bound to, and
-// vectors of length 1. What was given stays as it is.
+// allowed returns a copy of changes that a caller may make, with the caller's sets and with vectors of length 1.
 func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, error) {
 	if c.given.file == nil {
 		return nil, fmt.Errorf("write to %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -213,10 +207,10 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	return changes, nil
 }
 
-// MayWrite is why a tenant can write no documents to a collection of these settings; nil when
-// it can. Documents of a tenant are in the tree of its name: there is none for a name that no
-// identifier begins with, that of a folder, and [catalog.FreeTree], whose documents belong to no tenant.
-// The name "" is no tenant, whose documents are in [catalog.FreeTree], access.All every one.
+// MayWrite returns why a tenant cannot write documents to a collection with these settings, or nil. Documents of a
+// tenant are in the tree of its name. A tenant has no tree when a folder or [catalog.FreeTree] has its name, or when no
+// identifier can begin with its name. The name "" is no tenant; its documents are in [catalog.FreeTree]. access.All is
+// every tenant.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // as an earlier version called it
@@ -245,7 +239,7 @@ func mayPutIn(grant *access.Grant, sets []string) error {
 	return nil
 }
 
-// Dims is how many dimensions the vectors of chunks have; 0 when there are none.
+// Dims returns the number of dimensions of the vectors of chunks, or 0 without vectors.
 func (c *Collection) Dims() int {
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -257,7 +251,7 @@ func (c *Collection) Remote() bool {
 	return c.o.Distant || c.o.Model == nil && c.o.Embed != nil || c.o.Rerank != nil
 }
 
-// inChange says in which change a fault lies.
+// inChange adds the number of the change to an error.
 func inChange(i int, err error) error {
 	var at *FieldError
 	if errors.As(err, &at) {
@@ -266,8 +260,8 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits until the caller may write, and loads what was written last; give ends that. It waits
-// for a long run over the folders, until ctx ends.
+// take waits until the caller may write, and loads what was written last. It waits for a long run over the folders,
+// until ctx ends. give ends the right to write.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
@@ -298,8 +292,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes allowed changes, all or none, with the task or the key that they came with. It
-// must be the caller's turn to write.
+// carryOut makes allowed changes, all or none, with the task or the key that they came with. The caller must have the
+// right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -320,7 +314,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		}
 		puts = append(puts, g)
 	}
-	// From here on it is done whole, whether the caller waits or not.
+	// From here on the change is completed, whether the caller waits or not.
 	ctx = context.WithoutCancel(ctx)
 	reached("before accept")
 	err = c.given.file.Update(func(tx *intake.Tx) error {
@@ -368,8 +362,8 @@ func (c *Collection) takeIn(ctx context.Context, changes []Change, puts []ingest
 	return err
 }
 
-// refuse takes back accepted changes that the index did not take. Where the file cannot be
-// written, that is done before anything else is written.
+// refuse takes back accepted changes that the index did not take. When the file cannot be written now, the next write
+// does it first.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	reached("in refuse")
 	view := c.o.Catalog.View()
@@ -413,8 +407,7 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	return err
 }
 
-// index brings changes into catalog and store, in one commit. It must be the
-// caller's turn to write.
+// index brings changes into catalog and store, in one commit. The caller must have the right to write.
 func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []sheaf.ID) error {
 	o := *c.o.Ingest
 	o.Progress, o.Writing, o.CommitBytes = nil, nil, 1
@@ -426,8 +419,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	return fromBehind(store.Gone(err))
 }
 
-// patched is a document as it is kept, with the changes of a patch. It must be the
-// caller's turn to write.
+// patched returns a stored document with the changes of a patch. The caller must have the right to write.
 func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch) (*DocumentInput, error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -450,8 +442,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	return put, nil
 }
 
-// check holds the changes' conditions against the documents as they are, and returns what the
-// changes will have done.
+// check compares the conditions of changes with the stored documents. It returns what the changes will have done.
 func (c *Collection) check(changes []Change) ([]Stored, error) {
 	out := make([]Stored, len(changes))
 	view := c.o.Catalog.View()
@@ -507,7 +498,7 @@ func sees(grant *access.Grant, rec *catalog.Record) bool {
 	return filter == nil || filter.Match(&store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)})
 }
 
-// hasTag reports whether a list of tags, as the header If-Match has it, holds one.
+// hasTag reports whether a list of tags from a header If-Match contains a tag.
 func hasTag(list, tag string) bool {
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == tag && tag != "" {
@@ -517,12 +508,12 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag reports whether a list of tags holds one, in its weak form or not: so
-// If-None-Match compares them (RFC 9110, section 13.1.2).
+// hasWeakTag reports whether a list of tags contains a tag, in its weak form or not, as If-None-Match compares them
+// (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met is an error that wraps [ErrPrecondition] unless the header If-Match of a caller, "" for
-// none, holds for a document.
+// Met returns an error that wraps [ErrPrecondition] unless the header If-Match of a caller, or "", holds for a
+// document.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -530,13 +521,13 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s is another version by now", d.ID)
 }
 
-// Unchanged reports whether a caller with a header If-None-Match has what tag names,
-// which may be weak itself.
+// Unchanged reports whether a caller with this header If-None-Match has the version that tag names. The tag may be
+// weak.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
-// describe says what became of the documents.
+// describe adds to the results what the index now has of their documents.
 func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()

@@ -13,26 +13,24 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Documents are given to one process at a time: to the one whose Work runs, and without
-// such a one to whoever writes. Another one would do tasks of this one once more, take its
-// batch for one that ended in the middle, and not know what conditions stand on.
+// One process at a time takes documents: the process whose Work runs, or else the one that writes. A second process
+// would repeat tasks, take a running change for an interrupted one, and check conditions against old versions.
 
-// ownerLock is the file that the process holds. Earlier versions, which kept documents in a
-// folder, hold the same.
+// ownerLock is the file that this process locks. Earlier versions lock the same file.
 const ownerLock = "documents.lock"
 
-// ownerStep is how often a process looks whether the one before it has ended.
+// ownerStep is the time between two looks whether the process before has ended.
 const ownerStep = time.Second
 
-// owner is whether this process is the one that is given documents.
+// owner is the right of this process to take documents.
 type owner struct {
 	mu    sync.Mutex
 	users int
-	older atomic.Bool // files of earlier versions were looked for
+	older atomic.Bool // the files of earlier versions are taken over
 	lock  io.Closer   // nil where no file can be made: then nothing can be written either
 }
 
-// own makes this process the one that is given documents until disown is called as often.
+// own makes this process the one that takes documents, until disown is called as often.
 func (c *Collection) own() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -55,17 +53,16 @@ func (c *Collection) disown() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users--; o.users == 0 && o.lock != nil {
-		_ = c.given.file.Flush() // else who is next finds the same out
-		_ = o.lock.Close()       // of which nothing was written
+		_ = c.given.file.Flush() // otherwise the next process finds it out
+		_ = o.lock.Close()       // nothing was written to it
 		o.lock = nil
 	}
 }
 
-// ownWhenFree is own once the process before has ended, which until then is asked in vain;
-// false when ctx ends first.
+// ownWhenFree waits until the process before has ended, and calls own. It returns false when ctx ends first.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.own() != nil {
-		c.given.recovering.Store(false) // what is there is searched
+		c.given.recovering.Store(false) // searches use what is indexed
 		select {
 		case <-ctx.Done():
 			return false

@@ -14,8 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// prepare takes over the files of earlier versions, if that was not done. The caller must own
-// the file.
+// prepare takes over the files of earlier versions, unless that was done. The caller must own the file.
 func (c *Collection) prepare(ctx context.Context) error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -27,8 +26,8 @@ func (c *Collection) prepare(ctx context.Context) error {
 	return err
 }
 
-// recover indexes documents that were given and that the index does not have as they were given:
-// after a crash, or when the index was made again. Then it finds the tasks that wait.
+// recover indexes given documents that the index lacks after a crash, or after it was made again. Then it queues the
+// waiting tasks.
 func (c *Collection) recover(ctx context.Context) error {
 	c.given.readAgain()
 	if err := c.recoverDocuments(ctx); err != nil {
@@ -53,9 +52,8 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes the documents that were given and are not indexed as they were given, as Work
-// does when it begins, for a program that runs no Work. Nothing is done while another process is
-// given documents: that one did so.
+// Recover indexes given documents that the index lacks, as Work does when it begins. It is for a program that does not
+// call Work. It does nothing while another process takes documents: that process has done it.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.own() != nil {
 		return nil
@@ -67,8 +65,8 @@ func (c *Collection) Recover(ctx context.Context) error {
 	return c.embedPending(ctx, &vectorLooks{})
 }
 
-// recoverDocuments indexes what the index lacks, takes back what the store refuses, and ends the
-// changes of processes before.
+// recoverDocuments indexes the documents that the index lacks, takes back those that the store refuses, and ends the
+// changes of earlier processes.
 func (c *Collection) recoverDocuments(ctx context.Context) error {
 	tried := map[sheaf.ID]catalog.Hash{}
 	rejected := map[sheaf.ID]error{}
@@ -80,8 +78,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks, and reports whether there were
-// any that it has not tried. Others may write before and after.
+// recoverSome indexes some of the documents that the index lacks. more means that others may be left. Other callers may
+// write before and after.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -136,7 +134,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// undo takes back changes that failed, where the file could not be written before.
+// undo takes back failed changes that the file could not take back before.
 func (c *Collection) undo() error {
 	c.given.mu.Lock()
 	defer c.given.mu.Unlock()
@@ -149,9 +147,9 @@ func (c *Collection) undo() error {
 	return nil
 }
 
-// missing are some of the documents that the index does not have as they were given, or may lack
-// a part of, and those that it has and that were deleted; but for the versions that were tried.
-// Taken are those with a change that the index has. It must be the caller's turn to write.
+// missing returns some of the given documents that the index lacks in whole or in part, except the versions that were
+// tried, and the indexed documents that were deleted. taken are documents whose change the index has. The caller must
+// have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}

@@ -14,14 +14,14 @@ import (
 	"sheaf/store"
 )
 
-// RejectedError says that a store without transactions took a part of the changes
-// only: all are made but those of Rejected, whose documents are as they were.
+// RejectedError means that a store without transactions took only a part of the changes. The documents of Rejected are
+// unchanged.
 type RejectedError struct {
 	Rejected map[sheaf.ID]error // why
 	Changes  map[sheaf.ID]int   // which of the changes it was, from 0
 	Made     int                // how many changes are made
-	// Lost is why documents of Rejected that there were are gone until they are put
-	// again, or the server starts anew; nil when none are.
+	// Lost says why earlier versions of rejected documents are missing until they are put again, or until the server
+	// restarts. It is nil when none are.
 	Lost error
 }
 
@@ -40,8 +40,7 @@ func (e *RejectedError) Error() string {
 	return text
 }
 
-// rejected brings back what the store had of documents of which it did not take
-// another version, and so has none.
+// rejected restores the earlier versions of documents whose new version the store refused.
 func (c *Collection) rejected(ctx context.Context, changes []Change, partial *store.PartialError) error {
 	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{},
 		Made: len(changes) - len(partial.Rejected)}
@@ -89,7 +88,7 @@ func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err err
 	return content, changing, err
 }
 
-// leave notes that the store did not take a given document.
+// leave records that the store did not take a given document.
 func (t *trouble) leave(id sheaf.ID, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +102,8 @@ func (t *trouble) isLeft(id sheaf.ID) bool {
 	return t.left[id] != ""
 }
 
-// leftOut are the kept documents that the store did not take, but for those that were
-// changed since, and the files of documents and tasks that cannot be read.
+// leftOut returns the given documents that the store did not take and that were not changed since, and the unreadable
+// files of documents and tasks.
 func (t *trouble) leftOut() (list []Skip) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,21 +122,21 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread notes that a file of a document or a task cannot be read.
+// unread records that a document, a task or a file of them cannot be read.
 func (t *trouble) unread(file string, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unreadable[file] = why.Error()
 }
 
-// readAgain forgets which files could not be read: they are about to be read again.
+// readAgain forgets which files could not be read, because they are read again.
 func (t *trouble) readAgain() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.unreadable)
 }
 
-// changed notes that changes are made.
+// changed records that changes are made.
 func (t *trouble) changed(changes []Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

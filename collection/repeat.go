@@ -15,23 +15,23 @@ import (
 	"sheaf/collection/intake"
 )
 
-// Key makes a request one that may be repeated: it is done once, and for a day the same request
-// with the same key gets the first results again.
+// Key makes a request safe to repeat: it is done once, and for a day the same request with the same key gets the first
+// results again.
 type Key struct {
-	// Name is a hash of the caller and of the key that they chose.
+	// Name is a hash of the caller and of the caller's key.
 	Name [sha256.Size]byte
-	// Request is a hash of what is asked for.
+	// Request is a hash of the content of the request.
 	Request [sha256.Size]byte
 }
 
 type keyOfContext struct{}
 
-// WithKey is a context in which Write, Patch and Submit use a key.
+// WithKey returns a context in which Write, Patch and Submit use a key.
 func WithKey(ctx context.Context, k Key) context.Context {
 	return context.WithValue(ctx, keyOfContext{}, k)
 }
 
-// keyRecord is what the file has of a key.
+// keyRecord is the entry of a key in the file.
 type keyRecord struct {
 	Request string    `json:"request"`
 	At      time.Time `json:"at"`
@@ -40,7 +40,7 @@ type keyRecord struct {
 	Task    *Task     `json:"task,omitempty"`
 }
 
-// results are those of a request that was done before; nil when r is nil.
+// results returns the results of a request that was done before, or nil when r is nil.
 func (r *keyRecord) results() []Stored {
 	if r == nil {
 		return nil
@@ -48,8 +48,7 @@ func (r *keyRecord) results() []Stored {
 	return r.Results
 }
 
-// requestKey is the key of a request that is being done. Its methods may be called on nil, for a
-// request without one.
+// requestKey is the key of a request that is being done. Its methods work on nil, for a request without a key.
 type requestKey struct {
 	Key
 	at    time.Time
@@ -57,13 +56,13 @@ type requestKey struct {
 	give  func()
 }
 
-// keysInUse are the keys of requests that are being done.
+// keysInUse has the keys of requests that are being done.
 type keysInUse struct {
 	mu   sync.Mutex
 	keys map[[sha256.Size]byte]Key
 }
 
-// begin notes that a request is being done. A key that is in use is a conflict.
+// begin adds a key. A key that is in use is a conflict.
 func (u *keysInUse) begin(k Key) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,11 +85,11 @@ func (u *keysInUse) end(k Key) {
 	delete(u.keys, k.Name)
 }
 
-// errOtherRequest says that a key came with a request that is not this one.
+// errOtherRequest means that a key came with another request before.
 var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key came with another request before")}
 
-// useKey begins a request that may be repeated, if ctx has a key. Before is what was kept of the
-// same request, which then is done; else key is to be released when the request ends.
+// useKey begins a request that may be repeated, if ctx has a key. before is the entry of the same request when it was
+// done before. Otherwise, release key when the request ends.
 func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
 	k, ok := ctx.Value(keyOfContext{}).(Key)
 	if !ok {
@@ -99,7 +98,7 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 	if err := c.given.keys.begin(k); err != nil {
 		return nil, nil, err
 	}
-	if err = c.own(); err == nil { // else what another process did only it knows
+	if err = c.own(); err == nil { // otherwise another process takes documents and keys
 		if before, err = c.doneBefore(ctx, k); err == nil && before == nil {
 			return &requestKey{Key: k, at: c.o.Now().UTC(), inUse: &c.given.keys, give: c.disown}, nil, nil
 		}
@@ -109,13 +108,13 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 	return nil, before, err
 }
 
-// doneBefore is what is kept of a request; nil when it was not done.
+// doneBefore returns the entry of a request, or nil when it was not done.
 func (c *Collection) doneBefore(ctx context.Context, k Key) (*keyRecord, error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
 	r, err := c.keyRecord(k.Name[:])
-	if err == nil && r != nil && !r.Done { // a process that ended left it so
+	if err == nil && r != nil && !r.Done { // its process was killed
 		if err = c.recoverDocuments(ctx); err == nil {
 			r, err = c.keyRecord(k.Name[:])
 		}
@@ -145,7 +144,7 @@ func (k *requestKey) release() {
 	}
 }
 
-// put keeps what a request did or will have done.
+// put stores what a request did or will have done.
 func (k *requestKey) put(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
@@ -162,8 +161,7 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry is the task or the key that a change came with, if any, as the file has it while the
-// index takes the change.
+// entry is the task or the key that a change came with, if any. The file has its name while the index takes the change.
 type entry struct {
 	task *keptTask
 	key  *requestKey
@@ -175,7 +173,7 @@ const (
 	keyEntry  = "key "
 )
 
-// name is the name of the entry; nil for none.
+// name returns the name of the entry, or nil without one.
 func (e entry) name() []byte {
 	switch {
 	case e.task != nil:
@@ -186,7 +184,7 @@ func (e entry) name() []byte {
 	return nil
 }
 
-// begin notes what an accepted change will have done.
+// begin writes what an accepted change will have done.
 func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	if e.name() == nil {
 		return nil
@@ -204,7 +202,7 @@ func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	return tx.PutTask(e.task.ID, nil, nil, content)
 }
 
-// end notes that the index has taken the change.
+// end writes that the index has taken the change.
 func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -218,8 +216,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.put(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse notes that the index did not take the change. Failure is why a task is given up; "" when
-// it is done again.
+// refuse writes that the index did not take the change. failure says why its task failed; with "", the task is done
+// again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -236,8 +234,8 @@ func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	return e.task.fail(failure, now).write(tx)
 }
 
-// finish ends the changes whose process ended before they did, when the index has their documents
-// but for those of rejected. It must be the caller's turn to write.
+// finish ends the changes of killed processes. The index has their documents except the rejected ones. The caller must
+// have the right to write.
 func (c *Collection) finish(rejected map[sheaf.ID]error) error {
 	var begun []string
 	err := c.given.file.View(func(tx *intake.Tx) error { begun = tx.Begun(); return nil })
@@ -302,7 +300,7 @@ func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []S
 	return e, r.Results, err
 }
 
-// partOf is an error when a part of what was begun is rejected.
+// partOf returns an error when a part of the results was rejected.
 func partOf(results []Stored, rejected map[sheaf.ID]error) error {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {

@@ -40,14 +40,14 @@ type Task struct {
 	owner string
 }
 
-// keptTask is the head of a task, as the file has it. The changes of one that waits, and the
-// results of one that is done, are beside it.
+// keptTask is the head of a task in the file. The changes of a waiting task and the results of an ended one have
+// entries of their own.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`
 }
 
-// headOf reads the head of a task; nil for none.
+// headOf reads the head of a task, or returns nil without content.
 func headOf(content []byte) (*keptTask, error) {
 	if content == nil {
 		return nil, nil
@@ -60,7 +60,7 @@ func headOf(content []byte) (*keptTask, error) {
 	return &k, nil
 }
 
-// fail returns the head of a task that is given up, done that of one that is done, with its results.
+// fail returns the head of a failed task, done the head of a finished one with its results.
 func (k *keptTask) fail(why string, now time.Time) *keptTask {
 	out := *k
 	out.State, out.Ended, out.Error, out.Results = TaskFailed, now, why, []Stored{}
@@ -73,7 +73,7 @@ func (k *keptTask) done(results []Stored, now time.Time) *keptTask {
 	return &out
 }
 
-// write writes a task that ended, and forgets the oldest ones that did if there are too many.
+// write writes an ended task, and removes the oldest ended ones when there are too many.
 func (k *keptTask) write(tx *intake.Tx) error {
 	if tx.Task(k.ID) == nil {
 		return nil // it is forgotten
@@ -102,7 +102,7 @@ func putTask(tx *intake.Tx, k *keptTask, work []keptChange, results []Stored) er
 	return tx.PutTask(k.ID, parts[0], parts[1], parts[2])
 }
 
-// forgetTasks removes the oldest tasks that ended, but for the last ones.
+// forgetTasks removes all ended tasks except the last ones.
 func forgetTasks(tx *intake.Tx) error {
 	var ended []string
 	for id := range tx.Tasks() {
@@ -130,17 +130,16 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []queued
 	wake    chan struct{}
-	ended   chan struct{} // closed, and made anew, whenever a task ends
+	ended   chan struct{} // closed and replaced whenever a task ends
 }
 
-// queued is a task that waits, and the documents that it changes.
+// queued is a waiting task with the documents that it changes.
 type queued struct {
 	id      string
 	changes map[sheaf.ID]bool
 }
 
-// maxTasks is how many tasks wait at most, keptTasks how many ended ones are
-// remembered.
+// maxTasks bounds the waiting tasks, keptTasks the stored ended ones.
 const (
 	maxTasks  = 1000
 	keptTasks = 1000
@@ -150,8 +149,8 @@ func newQueue() *queue {
 	return &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// waitForEarlier waits until no task that waits changes one of the documents: changes of a
-// document are made in the order in which they were accepted.
+// waitForEarlier waits until no waiting task changes one of the documents: changes of a document are made in the order
+// in which they were accepted.
 func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	for {
 		q.mu.Lock()
@@ -212,7 +211,7 @@ func (q *queue) add(id string, work []keptChange) {
 	}
 }
 
-// next is the first task; "" for none.
+// next returns the first task, or "".
 func (q *queue) next() string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -231,18 +230,18 @@ func (q *queue) end(id string) {
 	q.ended = make(chan struct{})
 }
 
-// length is how many tasks wait.
+// length returns the number of waiting tasks.
 func (q *queue) length() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
 }
 
-// stampDigits is how many hexadecimal digits of a time begin the ID of a task.
+// stampDigits is the number of hexadecimal digits of the time at the beginning of a task's ID.
 const stampDigits = 16
 
-// nextTask is the ID of a task that is accepted now: tasks are made in the order of their IDs,
-// also by a process that finds them, and also when the clock was set back.
+// nextTask returns the ID of a task that is accepted now. IDs give the order in which tasks are done, also in another
+// process and after the clock was set back.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
@@ -253,8 +252,7 @@ func nextTask(newest string, now time.Time) string {
 	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
-// Submit accepts changes that Work makes later. When it returns they are kept,
-// whatever happens to this process.
+// Submit accepts changes that Work makes later. When it returns, they are durable.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -296,9 +294,8 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	return &k.Task, nil
 }
 
-// Task is the task called id, as far as its owner asks; others, but for callers
-// that may do everything, get the sheaf.ErrNotFound of one that does not exist. A grant that
-// has ended is [ErrForbidden].
+// Task returns the task called id to its owner and to callers who see everything. For others it is sheaf.ErrNotFound,
+// like a missing task. A grant that has ended is [ErrForbidden].
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
@@ -330,8 +327,8 @@ func (c *Collection) viewTasks(read func(*intake.Tx) error) error {
 	return c.given.file.View(read)
 }
 
-// Tasks are those that owner may ask for with Task, newest first, at most limit, without the
-// documents of each. state is that of all of them, "" any.
+// Tasks returns at most limit tasks that owner may get from Task, newest first, without their documents. state selects
+// the tasks in that state; "" selects all.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
 	list := []Task{}
 	if c.good(&grant) != nil {
@@ -375,26 +372,25 @@ func (c *Collection) taskCounts() (n TaskCounts, err error) {
 	return n, err
 }
 
-// WillWork says that Work will be called: until that has indexed what was accepted, or finds
-// no space for it, the collection is not ready. Who listens first and works then says so before.
+// WillWork says that Work will be called. Until Work has indexed the accepted documents, or finds no space for them, the
+// collection is not ready. A server that listens before it works calls WillWork first.
 func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.given.file != nil)
 }
 
-// brokenRest is how long what could not be mended is left alone.
+// brokenRest is the time between two attempts to repair a failed change.
 const brokenRest = 5 * time.Second
 
-// recoverPatience is how long a change waits for what was accepted before, and recoverStep
-// how often it looks.
+// recoverPatience is how long a change waits for documents that were accepted before. recoverStep is the time between
+// two looks.
 const (
 	recoverPatience = 10 * time.Second
 	recoverStep     = 5 * time.Millisecond
 )
 
-// Work indexes what was accepted before this process began, then does the tasks
-// in the order in which they were accepted, until ctx ends; then it returns nil. While
-// another process does so for the same index, it waits, and the collection takes no documents.
-// What the store does not take stays kept, and Status tells of it.
+// Work indexes the documents that were accepted before this process began. Then it does the tasks, in the order in which
+// they were accepted, until ctx ends, and returns nil. While another process works on the same index, it waits, and the
+// collection takes no documents. Documents that the store refuses stay stored, and Status lists them.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.given.file == nil {
 		return nil
@@ -446,7 +442,7 @@ func (c *Collection) Work(ctx context.Context) error {
 	return nil
 }
 
-// mend brings documents back to what they were of whose changes the store may have a part.
+// mend restores documents after a failed change that the store may have taken in part.
 func (c *Collection) mend(ctx context.Context) {
 	err := insist(ctx, func() error { return c.recover(ctx) })
 	if err == nil || ctx.Err() != nil {
@@ -462,9 +458,7 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist repeats what fails for now, as when another process writes, there is no space or too
-// many files are open,
-// until ctx ends, and returns the last error.
+// insist repeats work while its error may pass, until ctx ends, and returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
@@ -477,15 +471,14 @@ func insist(ctx context.Context, work func() error) error {
 	return err
 }
 
-// forNow reports whether what failed may succeed later. A file that is larger than its file
-// system lets one be never does.
+// forNow reports whether failed work may succeed later: another process writes, there is no space, or too many files
+// are open. A file that is too large for its file system stays too large.
 func forNow(err error) bool {
 	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) ||
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-// do does the first task. Work that fails for now is tried again; work that is wrong is
-// given up.
+// do does the first task. It repeats work whose error may pass, and gives up other work.
 func (c *Collection) do(ctx context.Context, id string) {
 	err := insist(ctx, func() (err error) {
 		var k *keptTask
@@ -505,7 +498,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 	c.given.queue.end(id)
 }
 
-// giveUp ends a task that cannot be done, unless that was noted with what it had begun.
+// giveUp ends a task that cannot be done, unless the end was written with the change that it had begun.
 func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {
@@ -516,7 +509,7 @@ func (c *Collection) giveUp(id string, why error) {
 	}
 }
 
-// work reads a task that waits, and its changes; nil when it does not wait.
+// work reads a waiting task and its changes. It returns nil for a task that does not wait.
 func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
 	var work []keptChange
 	err = c.given.file.View(func(tx *intake.Tx) (err error) {
@@ -544,8 +537,8 @@ func (c *Collection) writeTask(ctx context.Context, k *keptTask, changes []Chang
 	return c.carryOut(ctx, changes, entry{task: k})
 }
 
-// toldOwner is what the owner of a task is told of why it is given up: what is wrong with it,
-// as who waits for an answer is told; what went wrong inside is for the log.
+// toldOwner returns the text for the owner of a failed task: what is wrong with the request. Faults of the server go to
+// the log.
 func (c *Collection) toldOwner(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,

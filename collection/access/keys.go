@@ -41,8 +41,8 @@ func (k *Key) Active(now time.Time) bool {
 	return k.Revoked.IsZero() && !k.Ended(now)
 }
 
-// Keys is a file of keys, which other processes may change: what is asked of it
-// is answered from the newest version. It is safe for concurrent use.
+// Keys is a file of keys. Other processes may change it: each method uses the newest version. It is safe for concurrent
+// use.
 type Keys struct {
 	path string
 	now  func() time.Time
@@ -69,8 +69,7 @@ func OpenKeys(path string) (*Keys, error) {
 	return k, k.read()
 }
 
-// errGone says that there is no file of keys any more. Where it was is for nobody to know who
-// asks from elsewhere.
+// errGone means that the file of keys disappeared. The text leaves out its path, because callers of a server see it.
 var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
 
 // read takes the newest version of the file; k.mu must be held. After an error
@@ -107,7 +106,7 @@ func (k *Keys) read() error {
 	}
 	var file keysFile
 	strict := json.NewDecoder(bytes.NewReader(content))
-	strict.DisallowUnknownFields() // it may be what narrows a key, misspelled
+	strict.DisallowUnknownFields() // a misspelled field may restrict a key
 	if err := strict.Decode(&file); err != nil {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
@@ -129,7 +128,7 @@ func (k *Keys) read() error {
 	return nil
 }
 
-// Any reports whether there is, or was, a key: then nobody gets in without one.
+// Any reports whether there is or was a key. Callers then need one.
 func (k *Keys) Any() (bool, error) {
 	if k == nil {
 		return false, nil
@@ -148,12 +147,11 @@ func (k *Keys) List() ([]Key, error) {
 	return slices.Clone(k.keys), err
 }
 
-// ErrKey says that a secret is none of a good key: unknown, revoked or expired;
-// it does not say which. It wraps sheaf.ErrNotFound.
+// ErrKey means that the key of a secret is unknown, revoked or expired, and does not say which. It wraps
+// sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
-// Find is the key of a secret, or [ErrKey]. The time it takes does not tell how
-// near a wrong secret is.
+// Find returns the key of a secret, or [ErrKey]. Its time does not reveal how similar a wrong secret is.
 func (k *Keys) Find(secret string) (Key, error) {
 	sum := sha256.Sum256([]byte(secret))
 	hash := hex.EncodeToString(sum[:])
@@ -174,8 +172,7 @@ func (k *Keys) Find(secret string) (Key, error) {
 	return k.keys[found], nil
 }
 
-// Add makes a key with a grant and returns its secret, which cannot be had
-// again.
+// Add makes a key with a grant and returns its secret, which is not stored.
 func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	if err := grant.Validate(); err != nil {
 		return Key{}, "", err
@@ -191,8 +188,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// called are the places of the keys that are meant by a name: that whose ID it is, whatever
-// others are called, or else the active ones that are called so.
+// called returns the places of the keys that a name means: the key with this ID, or else the active keys with this name.
 func called(keys []Key, name string, now time.Time) (at []int) {
 	for i := range keys {
 		if keys[i].ID == name && keys[i].Revoked.IsZero() {
@@ -205,8 +201,7 @@ func called(keys []Key, name string, now time.Time) (at []int) {
 	return at
 }
 
-// Revoke ends a key at once, by its ID, whatever others are called, or by its name when
-// one active key has it.
+// Revoke ends a key at once, by its ID, or by its name when exactly one active key has that name.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
@@ -223,14 +218,14 @@ func (k *Keys) Revoke(name string) (Key, error) {
 	return revoked, err
 }
 
-// Named is a key with what [Keys.Revoke] finds it by.
+// Named is a key with the name or ID by which [Keys.Revoke] finds it.
 type Named struct {
 	Key
 	By string
 }
 
-// Active is the active keys, in the order in which they were made, each by its name or, where
-// that is another's name or ID, too, by its ID.
+// Active returns the active keys in the order of their creation. By is the ID of a key when another key has its name
+// as a name or an ID.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named
@@ -247,15 +242,14 @@ func (k *Keys) Active() ([]Named, error) {
 	return active, err
 }
 
-// lockPatience is how long a change waits for that of another process, and lockStep how
-// often it looks.
+// lockPatience is how long a change waits for the change of another process. lockStep is the time between two looks.
 const (
 	lockPatience = 5 * time.Second
 	lockStep     = 5 * time.Millisecond
 )
 
-// change replaces the file by a changed one, whole and durably. Changes of other processes
-// come before it or after it: one that was lost could be that which revoked a key.
+// change replaces the file by a changed one, whole and durably. No change of another process is lost: it could have
+// revoked a key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

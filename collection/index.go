@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -266,39 +265,6 @@ func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOption
 	}
 	x.Target, x.Where = target, x.Where.Store(target.String())
 	return nil
-}
-
-// Advise adds advice about an index that cannot be used.
-func (x *Index) Advise(err error) error {
-	var advised *HintError
-	switch {
-	case errors.As(err, &advised):
-	case errors.Is(err, sheaf.ErrCorrupt):
-		return Hint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(x.Where.Root))
-	case errors.Is(err, store.ErrMadeOtherwise):
-		return Hint(err, "make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(x.Where.Root))
-	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
-		return Hint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s",
-			wording.ShellQuoted(x.Where.Root))
-	case vfs.Forbidden(err):
-		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another "+
-			"folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
-	case vfs.NoSpace(err):
-		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make "+
-			"some, or name another folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
-	}
-	return err
-}
-
-// Elsewhere adds advice to the error of an index folder that cannot be made or opened, and returns other errors as
-// they are.
-func Elsewhere(err error) error {
-	var path *fs.PathError
-	if !errors.As(err, &path) {
-		return err
-	}
-	return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder "+
-		"with --index or SHEAF_DATA_DIR", path.Path)
 }
 
 // Prepare makes the index's folder, or checks an existing one.

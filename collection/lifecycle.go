@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection/location"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/wording"
+	"sheaf/store"
 )
 
 // How long work waits for another process that writes.
@@ -148,4 +151,37 @@ func (e *HintError) Unwrap() error { return e.error }
 // Hint adds advice to an error.
 func Hint(err error, format string, args ...any) error {
 	return &HintError{error: err, Hint: fmt.Sprintf(format, args...)}
+}
+
+// Advise adds advice about an index that cannot be used.
+func (x *Index) Advise(err error) error {
+	var advised *HintError
+	switch {
+	case errors.As(err, &advised):
+	case errors.Is(err, sheaf.ErrCorrupt):
+		return Hint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(x.Where.Root))
+	case errors.Is(err, store.ErrMadeOtherwise):
+		return Hint(err, "make it again from the files: sheaf index --rebuild --in %s", wording.ShellQuoted(x.Where.Root))
+	case errors.Is(err, vfs.ErrVersion), errors.Is(err, location.ErrFormat), errors.Is(err, errAnalyzer):
+		return Hint(err, "another version of sheaf made it: make it again from the files: sheaf index --rebuild --in %s",
+			wording.ShellQuoted(x.Where.Root))
+	case vfs.Forbidden(err):
+		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index in %s cannot be written: name another "+
+			"folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
+	case vfs.NoSpace(err):
+		return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "there is no space for the index in %s: make "+
+			"some, or name another folder with --index or SHEAF_DATA_DIR", x.Where.Dir)
+	}
+	return err
+}
+
+// Elsewhere adds advice to the error of an index folder that cannot be made or opened, and returns other errors as
+// they are.
+func Elsewhere(err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	return Hint(fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err), "the index cannot be in %s: name another folder "+
+		"with --index or SHEAF_DATA_DIR", path.Path)
 }

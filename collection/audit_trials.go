@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/collection/address"
+	"sheaf/store"
 	"sheaf/text/query"
 )
 
@@ -81,13 +83,21 @@ func (t *trial) suggestion(door, text string) {
 
 // anyValue reports whether a visible document has a value in any column.
 func (t *trial) anyValue(value string) bool {
-	for i := range t.docs {
-		if d := &t.docs[i]; d.sees(&t.grant) {
-			for _, values := range d.columns {
-				if slices.Contains(values, value) {
-					return true
-				}
+	return t.anyVisible(func(d *audited) bool {
+		for _, values := range d.columns {
+			if slices.Contains(values, value) {
+				return true
 			}
+		}
+		return false
+	})
+}
+
+// anyVisible reports whether is returns true for a visible document.
+func (t *trial) anyVisible(is func(d *audited) bool) bool {
+	for i := range t.docs {
+		if d := &t.docs[i]; d.sees(&t.grant) && is(d) {
+			return true
 		}
 	}
 	return false
@@ -181,9 +191,7 @@ func (t *trial) find() error {
 
 // samePath reports whether a visible document has the path of a hidden one.
 func (t *trial) samePath(hidden int) bool {
-	return slices.ContainsFunc(t.docs, func(d audited) bool {
-		return d.id.Path() == t.docs[hidden].id.Path() && d.sees(&t.grant)
-	})
+	return t.anyVisible(func(d *audited) bool { return d.id.Path() == t.docs[hidden].id.Path() })
 }
 
 // property asks whether a name is a property. It must not be one when only hidden documents have it.
@@ -197,9 +205,7 @@ func (t *trial) property(doc *audited) error {
 		if err != nil {
 			return err
 		}
-		if read.Filter != nil && !slices.ContainsFunc(t.docs, func(d audited) bool {
-			return d.columns[column] != nil && d.sees(&t.grant)
-		}) {
+		if read.Filter != nil && !t.anyVisible(func(d *audited) bool { return d.columns[column] != nil }) {
 			t.leak("find", doc.id, "%q is taken for a property, which only hidden documents have", name)
 		}
 		return nil
@@ -272,4 +278,156 @@ func (t *trial) status() error {
 		}
 	}
 	return t.answer("status", s)
+}
+
+// legs asks for single branches, as rankings do. The fusion would drop the unknown hidden document, but the document
+// would have taken the place of another. So a branch itself must not find it.
+func (t *trial) legs() error {
+	g := t.reader.guard
+	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
+	reqs := []store.Request{words}
+	if embed := t.c.o.Embed; embed != nil {
+		v, err := embed(t.ctx, t.text)
+		if err != nil {
+			t.lacks(err.Error())
+		} else {
+			for _, field := range []string{store.VectorBody, store.VectorTitle} {
+				reqs = append(reqs, store.Request{Limit: 100, Vector: &store.VectorRequest{Field: field, Vector: v}})
+			}
+		}
+	}
+	column := t.sorts[0]
+	legs := []func(context.Context) (sheaf.Ranking, error){
+		func(ctx context.Context) (sheaf.Ranking, error) {
+			lists, err := g.RetrieveAll(ctx, reqs)
+			return slices.Concat(lists...), err
+		},
+		func(ctx context.Context) (sheaf.Ranking, error) {
+			return g.Sorted(ctx, words, store.Order{Column: column})
+		},
+		t.scored(words),
+	}
+	for i := range reqs {
+		legs = append(legs, func(ctx context.Context) (sheaf.Ranking, error) { return g.Retrieve(ctx, reqs[i]) })
+	}
+	for _, leg := range legs {
+		hits, err := leg(t.ctx)
+		switch {
+		case errors.Is(err, sheaf.ErrUnavailable):
+			return err
+		case err != nil && !refused(err): // not every store has every leg
+			return err
+		}
+		for _, h := range hits {
+			if i, ok := t.at[h.ID]; ok && !t.docs[i].sees(&t.grant) {
+				t.leak("legs", h.ID, "a branch finds it")
+			}
+		}
+	}
+	return t.facets(words)
+}
+
+// scored returns a leg that scores given chunks for words, hidden chunks among them.
+func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking, error) {
+	return func(ctx context.Context) (out sheaf.Ranking, err error) {
+		var ids []sheaf.ID
+		for range 8 {
+			if _, doc := t.target(); len(doc.chunks) > 0 && !slices.Contains(ids, doc.chunks[0]) {
+				ids = append(ids, doc.chunks[0])
+			}
+		}
+		scores, err := t.reader.guard.Scores(ctx, []store.Request{words}, ids)
+		if err != nil || len(ids) == 0 {
+			return nil, err
+		}
+		for i, id := range ids {
+			if scores[0][i] != 0 {
+				out = append(out, sheaf.Hit{ID: id})
+			}
+		}
+		return out, nil
+	}
+}
+
+// facets compares the counts by folder with the number of visible chunks.
+func (t *trial) facets(words store.Request) error {
+	words.Text = everyField(sheaf.Bool{})
+	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
+	if err != nil {
+		return err
+	}
+	counted := 0
+	for _, f := range facets {
+		for _, v := range f.Values {
+			counted += v.Chunks
+		}
+	}
+	if chunks := t.chunks(); counted > chunks {
+		t.leak("legs", "", "%d chunks are counted by folder, %d may be seen", counted, chunks)
+	}
+	return nil
+}
+
+// chunks returns the number of visible chunks.
+func (t *trial) chunks() int {
+	n := 0
+	for i := range t.docs {
+		if t.docs[i].sees(&t.grant) {
+			n += len(t.docs[i].chunks)
+		}
+	}
+	return n
+}
+
+// stageSettings are the settings of stages that need some.
+var stageSettings = map[string]map[string]string{
+	"field_boost":    {"field": "tag", "boost": "2"},
+	"property_boost": {"name": "rank"},
+	"budget":         {"tokens": "1000"},
+	"pin":            {"ids": "none"},
+}
+
+// stage runs stages on documents that the caller names. Hidden documents must give the same ranking as names of
+// nothing.
+func (t *trial) stage() error {
+	ranking, twins := []Scored{}, []Scored{}
+	original := map[sheaf.ID]sheaf.ID{}
+	for range 5 {
+		id, doc := t.target()
+		twin := id
+		if !doc.sees(&t.grant) {
+			twin = doc.id + "~" + sheaf.ID(strings.TrimPrefix(string(id), string(doc.id)))
+			original[doc.id+"~"] = doc.id
+		}
+		original[twin] = id
+		s := Scored{id, t.random.Float64()}
+		ranking, twins = append(ranking, s), append(twins, Scored{twin, s.Score})
+	}
+	aggregate := map[string]string{"to": []string{"document", "parent"}[t.random.IntN(2)], "method": "max_p"}
+	single := slices.DeleteFunc(Stages(), func(name string) bool { return name == StageFuse })
+	other := single[t.random.IntN(len(single))]
+	for _, run := range []StageRun{{Name: "aggregate", Settings: aggregate},
+		{Name: other, Settings: stageSettings[other]}} {
+		run.Query, run.Limit, run.Rankings = t.text, 10, [][]Scored{ranking}
+		out, err := t.reader.Stage(run)
+		if err != nil && !refused(err) {
+			return err
+		}
+		run.Rankings = [][]Scored{twins}
+		same, missing := t.reader.Stage(run)
+		if (err == nil) != (missing == nil) || errors.Is(err, sheaf.ErrInvalid) != errors.Is(missing, sheaf.ErrInvalid) {
+			t.leak("stage", "", "of hidden documents %s gives the error %v, of none %v", run.Name, err, missing)
+		}
+		for i := range same {
+			if id, ok := original[same[i].ID]; ok {
+				same[i].ID = id
+			}
+		}
+		// A minute later, ages differ a little.
+		alike := func(a, b Scored) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
+		if err == nil && !slices.EqualFunc(out, same, alike) {
+			t.leak("stage", "", "%s makes %v of hidden documents, and %v of none", run.Name, out, same)
+		}
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/postgres"
+	"sheaf/store/storekit"
 	"sheaf/store/weaviate"
 	"sheaf/text/analysis"
 	"sheaf/text/chunk"
@@ -173,7 +174,7 @@ func opener(t *testing.T, st string) func(testing.TB, *analysis.Analyzer, []stor
 	case "Weaviate":
 		url := address("SHEAF_TEST_WEAVIATE", "weaviate")
 		return func(t testing.TB, a *analysis.Analyzer, v []store.VectorField) store.Backend {
-			o := weaviate.Options{URL: url, Class: "S" + name, Analyzer: a, Vectors: v}
+			o := weaviate.Options{Options: storekit.Options{URL: url, Analyzer: a, Vectors: v}, Class: "S" + name}
 			t.Cleanup(func() { dropped(t, weaviate.Drop(context.Background(), o)) })
 			return opened(t)(weaviate.Open(t.Context(), o))
 		}

@@ -20,6 +20,9 @@ const (
 	ListOnly
 )
 
+// Writes reports whether the store may be written.
+func (a Access) Writes() bool { return a == Make || a == Existing }
+
 // Opener opens the store that an address names.
 type Opener interface {
 	Open(ctx context.Context, a *analysis.Analyzer, vectors []VectorField, access Access) (Backend, error)

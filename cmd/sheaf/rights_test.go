@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/weaviate"
 )
 
@@ -131,7 +132,7 @@ func TestRights(t *testing.T) {
 			}
 			t.Cleanup(func() {
 				if err := opensearch.Drop(context.Background(),
-					opensearch.Options{Dialect: dialect, URL: server, Index: place}); err != nil {
+					opensearch.Options{Options: storekit.Options{URL: server}, Dialect: dialect, Index: place}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -142,7 +143,8 @@ func TestRights(t *testing.T) {
 	t.Run("weaviate", func(t *testing.T) {
 		server, class := testServer(t, "weaviate"), strings.ToUpper(place[:1])+strings.ReplaceAll(place[1:], "-", "_")
 		t.Cleanup(func() {
-			if err := weaviate.Drop(context.Background(), weaviate.Options{URL: server, Class: class}); err != nil {
+			if err := weaviate.Drop(context.Background(), weaviate.Options{Options: storekit.Options{URL: server},
+				Class: class}); err != nil {
 				t.Error(err)
 			}
 		})

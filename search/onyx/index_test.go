@@ -24,6 +24,7 @@ import (
 	"sheaf/store/embedded"
 	"sheaf/store/memory"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -41,8 +42,9 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 			t.Logf("no %s: SHEAF_TEST_%s is not set", d, strings.ToUpper(d.String()))
 			continue
 		}
-		o := opensearch.Options{Dialect: d, URL: url, Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32()),
-			Analyzer: a, Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}
+		o := opensearch.Options{Options: storekit.Options{URL: url, Analyzer: a,
+			Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}, Dialect: d,
+			Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32())}
 		b, err := opensearch.Open(ctx, o)
 		if err != nil {
 			t.Fatal(err)

@@ -14,17 +14,16 @@ import (
 
 // newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
-	return &storekit.Client{Store: o.Dialect.String(), URL: o.URL, HTTP: o.Client, Refusal: refusal,
-		Authorize: func(req *http.Request) {
-			switch {
-			case o.APIKey != "":
-				req.Header.Set("Authorization", "ApiKey "+o.APIKey)
-			case o.Bearer != "":
-				req.Header.Set("Authorization", "Bearer "+o.Bearer)
-			case o.User != "":
-				req.SetBasicAuth(o.User, o.Password)
-			}
-		}}
+	return o.NewClient(o.Dialect.String(), refusal, func(req *http.Request) {
+		switch {
+		case o.APIKey != "":
+			req.Header.Set("Authorization", "ApiKey "+o.APIKey)
+		case o.Bearer != "":
+			req.Header.Set("Authorization", "Bearer "+o.Bearer)
+		case o.User != "":
+			req.SetBasicAuth(o.User, o.Password)
+		}
+	})
 }
 
 // serverError is the server's message about a request or a document.

@@ -43,8 +43,8 @@ var indices atomic.Int64
 
 // optionsOf are those of a new, empty store, which the end of the test removes.
 func optionsOf(t testing.TB, d opensearch.Dialect) opensearch.Options {
-	o := opensearch.Options{Dialect: d, URL: serverOf(t, d),
-		Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
+	o := opensearch.Options{Options: storekit.Options{URL: serverOf(t, d), Analyzer: storetest.Analyzer(t, "en")},
+		Dialect: d, Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1))}
 	t.Cleanup(func() {
 		if err := opensearch.Drop(context.Background(), o); err != nil {
 			t.Error(err)

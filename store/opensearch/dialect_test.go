@@ -18,14 +18,12 @@ import (
 // whose modules its server for tests lacks. So there are no answers beside it, and the
 // terms that a prefix or a misspelled word stands for are given here.
 func TestElasticsearch(t *testing.T) {
-	o := Options{URL: "http://elasticsearch", Index: "golden", Dialect: Elasticsearch,
-		Analyzer: storetest.Analyzer(t, "en"), HNSW: true, Shards: 3, Replicas: 1,
+	o := Options{Options: storekit.Options{URL: "http://elasticsearch", Analyzer: storetest.Analyzer(t, "en"),
 		K1: store.DefaultK1, B: store.DefaultB,
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}}
-	s := &Store{o: o, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
-	for _, v := range o.Vectors {
-		s.vectors[v.Name] = v
-	}
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}},
+		Index: "golden", Dialect: Elasticsearch, HNSW: true, Shards: 3, Replicas: 1}
+	s := &Store{o: o, flat: map[string]bool{}}
+	s.vectors.Set(o.Vectors)
 	var out []object
 	add := func(about string, body any, err error) {
 		t.Helper()

@@ -55,9 +55,9 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		"an index of others": {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
 			"not made by this program"},
 		"several indices": {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
-		"nothing to read": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.ReadOnly = true },
+		"nothing to read": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.ReadOnly },
 			sheaf.ErrNotFound, "no such index"},
-		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Existing = true },
+		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.Existing },
 			sheaf.ErrNotFound, "no such index"},
 	} {
 		bad := o
@@ -586,7 +586,7 @@ func TestListOnly(t *testing.T) {
 		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
 			t.Fatal(err)
 		}
-		o.Analyzer, o.K1, o.B, o.ListOnly = storetest.Analyzer(t, "de"), 0.9, 0.4, true
+		o.Analyzer, o.K1, o.B, o.Access = storetest.Analyzer(t, "de"), 0.9, 0.4, store.ListOnly
 		b := s.Open(t, o)
 		defer b.Close()
 		storetest.ListOnly(t, b)

@@ -25,9 +25,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	s := &Store{o: o, client: newClient(o), known: map[string]bool{}, vectors: map[string]store.VectorField{},
-		flat: map[string]bool{}}
-	s.clauses.Store(usualClauses)
+	s := newStore(o)
 	var nodes struct {
 		Nodes map[string]struct{ Version string }
 	}

@@ -107,12 +107,13 @@ func TestForeignBesideOurs(t *testing.T) {
 		asked(t, o, "DELETE", "/"+name, "")
 		unharmed := foreign(t, o, name, `{}`)
 		for _, change := range []func(*opensearch.Options){func(*opensearch.Options) {},
-			func(o *opensearch.Options) { o.Existing = true }, func(o *opensearch.Options) { o.ReadOnly = true }} {
+			func(o *opensearch.Options) { o.Access = store.Existing },
+			func(o *opensearch.Options) { o.Access = store.ReadOnly }} {
 			opened := o
 			change(&opened)
 			_, err := opensearch.Open(t.Context(), opened)
 			if err := refused(err, name); err != nil {
-				t.Errorf("existing %v, read only %v: %v", opened.Existing, opened.ReadOnly, err)
+				t.Errorf("access %v: %v", opened.Access, err)
 			}
 		}
 		if err := errors.Join(refused(opensearch.Drop(t.Context(), o), name), unharmed()); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"sheaf/store"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -17,8 +18,8 @@ var update = flag.Bool("update", false, "write golden files anew, with what the 
 // it answered and what the store read in that: how the index is made, bulk requests, a search for each thing that a
 // request can hold, joined branches, deletion.
 func TestRequests(t *testing.T) {
-	o := opensearch.Options{URL: "http://opensearch", Index: "golden", Analyzer: storetest.Analyzer(t, "en"),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	o := opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Index: "golden"}
 	if *update {
 		o.URL = serverOf(t, opensearch.OpenSearch)
 		if err := opensearch.Drop(t.Context(), o); err != nil {
@@ -41,8 +42,9 @@ func TestRequests(t *testing.T) {
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
 		s, err := opensearch.Open(t.Context(),
-			opensearch.Options{URL: "http://opensearch", Index: "golden", Client: client, Analyzer: storetest.Analyzer(t, "en"),
-				Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+			opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Client: client,
+				Analyzer: storetest.Analyzer(t, "en"), Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}},
+				Index: "golden"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -25,7 +24,7 @@ type meta struct {
 
 // meta returns what an index with these options says about itself.
 func (o *Options) meta(vectors []store.VectorField) meta {
-	return meta{version, storekit.Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B}, vectors}
+	return meta{version, o.Made(), vectors}
 }
 
 // prepare creates the index, or checks an existing one.
@@ -34,7 +33,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	err := s.complete(ctx)
-	if errors.Is(err, sheaf.ErrNotFound) && !s.o.ReadOnly && !s.o.Existing {
+	if errors.Is(err, sheaf.ErrNotFound) && s.o.Access == store.Make {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
@@ -324,27 +323,21 @@ func (s *Store) verify(ctx context.Context) error {
 	if err := s.askSettings(ctx); err != nil {
 		return err
 	}
+	s.vectors.Set(m.Vectors)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range m.Vectors {
 		options, _ := index.Mappings.Properties[vectorPath(v.Name)].Properties.P.Options.(object)
-		s.vectors[v.Name] = v
 		s.flat[v.Name] = options["type"] == "flat"
 	}
 	return nil
 }
 
 func (s *Store) compare(m meta) error {
-	err := storekit.SameVersion(m.Version, version, "index")
-	if err == nil && s.o.ListOnly {
-		return nil
-	}
-	if err == nil {
-		err = m.Same(s.o.meta(nil).Made, "index")
-	}
+	err := s.o.Opens(m.Made, m.Version, version, "index")
 	for _, have := range m.Vectors {
 		for _, want := range s.o.Vectors {
-			if err == nil {
+			if err == nil && s.o.Access != store.ListOnly {
 				err = have.Same(want, "index")
 			}
 		}
@@ -357,20 +350,14 @@ func (s *Store) compare(m meta) error {
 
 // addVectors adds a vector field to the index.
 func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
-	s.mu.Lock()
-	m := s.o.meta(nil)
-	for _, have := range s.vectors {
-		m.Vectors = append(m.Vectors, have)
-	}
-	s.mu.Unlock()
-	m.Vectors = append(m.Vectors, v)
+	m := s.o.meta(append(s.vectors.All(), v))
 	err := s.client.Call(ctx, "PUT", "/"+s.index()+"/_mapping",
 		object{"_meta": object{"sheaf": m}, "properties": object{vectorPath(v.Name): s.vectorMapping(v.Dims)}}, nil)
 	if err != nil {
 		return fmt.Errorf("add vector field %q of %d dimensions: %w", v.Name, v.Dims, err)
 	}
+	s.vectors.Add(v)
 	s.mu.Lock()
-	s.vectors[v.Name] = v
 	s.flat[v.Name] = s.o.Dialect == Elasticsearch && !s.o.HNSW
 	s.mu.Unlock()
 	return nil
@@ -379,11 +366,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 // Drop removes an index and its dictionary; a missing one is not an error. If something else made
 // one of them, Drop fails with sheaf.ErrInvalid and both stay.
 func Drop(ctx context.Context, o Options) error {
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: storekit.Transport()}
-	}
-	defer o.Client.CloseIdleConnections()
 	s := &Store{o: o, client: newClient(o)}
+	defer s.client.HTTP.CloseIdleConnections()
 	if _, _, err := s.ourIndex(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}

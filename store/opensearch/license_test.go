@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -31,8 +32,8 @@ func TestLicense(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, said)
 		}))
-		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
-			Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en")},
+			Index: "notes", Dialect: opensearch.Elasticsearch}
 		told := 0
 		for _, f := range opensearch.Examine(t.Context(), o) {
 			if f.Check != "license" {

@@ -10,6 +10,7 @@ import (
 
 	"sheaf/store"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -58,9 +59,9 @@ func TestOlderElasticsearch(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
-		Analyzer: storetest.Analyzer(t, "en"),
-		Vectors:  []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	o := opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Index: "notes",
+		Dialect: opensearch.Elasticsearch}
 	s, err := opensearch.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -16,12 +16,9 @@
 package opensearch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +26,6 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/storekit"
-	"sheaf/text/analysis"
 )
 
 // Dialect is the kind of server.
@@ -53,9 +49,8 @@ func (d Dialect) String() string {
 
 // Options say where a store is and what it is made with.
 type Options struct {
+	storekit.Options
 	Dialect Dialect
-	// URL is the address of the server: scheme, host and port.
-	URL string
 	// Index is the name of the index or of its alias. The dictionary is a second index with this
 	// name and "-terms" behind it.
 	Index string
@@ -63,17 +58,6 @@ type Options struct {
 	User, Password string
 	APIKey         string
 	Bearer         string
-	// Client speaks HTTP, with the certificates that it trusts; nil trusts those of the system.
-	Client *http.Client
-	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
-	// made with.
-	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; other fields take the
-	// dimensions of their first vector.
-	Vectors []store.VectorField
-	// K1 and B are BM25's parameters for this index; if both are 0, the defaults of package store
-	// apply.
-	K1, B float64
 	// HNSW searches vectors through the server's graph; otherwise all are compared.
 	HNSW bool
 	// Shards and Replicas are the numbers of primary shards of a new index and of copies of each. 0
@@ -81,16 +65,6 @@ type Options struct {
 	// With several shards each search needs one more exchange between the nodes, which sums up how
 	// rare words are.
 	Shards, Replicas int
-	// Timeout limits every call without an earlier deadline; in a write, the time between two
-	// answers of the server. 0 means 30 s.
-	Timeout time.Duration
-	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the index.
-	Existing bool
-	// ReadOnly opens an existing index and forbids writing.
-	ReadOnly bool
-	// ListOnly opens an existing index to list its content, whatever analyzer and settings it was
-	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
-	ListOnly bool
 }
 
 // NoReplicas is a value of Options.Replicas.
@@ -108,6 +82,8 @@ type Store struct {
 
 	calls *storekit.Calls
 
+	vectors storekit.Vectors
+
 	mu       sync.Mutex
 	known    map[string]bool // terms that are in the dictionary
 	behindUs string          // the index behind the name when these terms were learned
@@ -115,9 +91,8 @@ type Store struct {
 	asked    time.Time       // when the store last asked what the name stands for
 
 	place   atomic.Pointer[place] // nil until the index is found
-	vectors map[string]store.VectorField
-	flat    map[string]bool // vector fields that Elasticsearch compares one by one
-	clauses atomic.Int64    // the most clauses that a query may have
+	flat    map[string]bool       // vector fields that Elasticsearch compares one by one
+	clauses atomic.Int64          // the most clauses that a query may have
 
 	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 when unknown
 	shards            atomic.Int64 // of the index, or unknownShards
@@ -147,10 +122,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o),
-		calls: storekit.NewCalls(o.Dialect.String()+" "+o.Index, o.Client, o.Timeout, o.ReadOnly), known: map[string]bool{},
-		vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
-	s.clauses.Store(usualClauses)
+	s := newStore(o)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	if err := s.prepare(ctx); err != nil {
@@ -159,20 +131,23 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, s.pin(ctx)
 }
 
+// newStore returns a Store without asking the server.
+func newStore(o Options) *Store {
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), known: map[string]bool{},
+		flat: map[string]bool{}}
+	s.calls = storekit.NewCalls(o.Dialect.String()+" "+o.Index, s.client.HTTP, o.Timeout, !o.Access.Writes())
+	s.clauses.Store(usualClauses)
+	return s
+}
+
 // prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
-	o.ReadOnly = o.ReadOnly || o.ListOnly
-	o.K1, o.B = storekit.BM25(o.K1, o.B)
-	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
-	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
-	o.URL = strings.TrimRight(o.URL, "/")
 	name := o.Dialect.String()
 	if !storekit.PlainName(o.Index, "_-", 200) {
 		return sheaf.Invalidf(
 			"open %s: index %q: must be at most 200 lower-case letters, digits, '-' and '_', a letter first", name, o.Index)
 	}
-	return storekit.Options{Server: name, Analyzer: o.Analyzer, Addresses: []string{o.URL}, K1: o.K1, B: o.B,
-		Vectors: o.Vectors, MaxDims: o.Dialect.maxDims()}.Check()
+	return o.Prepare(name, o.Dialect.maxDims())
 }
 
 // maxDims returns the most dimensions of a vector field of the server.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -44,8 +45,8 @@ func TestOtherServer(t *testing.T) {
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.answer)
 		}))
-		o := opensearch.Options{URL: server.URL + "/", Index: "notes", Dialect: c.dialect,
-			Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{Options: storekit.Options{URL: server.URL + "/", Analyzer: storetest.Analyzer(t, "en")},
+			Index: "notes", Dialect: c.dialect}
 		if _, err := opensearch.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), c.opens) {
 			t.Errorf("%s, %s: opened: %v", c.dialect, c.answer, err)
 		}
@@ -85,8 +86,8 @@ func TestClock(t *testing.T) {
 			}
 			_, _ = fmt.Fprintf(w, `{"nodes":{%s}}`, strings.Join(nodes, ","))
 		}))
-		o := opensearch.Options{URL: server.URL, Index: "notes", Dialect: opensearch.Elasticsearch,
-			Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en")},
+			Index: "notes", Dialect: opensearch.Elasticsearch}
 		told := false
 		for _, f := range opensearch.Examine(t.Context(), o) {
 			if f.Check != "clock" {
@@ -108,7 +109,8 @@ func TestClock(t *testing.T) {
 // and takes no documents, so the doctor does not call it well.
 func TestExamineWithoutDictionary(t *testing.T) {
 	for _, gone := range []bool{false, true} {
-		o := opensearch.Options{Index: "notes", Dialect: opensearch.OpenSearch, Analyzer: storetest.Analyzer(t, "en")}
+		o := opensearch.Options{Options: storekit.Options{Analyzer: storetest.Analyzer(t, "en")}, Index: "notes",
+			Dialect: opensearch.OpenSearch}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			bodies, err := o.Bodies()
 			if err != nil {

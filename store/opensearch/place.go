@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/store"
 )
 
 // A name may be an alias, which others can give to another index at any time. A store therefore
@@ -91,7 +90,7 @@ func (s *Store) follow(ctx context.Context) {
 		s.setMoved(nil)
 		return
 	}
-	other := &Store{o: s.o, client: s.client, vectors: map[string]store.VectorField{}, flat: map[string]bool{}}
+	other := &Store{o: s.o, client: s.client, flat: map[string]bool{}}
 	other.place.Store(p)
 	if err = other.verify(ctx); err == nil {
 		err = other.sameVectors(s)
@@ -101,8 +100,9 @@ func (s *Store) follow(ctx context.Context) {
 			"with other settings, or move the alias back: %w", s.o.Index, p.index, now.index, err))
 		return
 	}
+	s.vectors.Set(other.vectors.All())
 	s.mu.Lock()
-	s.vectors, s.flat, s.moved = other.vectors, other.flat, nil
+	s.flat, s.moved = other.flat, nil
 	s.mu.Unlock()
 	s.shards.Store(other.shards.Load())
 	s.indexIs.Store(other.indexIs.Load())
@@ -111,13 +111,9 @@ func (s *Store) follow(ctx context.Context) {
 
 // sameVectors fails when different models made a vector field of the two stores.
 func (s *Store) sameVectors(old *Store) error {
-	old.mu.Lock()
-	defer old.mu.Unlock()
-	for name, want := range old.vectors {
-		if have, ok := s.vectors[name]; ok {
-			if err := have.Same(want, "index"); err != nil {
-				return err
-			}
+	for _, want := range old.vectors.All() {
+		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {
+			return err
 		}
 	}
 	return nil

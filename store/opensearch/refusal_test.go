@@ -58,7 +58,7 @@ func TestNoRoom(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			_, _ = w.Write(body)
 		}))
-		c := newClient(Options{URL: server.URL, Client: server.Client()})
+		c := newClient(Options{Options: storekit.Options{URL: server.URL, Client: server.Client()}})
 		c.Attempts = 2
 		err = c.Call(t.Context(), "POST", "/notes/_bulk", storekit.Lines("{}\n"), nil)
 		if errors.Is(err, storekit.ErrTooLarge) != want || calls == 1 != want {
@@ -72,7 +72,7 @@ func TestNoRoom(t *testing.T) {
 				"items": []any{map[string]any{"index": map[string]any{"status": 429,
 					"error": map[string]any{"type": e.Type, "reason": reason}}}}})
 		}))
-		s.client, calls = newClient(Options{URL: server.URL, Client: server.Client()}), 0
+		s.client, calls = newClient(Options{Options: storekit.Options{URL: server.URL, Client: server.Client()}}), 0
 		out, ctx := s.bulk(t.Context(), map[sheaf.ID]error{})
 		out.put(ctx, "d", []byte("{}\n{}\n"))
 		out.flush(ctx)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
 )
@@ -58,7 +59,7 @@ func TestDictionaryRemoved(t *testing.T) {
 			t.Errorf("a write without the dictionary: %v", err)
 		}
 		existing := o
-		existing.Existing = true
+		existing.Access = store.Existing
 		if _, err := opensearch.Open(t.Context(), existing); !errors.Is(err, sheaf.ErrNotFound) ||
 			!strings.Contains(fmt.Sprint(err), "dictionary") {
 			t.Errorf("opened without the dictionary: %v", err)

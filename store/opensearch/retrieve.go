@@ -132,14 +132,10 @@ func (s *Store) count(ctx context.Context, query object) (int, error) {
 // matching returns the query that counts the matches of a request; nil when nothing can match.
 func (s *Store) matching(ctx context.Context, req store.Request) (object, error) {
 	if req.Text != nil {
-		// Scoring does not affect what matches.
-		text := *req.Text
-		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
-			s.o.B
-		req.Text = &text
+		req = s.o.Unscored(req)
 		return s.query(ctx, &req)
 	}
-	if ok, err := s.holds(req.Vector); err != nil || !ok {
+	if ok, err := s.vectors.Has(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	clauses, err := s.bounds(req.Filter, req.Within)
@@ -192,36 +188,15 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 
 // Supports implements [store.Selective]: it refuses what Lucene does not compute.
 func (s *Store) Supports(req store.Request) error {
-	t := req.Text
-	switch {
-	case t == nil:
-	case t.Combine == store.CombineBM25F:
-		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
-	case req.CountsAmong():
-		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
-	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the index was made with %v and %v: ask for these, or fill "+
-			"an index made with those", t.K1, t.B, s.o.K1, s.o.B)
+	if reason := s.o.Refuses(&req, "index"); reason != "" {
+		return s.fault(sheaf.ErrUnsupported, "%s", reason)
 	}
 	return nil
 }
 
-// holds reports whether the field of a request has vectors, which must have the request's
-// dimensions.
-func (s *Store) holds(req *store.VectorRequest) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.vectors[req.Field]
-	if ok && v.Dims != len(req.Vector) {
-		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
-			v.Dims)
-	}
-	return ok, nil
-}
-
 // near finds the chunks whose best passage is nearest; cosine reads their scores.
 func (s *Store) near(req *store.Request, clauses []any) (object, error) {
-	if ok, err := s.holds(req.Vector); err != nil || !ok {
+	if ok, err := s.vectors.Has(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	path := vectorPath(req.Vector.Field)

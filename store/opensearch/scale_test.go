@@ -12,6 +12,7 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -41,8 +42,8 @@ func TestScale(t *testing.T) {
 			return 200, map[string]any{"hits": map[string]any{"hits": []any{hit}}}
 		})
 		s, err := opensearch.Open(t.Context(),
-			opensearch.Options{URL: server.URL, Index: "notes", Analyzer: storetest.Analyzer(t, "en"), K1: k1, B: 0.75,
-				Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
+			opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en"), K1: k1,
+				B: 0.75, Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}, Index: "notes"})
 		if err != nil {
 			t.Fatalf("%+v: %v", c, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/opensearch"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -124,8 +125,8 @@ func TestParts(t *testing.T) {
 			}
 		}))
 		_, err := opensearch.Open(t.Context(),
-			opensearch.Options{Dialect: opensearch.Elasticsearch, URL: server.URL, Index: "birds",
-				Analyzer: storetest.Analyzer(t, "en"), Shards: c.shards, Replicas: c.replicas})
+			opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en")},
+				Dialect: opensearch.Elasticsearch, Index: "birds", Shards: c.shards, Replicas: c.replicas})
 		server.Close()
 		if shards != c.wantShards || replicas != c.wantReplicas {
 			t.Errorf("%+v: %d shards and %d replicas (%v)", c, shards, replicas, err)

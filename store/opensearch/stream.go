@@ -1,7 +1,6 @@
 package opensearch
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -99,12 +98,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	for _, name := range slices.Sorted(maps.Keys(columns)) {
 		out.Columns = append(out.Columns, store.Column{Name: name, Values: columns[name]})
 	}
-	s.mu.Lock()
-	fields := slices.SortedFunc(maps.Values(s.vectors), func(a, b store.VectorField) int {
-		return cmp.Compare(a.Name, b.Name)
-	})
-	s.mu.Unlock()
-	for _, field := range fields {
+	for _, field := range s.vectors.All() {
 		var passages []struct{ P []float32 }
 		if data, ok := all[vectorPath(field.Name)]; !ok {
 			continue

@@ -35,7 +35,7 @@ const (
 // PartialError, a part of the batch may appear with the next write. Writing the batch again repairs
 // that.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
-	if err := s.check(&batch); err != nil {
+	if err := s.vectors.Check(&batch, s.o.Vectors, s.o.Dialect.maxDims()); err != nil {
 		return err
 	}
 	return s.calls.Write(ctx, func(ctx context.Context) error {
@@ -59,19 +59,6 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-func (s *Store) check(batch *store.Batch) error {
-	if err := batch.Validate(); err != nil {
-		return err
-	}
-	dims := store.DimsOf(s.o.Vectors)
-	s.mu.Lock()
-	for name, v := range s.vectors {
-		dims[name] = v.Dims
-	}
-	s.mu.Unlock()
-	return batch.ValidateDims(dims, s.o.Dialect.maxDims())
-}
-
 // write runs while no other write does.
 func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[sheaf.ID]error) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
@@ -87,9 +74,11 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 		chunks[key(string(c.ID))] = c
 	}
 	maps.DeleteFunc(chunks, func(_ string, c *store.Chunk) bool { return rejected[c.Doc] != nil })
-	for _, v := range newFields(s, chunks) {
-		if err := s.addVectors(ctx, v); err != nil {
-			return err
+	for _, key := range slices.Sorted(maps.Keys(chunks)) {
+		for _, v := range s.vectors.Missing(chunks[key], s.o.Vectors) {
+			if err := s.addVectors(ctx, v); err != nil {
+				return err
+			}
 		}
 	}
 	gone := make([]sheaf.ID, 0, len(batch.Replace))
@@ -121,30 +110,6 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 		}
 	}
 	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
-}
-
-// newFields returns the vector fields of chunks that the index does not have yet.
-func newFields(s *Store, chunks map[string]*store.Chunk) []store.VectorField {
-	fields := map[string]store.VectorField{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range chunks {
-		for _, v := range c.Vectors {
-			if _, ok := s.vectors[v.Name]; !ok {
-				fields[v.Name] = store.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
-			}
-		}
-	}
-	for _, v := range s.o.Vectors {
-		if _, ok := fields[v.Name]; ok {
-			fields[v.Name] = v
-		}
-	}
-	var out []store.VectorField
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		out = append(out, fields[name])
-	}
-	return out
 }
 
 // document returns a chunk as the index keeps it, and its terms.

@@ -67,9 +67,9 @@ func TestOpenRefuses(t *testing.T) {
 			"not ours, it holds pg_aggregate, "},
 		"where pgvector is": {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid,
 			"name another schema, as in"},
-		"nothing to read": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.ReadOnly = true },
+		"nothing to read": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.ReadOnly },
 			sheaf.ErrNotFound, "no tables"},
-		"nothing to write to": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Existing = true },
+		"nothing to write to": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.Existing },
 			sheaf.ErrNotFound, "no tables"},
 		"no analyzer":        {func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
 		"too many neighbors": {func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
@@ -84,7 +84,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
 		}
 	}
-	o.ReadOnly = true
+	o.Access = store.ReadOnly
 	b := s.Open(t, o)
 	defer b.Close()
 	if err := b.Write(t.Context(), storetest.One("t:a", "x")); !errors.Is(err, sheaf.ErrUnsupported) {
@@ -328,11 +328,11 @@ func TestSQL(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}
-	o.ReadOnly = true // so that Open makes nothing
+	o.Access = store.ReadOnly // so that Open makes nothing
 	if err := stores().Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.ReadOnly = false
+	o.Access = store.Make
 	b := stores().Open(t, o)
 	defer b.Close()
 	batch := storetest.One("t:a", "by hand")
@@ -396,7 +396,7 @@ func TestListOnly(t *testing.T) {
 		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
 			t.Fatal(err)
 		}
-		o.Analyzer, o.RowSecurity, o.ListOnly = storetest.Analyzer(t, "de"), false, true
+		o.Analyzer, o.RowSecurity, o.Access = storetest.Analyzer(t, "de"), false, store.ListOnly
 		b := stores().Open(t, o)
 		storetest.ListOnly(t, b)
 		if err := b.Close(); err != nil {

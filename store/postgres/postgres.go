@@ -53,13 +53,8 @@ type Options struct {
 	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits
 	// each call.
 	Timeout time.Duration
-	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the tables.
-	Existing bool
-	// ReadOnly opens an existing store and forbids writing.
-	ReadOnly bool
-	// ListOnly opens an existing store to list its content, whatever analyzer and settings it was
-	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
-	ListOnly bool
+	// Access says whether Open may create the tables, and whether they may be written.
+	Access store.Access
 }
 
 // DefaultSchema is the schema when the options name none.
@@ -168,7 +163,6 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 
 // prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
-	o.ReadOnly = o.ReadOnly || o.ListOnly
 	o.Schema = cmp.Or(o.Schema, DefaultSchema)
 	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
 	if o.HNSW != 0 && (o.HNSW < 2 || o.HNSW > 100) {
@@ -178,7 +172,8 @@ func (o *Options) prepare() error {
 		return sheaf.Invalidf("open postgres: schema %q: must be at most 48 lower-case letters, digits and underscores, a "+
 			"letter first", o.Schema)
 	}
-	return storekit.Options{Server: "postgres", Analyzer: o.Analyzer, Vectors: o.Vectors, MaxDims: maxDims}.Check()
+	made := storekit.Options{Analyzer: o.Analyzer, Vectors: o.Vectors}
+	return made.PrepareMade("postgres", maxDims)
 }
 
 // bounded limits the time of a call.

@@ -48,7 +48,7 @@ func TestExamineRights(t *testing.T) {
 	}
 	reads := func() error {
 		reader := weak
-		reader.ReadOnly = true
+		reader.Access = store.ReadOnly
 		st, err := postgres.Open(t.Context(), reader)
 		if err != nil {
 			return err

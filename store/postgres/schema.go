@@ -84,7 +84,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case made:
-	case s.o.ReadOnly, s.o.Existing:
+	case s.o.Access != store.Make:
 		return fmt.Errorf("postgres: %s: %w: it has no tables of ours", what, sheaf.ErrNotFound)
 	default:
 		ctx, stop := s.bounded(ctx)
@@ -263,7 +263,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		return false, fmt.Errorf("postgres: %w: the tables in schema %s have version %q, this program reads version %d: "+
 			"use the program that made them, or another schema", sheaf.ErrUnsupported, s.o.Schema, v, schemaVersion)
 	}
-	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && !s.o.ListOnly {
+	if made := settings["analyzer"]; made != s.o.Analyzer.Name() && s.o.Access != store.ListOnly {
 		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with the analyzer %q, not with %q: "+
 			"fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, made, s.o.Analyzer.Name())
 	}
@@ -271,7 +271,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	if err := conn.QueryRow(ctx, "SELECT to_regclass($1 || '.wall') IS NOT NULL", s.o.Schema).Scan(&wall); err != nil {
 		return false, err
 	}
-	if s.o.ListOnly {
+	if s.o.Access == store.ListOnly {
 		s.o.RowSecurity = wall
 	}
 	if wall != s.o.RowSecurity {

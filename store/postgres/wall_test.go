@@ -82,7 +82,7 @@ func TestRowSecurity(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := o
-	reader.URL, reader.ReadOnly = role(t, o), true
+	reader.URL, reader.Access = role(t, o), store.ReadOnly
 	b := stores().Open(t, reader)
 	defer b.Close()
 	near := store.Request{Limit: 10, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}

@@ -53,7 +53,7 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	if s.o.ReadOnly {
+	if !s.o.Access.Writes() {
 		return nil, fmt.Errorf("postgres: %w: the store is open for reading only", sheaf.ErrUnsupported)
 	}
 	if err := ctx.Err(); err != nil {

@@ -17,9 +17,9 @@ type Flat struct {
 // The parts of a query that are not plain words.
 var (
 	errPhrase = errors.New("phrases, and words of several parts: leave out the quotation marks, or the mark or field " +
-		"before the word")
-	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces")
-	errNested = errors.New("words that nest more than one deep")
+		"before the word, or use another store")
+	errExpand = errors.New("prefixes, fuzzy words and single characters of scripts without spaces: use another store")
+	errNested = errors.New("words that nest more than one deep: use another store")
 )
 
 // Flat returns the plan as lists of terms. Its error names a part that is not plain words.

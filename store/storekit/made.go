@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"sheaf"
 	"sheaf/store"
 )
 
@@ -27,15 +26,6 @@ func (m Made) Same(need Made, place string) error {
 			"or fill another %[2]s", store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
 	}
 	return nil
-}
-
-// SameVersion fails with sheaf.ErrUnsupported when another version of the program made a store.
-func SameVersion(made, reads int, place string) error {
-	if made == reads {
-		return nil
-	}
-	return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
-		"use the program that made it, or another %[2]s", sheaf.ErrUnsupported, place, made, reads)
 }
 
 // PlainName reports whether a name begins with a lower-case letter, has only lower-case letters,

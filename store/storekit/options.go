@@ -1,6 +1,8 @@
 package storekit
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -13,39 +15,111 @@ import (
 // DefaultTimeout bounds the calls of a store whose options set no timeout.
 const DefaultTimeout = 30 * time.Second
 
-// DefaultClient speaks HTTP, and trusts the certificates that the system trusts.
-func DefaultClient() *http.Client { return &http.Client{Transport: Transport()} }
-
-// BM25 returns BM25's parameters; both 0 are the defaults of package store.
-func BM25(k1, b float64) (float64, float64) {
-	if k1 == 0 && b == 0 {
-		return store.DefaultK1, store.DefaultB
-	}
-	return k1, b
-}
-
-// Options are those that every server store checks. Server begins the messages.
+// Options are those of every store on a server that speaks HTTP.
 type Options struct {
-	Server    string
-	Analyzer  *analysis.Analyzer
-	Addresses []string // HTTP addresses
-	K1, B     float64
-	Vectors   []store.VectorField
-	MaxDims   int
+	// URL is the address of the server: scheme, host and port.
+	URL string
+	// Client speaks HTTP, with the certificates that it trusts and shows; nil trusts those of the
+	// system and shows none.
+	Client *http.Client
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
+	// made with.
+	Analyzer *analysis.Analyzer
+	// Vectors are the vector fields with the models that fill them. Other fields take the
+	// dimensions of their first vector, where the server allows other fields.
+	Vectors []store.VectorField
+	// K1 and B are BM25's parameters of the store; if both are 0, the defaults of package store
+	// apply.
+	K1, B float64
+	// Timeout limits every call without an earlier deadline; in a write, the time between two
+	// answers of the server. 0 means 30 s.
+	Timeout time.Duration
+	// Access says whether Open may create the store, and whether the store may be written.
+	Access store.Access
 }
 
-// Check fails with sheaf.ErrInvalid for options that no server accepts.
-func (o Options) Check() error {
-	if o.Analyzer == nil {
-		return sheaf.Invalidf("open %s: no analyzer", o.Server)
+// Prepare fills in defaults. It fails with sheaf.ErrInvalid for options that no server accepts;
+// server begins the message.
+func (o *Options) Prepare(server string, maxDims int) error {
+	o.connect()
+	if !strings.HasPrefix(o.URL, "http://") && !strings.HasPrefix(o.URL, "https://") {
+		return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", server, o.URL)
 	}
-	for _, address := range o.Addresses {
-		if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
-			return sheaf.Invalidf("open %s: the address %q: must begin with http:// or https://", o.Server, address)
-		}
+	return o.PrepareMade(server, maxDims)
+}
+
+// PrepareMade is Prepare for the options that say how a store is made.
+func (o *Options) PrepareMade(server string, maxDims int) error {
+	if o.K1 == 0 && o.B == 0 {
+		o.K1, o.B = store.DefaultK1, store.DefaultB
+	}
+	if o.Analyzer == nil {
+		return sheaf.Invalidf("open %s: no analyzer", server)
 	}
 	if !(o.K1 >= 0 && o.K1 <= 1000 && o.B >= 0 && o.B <= 1) {
-		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", o.Server, o.K1, o.B)
+		return sheaf.Invalidf("open %s: k1 %v and b %v: must be within 0..1000 and 0..1", server, o.K1, o.B)
 	}
-	return store.ValidateVectorFields(o.Server, o.Vectors, o.MaxDims)
+	return store.ValidateVectorFields(server, o.Vectors, maxDims)
+}
+
+// connect fills in what a client needs.
+func (o *Options) connect() {
+	o.URL = strings.TrimRight(o.URL, "/")
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: Transport()}
+	}
+}
+
+// NewClient returns a client for the server, with this name in errors. authorize adds credentials to
+// a request, and refusal reads unsuccessful answers.
+func (o *Options) NewClient(name string, refusal func(status int, body []byte) error,
+	authorize func(*http.Request)) *Client {
+	o.connect()
+	return &Client{Store: name, URL: o.URL, HTTP: o.Client, Refusal: refusal, Authorize: authorize}
+}
+
+// Made returns the record of a store that is made with these options.
+func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K1, B: o.B} }
+
+// Opens fails when a store with this record cannot be opened with these options: with
+// sheaf.ErrUnsupported when another version of the program made it, and with store.ErrMadeOtherwise
+// when it was made with other settings. place names what holds the store, such as "index".
+func (o *Options) Opens(m Made, version, reads int, place string) error {
+	if version != reads {
+		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
+			"use the program that made it, or another %[2]s", sheaf.ErrUnsupported, place, version, reads)
+	}
+	if o.Access == store.ListOnly {
+		return nil
+	}
+	return m.Same(o.Made(), place)
+}
+
+// Refuses says why a server with BM25 of its own cannot score a request, or returns "". place names
+// what holds the store, such as "index".
+func (o *Options) Refuses(req *store.Request, place string) string {
+	t := req.Text
+	switch {
+	case t == nil:
+	case t.Combine == store.CombineBM25F:
+		return "combine: bm25f: use sum or best, or another store"
+	case req.CountsAmong():
+		return "statistics: candidates: use corpus, or another store"
+	case t.K1 != o.K1 || t.B != o.B:
+		return fmt.Sprintf("k1 %v and b %v: the %s was made with %v and %v: ask for these, or make another %[3]s with those",
+			t.K1, t.B, place, o.K1, o.B)
+	}
+	return ""
+}
+
+// Unscored returns a request with scoring that the server has: scoring does not affect what matches.
+func (o *Options) Unscored(req store.Request) store.Request {
+	if req.Text != nil {
+		text := *req.Text
+		text.Combine, text.Statistics, text.Among = store.CombineSum, store.StatisticsCorpus, nil
+		text.K1, text.B = o.K1, o.B
+		req.Text = &text
+	}
+	return req
 }

@@ -22,6 +22,7 @@ import (
 	"sheaf/store/memory"
 	"sheaf/store/opensearch"
 	"sheaf/store/postgres"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/transfer"
 	"sheaf/store/weaviate"
@@ -46,13 +47,13 @@ func servers(t testing.TB) map[string]store.Backend {
 	}
 	for _, d := range []opensearch.Dialect{opensearch.OpenSearch, opensearch.Elasticsearch} {
 		if url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String())); url != "" {
-			o := opensearch.Options{Dialect: d, URL: url, Index: name, Analyzer: a}
+			o := opensearch.Options{Options: storekit.Options{URL: url, Analyzer: a}, Dialect: d, Index: name}
 			b, err := opensearch.Open(ctx, o)
 			add(d.String(), b, err, func() error { return opensearch.Drop(ctx, o) })
 		}
 	}
 	if url := os.Getenv("SHEAF_TEST_WEAVIATE"); url != "" {
-		o := weaviate.Options{URL: url, Class: "T" + name, Analyzer: a}
+		o := weaviate.Options{Options: storekit.Options{URL: url, Analyzer: a}, Class: "T" + name}
 		b, err := weaviate.Open(ctx, o)
 		add("weaviate", b, err, func() error { return weaviate.Drop(ctx, o) })
 	}

@@ -16,19 +16,20 @@ import (
 // server that is too busy (429, 503) slows down its feeders; then a time limit applies instead.
 const feedAttempts = 12
 
-// newClient returns a client for a server of o.
-func newClient(o *Options, url string) *storekit.Client {
-	return &storekit.Client{Store: "vespa", URL: url, HTTP: o.Client, Refusal: refuse, Authorize: func(req *http.Request) {
+// newClient returns a client for the container.
+func newClient(o Options) *storekit.Client {
+	return o.NewClient("vespa", refuse, func(req *http.Request) {
 		if o.Token != "" {
 			req.Header.Set("Authorization", "Bearer "+o.Token)
 		}
-	}}
+	})
 }
 
 // newFeeder returns a client that sends documents, as many at a time as the server accepts. Puts
 // and removals name a document and updates assign values, so each may be repeated.
-func newFeeder(o *Options) *storekit.Client {
-	out, paced := newClient(o, o.URL), *o.Client
+func newFeeder(o Options) *storekit.Client {
+	out := newClient(o)
+	paced := *out.HTTP
 	next := paced.Transport
 	if next == nil {
 		next = http.DefaultTransport

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"sheaf"
@@ -22,7 +21,8 @@ const (
 // deploy makes the server run our application when it runs none. An existing application stays:
 // others may need its content, and a deployment replaces all of it.
 func (s *Store) deploy(ctx context.Context) error {
-	config := newClient(&s.o, s.o.Config)
+	config := newClient(s.o)
+	config.URL = s.o.Config
 	var refused *refusal
 	err := config.Call(ctx, "GET", application, nil, nil)
 	if err == nil {
@@ -67,10 +67,7 @@ func (s *Store) wait(ctx context.Context) error {
 // Drop removes every document of a store. The schemas stay, because only a deployment removes them.
 // A missing schema is not an error.
 func Drop(ctx context.Context, o Options) error {
-	if o.Client == nil {
-		o.Client = http.DefaultClient
-	}
-	c := newClient(&o, strings.TrimRight(o.URL, "/"))
+	c := newClient(o)
 	for _, schema := range []string{o.Schema, o.Schema + "_about"} {
 		for continuation := ""; ; {
 			err := deleteSome(ctx, c, schema, &continuation)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -97,8 +98,9 @@ func english(t testing.TB) *analysis.Analyzer {
 // testOptions are those of the tests: two vector fields of three dimensions and a
 // ranking of two phases.
 func testOptions(t testing.TB) Options {
-	return Options{URL: "http://127.0.0.1:1", Schema: "notes", Analyzer: english(t),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}},
+	return Options{Options: storekit.Options{URL: "http://127.0.0.1:1", Analyzer: english(t),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}},
+		Schema:  "notes",
 		Ranking: &TwoPhases{Alpha: 0.5, KeywordAlpha: 0.2, Ratio: 0.3, Decay: 0.5, Floor: 0.75, Rerank: 1000}}
 }
 

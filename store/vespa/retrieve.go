@@ -47,11 +47,8 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 		}
 		return s.count(ctx, and(where, anyOf(q, "vectors", []string{vectorWord(req.Vector.Field)})), q)
 	}
-	// Scoring does not affect what matches.
-	text := *req.Text
-	text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
-		s.o.B
-	w, err := s.words(q, &text, false)
+	req = s.o.Unscored(req)
+	w, err := s.words(q, req.Text, false)
 	if err != nil {
 		return 0, err
 	}
@@ -93,8 +90,8 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 	if req.Vector != nil {
 		return a, s.near(a, req.Vector, where)
 	}
-	if err := s.supports(req); err != nil {
-		return nil, err
+	if reason := s.o.Refuses(req, "application"); reason != "" {
+		return nil, s.fault(sheaf.ErrUnsupported, "%s", reason)
 	}
 	w, err := s.words(q, req.Text, true)
 	if err != nil {
@@ -114,21 +111,6 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 	by := (s.o.K1 + 1) * w.scale
 	a.score = func(h *sheaf.Hit, _ hitFields) { h.Score /= by }
 	return a, nil
-}
-
-// supports refuses what Vespa does not compute.
-func (s *Store) supports(req *store.Request) error {
-	t := req.Text
-	switch {
-	case t.Combine == store.CombineBM25F:
-		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
-	case req.CountsAmong():
-		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
-	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the application was made with %v and %v: ask for these, or "+
-			"deploy one made with those", t.K1, t.B, s.o.K1, s.o.B)
-	}
-	return nil
 }
 
 // vectorField returns the field of a request; ok is false when it has no vectors.

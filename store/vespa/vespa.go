@@ -23,18 +23,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/storekit"
-	"sheaf/text/analysis"
 )
 
 // Options say where a store is and what it is made with.
 type Options struct {
-	// URL is the address of the container: scheme, host and port.
-	URL string
+	storekit.Options
 	// Schema is the name of the schema of chunks: lower-case letters, digits and underscores, a
 	// letter first. The schema with this name and "_about" behind it says what the store was made
 	// with.
@@ -44,17 +41,6 @@ type Options struct {
 	Config string
 	// Token is a bearer token; "" means none.
 	Token string
-	// Client speaks HTTP, with the certificates that it trusts and shows; nil trusts those of the
-	// system and shows none.
-	Client *http.Client
-	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
-	// made with.
-	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them. The application has no others.
-	Vectors []store.VectorField
-	// K1 and B are BM25's parameters of the application; if both are 0, the defaults of package
-	// store apply.
-	K1, B float64
 	// HNSW searches vectors through the server's graph; otherwise all are compared.
 	HNSW bool
 	// Ranking adds the rank profiles of a ranking in two phases to the application; nil adds none.
@@ -62,16 +48,6 @@ type Options struct {
 	// Feeds is the most documents that are written at a time; 0 means 32. A busy server may reduce
 	// it to one.
 	Feeds int
-	// Timeout limits every call without an earlier deadline; in a write, the time between two
-	// answers of the server. 0 means 30 s.
-	Timeout time.Duration
-	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the store.
-	Existing bool
-	// ReadOnly opens a schema that was filled before, and forbids writing.
-	ReadOnly bool
-	// ListOnly opens an existing store to list its content, whatever analyzer and settings it was
-	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
-	ListOnly bool
 }
 
 const (
@@ -113,13 +89,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := newStore(o)
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	if o.Config != "" && !o.ReadOnly {
+	if o.Config != "" && o.Access.Writes() {
 		if err := s.deploy(ctx); err != nil {
 			return nil, err
 		}
 	}
 	err := s.verify(ctx)
-	if errors.Is(err, errEmpty) && !o.ReadOnly && !o.Existing {
+	if errors.Is(err, errEmpty) && o.Access == store.Make {
 		if err := s.verifySchema(ctx); err != nil {
 			return nil, err
 		}
@@ -136,26 +112,26 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore returns a Store without asking the server; o must be prepared.
 func newStore(o Options) *Store {
-	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(&o, o.URL), feeder: newFeeder(&o),
-		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, o.ReadOnly)}
+	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), feeder: newFeeder(o),
+		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, !o.Access.Writes())}
 }
 
 // prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
-	o.ReadOnly = o.ReadOnly || o.ListOnly
-	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
-	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
-	addresses := []string{strings.TrimRight(o.URL, "/")}
-	o.URL = addresses[0]
 	if o.Config = strings.TrimRight(o.Config, "/"); o.Config != "" {
-		addresses = append(addresses, o.Config)
+		config := storekit.Options{URL: o.Config, Analyzer: o.Analyzer}
+		if err := config.Prepare("vespa", maxDims); err != nil {
+			return err
+		}
 	}
-	return o.validate(addresses...)
+	if err := o.validate(); err != nil {
+		return err
+	}
+	return o.Prepare("vespa", maxDims)
 }
 
-// validate fills in numbers, and checks addresses and the options of the application package.
-func (o *Options) validate(addresses ...string) error {
-	o.K1, o.B = storekit.BM25(o.K1, o.B)
+// validate fills in numbers, and checks the options of the application package.
+func (o *Options) validate() error {
 	o.Feeds = cmp.Or(o.Feeds, defaultFeeds)
 	switch {
 	case !storekit.PlainName(o.Schema, "_", 100):
@@ -169,8 +145,7 @@ func (o *Options) validate(addresses ...string) error {
 			return sheaf.Invalidf("open vespa: vector field %q is given twice", v.Name)
 		}
 	}
-	return storekit.Options{Server: "vespa", Analyzer: o.Analyzer, Addresses: addresses, K1: o.K1, B: o.B,
-		Vectors: o.Vectors, MaxDims: maxDims}.Check()
+	return o.PrepareMade("vespa", maxDims)
 }
 
 // fault returns an error of this store.
@@ -189,11 +164,6 @@ type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors"`
-}
-
-// need returns how a schema must be filled.
-func (s *Store) need() storekit.Made {
-	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
 }
 
 // errEmpty says that the schema exists and nothing was written to it.
@@ -228,15 +198,10 @@ func (s *Store) verify(ctx context.Context) error {
 }
 
 func (s *Store) compare(m meta) error {
-	err := storekit.SameVersion(m.Version, version, "schema")
-	if s.o.ListOnly {
-		s.o.K1, s.o.B = m.K1, m.B
-	} else if err == nil {
-		err = m.Same(s.need(), "schema")
-	}
-	if err != nil {
+	if err := s.o.Opens(m.Made, m.Version, version, "schema"); err != nil {
 		return fmt.Errorf("vespa %s: %w", s.o.Schema, err)
 	}
+	s.o.K1, s.o.B = m.K1, m.B
 	for _, want := range s.o.Vectors {
 		i := slices.IndexFunc(m.Vectors, func(v store.VectorField) bool { return v.Name == want.Name })
 		if i < 0 {
@@ -253,7 +218,7 @@ func (s *Store) compare(m meta) error {
 
 // introduce records what the schema is filled with.
 func (s *Store) introduce(ctx context.Context) error {
-	about, err := json.Marshal(meta{version, s.need(), s.o.Vectors})
+	about, err := json.Marshal(meta{version, s.o.Made(), s.o.Vectors})
 	if err != nil {
 		panic(err) // meta contains texts and numbers
 	}

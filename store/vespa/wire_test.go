@@ -18,6 +18,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/text/analysis"
 )
@@ -210,9 +211,9 @@ func TestOpen(t *testing.T) {
 		"no name":          {func(o *Options) { o.Schema = "notes where true" }, sheaf.ErrInvalid, "lower-case letters"},
 		"no analyzer":      {func(o *Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "no analyzer"},
 		"too many feeds":   {func(o *Options) { o.Feeds = 1001 }, sheaf.ErrInvalid, "1..1000"},
-		"nothing was put": {func(o *Options) { o.Schema = "other"; o.ReadOnly = true }, sheaf.ErrNotFound,
+		"nothing was put": {func(o *Options) { o.Schema = "other"; o.Access = store.ReadOnly }, sheaf.ErrNotFound,
 			"nothing was written"},
-		"nothing to write to": {func(o *Options) { o.Schema = "other"; o.Existing = true }, sheaf.ErrNotFound,
+		"nothing to write to": {func(o *Options) { o.Schema = "other"; o.Access = store.Existing }, sheaf.ErrNotFound,
 			"nothing was written"},
 		"odd k1":            {func(o *Options) { o.K1 = math.NaN() }, sheaf.ErrInvalid, "k1 NaN"},
 		"an earlier record": {func(o *Options) { o.Schema = "old" }, sheaf.ErrUnsupported, "version 99"},
@@ -305,7 +306,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	o := s.o
-	o.ReadOnly = true
+	o.Access = store.ReadOnly
 	if err := newStore(o).Delete(t.Context(), []sheaf.ID{"n:a.md"}); !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("read only: %v", err)
 	}
@@ -637,7 +638,7 @@ func TestDrop(t *testing.T) {
 		}
 	}))
 	defer front.Close()
-	if err := Drop(t.Context(), Options{URL: front.URL, Schema: "notes"}); err != nil {
+	if err := Drop(t.Context(), Options{Options: storekit.Options{URL: front.URL}, Schema: "notes"}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"DELETE /document/v1/sheaf/notes/docid/?selection=true",

@@ -28,7 +28,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	plan := storekit.Compile(s.o.Analyzer, req)
 	root, err := plan.Flat()
 	if err != nil {
-		return words{}, s.fault(sheaf.ErrUnsupported, "%v: use another store", err)
+		return words{}, s.fault(sheaf.ErrUnsupported, "%v", err)
 	}
 	out := words{weights: map[string]float64{}, scale: 1}
 	for _, f := range plan.Fields {

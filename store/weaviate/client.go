@@ -16,12 +16,11 @@ import (
 
 // newClient returns a client for the server of o.
 func newClient(o Options) *storekit.Client {
-	return &storekit.Client{Store: "weaviate", URL: o.URL, HTTP: o.Client, Refusal: refusal,
-		Authorize: func(req *http.Request) {
-			if o.Key != "" {
-				req.Header.Set("Authorization", "Bearer "+o.Key)
-			}
-		}}
+	return o.NewClient("weaviate", refusal, func(req *http.Request) {
+		if o.Key != "" {
+			req.Header.Set("Authorization", "Bearer "+o.Key)
+		}
+	})
 }
 
 // refusal turns an unsuccessful answer into an error of our categories. A server without any class

@@ -35,8 +35,8 @@ var classes atomic.Int64
 
 // options are those of a new, empty store, which the end of the test removes.
 func options(t testing.TB) weaviate.Options {
-	o := weaviate.Options{URL: server(t), Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"),
-		Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1)), Analyzer: storetest.Analyzer(t, "en")}
+	o := weaviate.Options{Options: storekit.Options{URL: server(t), Analyzer: storetest.Analyzer(t, "en")},
+		Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1))}
 	t.Cleanup(func() {
 		if err := weaviate.Drop(context.Background(), o); err != nil {
 			t.Error(err)
@@ -105,10 +105,10 @@ func TestOpenRefuses(t *testing.T) {
 		"nobody listens": {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
 		"no address":     {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
 		"no name":        {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
-		"nothing to read": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.ReadOnly = true }, sheaf.ErrNotFound,
+		"nothing to read": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.ReadOnly }, sheaf.ErrNotFound,
 			"no such class"},
-		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Existing = true }, sheaf.ErrNotFound,
-			"no such class"},
+		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.Existing },
+			sheaf.ErrNotFound, "no such class"},
 	} {
 		bad := o
 		c.change(&bad)
@@ -143,8 +143,8 @@ func TestBadAnswers(t *testing.T) {
 		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	} {
 		front := httptest.NewServer(answer)
-		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: front.URL, Class: "X",
-			Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second})
+		_, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: front.URL,
+			Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second}, Class: "X"})
 		if !errors.Is(err, sheaf.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -18,7 +18,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
-	s := &Store{o: o, client: newClient(o), vectors: map[string]store.VectorField{}}
+	s := &Store{o: o, client: newClient(o)}
 	var about struct{ Version string }
 	began := time.Now()
 	if err := s.client.Call(ctx, "GET", "/v1/meta", nil, &about); err != nil {

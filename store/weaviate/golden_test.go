@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write golden files anew, with what the 
 // it answered and what the store read in that: how the classes are made, batches, a search for each thing that a
 // request can hold, joined branches, deletion.
 func TestRequests(t *testing.T) {
-	o := weaviate.Options{URL: "http://weaviate", Class: "Golden", Analyzer: storetest.Analyzer(t, "en"),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}
+	o := weaviate.Options{Options: storekit.Options{URL: "http://weaviate", Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"}
 	if *update {
 		o.URL = server(t)
 		if err := weaviate.Drop(t.Context(), o); err != nil {
@@ -58,9 +58,9 @@ func empty(t *testing.T, url string) {
 // TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
-		s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "Golden", Client: client,
-			Analyzer: storetest.Analyzer(t, "en"),
-			Vectors:  []store.VectorField{{Name: "body", Model: "m", Dims: 3}}})
+		s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
+			Client: client, Analyzer: storetest.Analyzer(t, "en"),
+			Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"})
 		if err != nil {
 			t.Fatal(err)
 		}

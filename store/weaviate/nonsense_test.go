@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sheaf"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
 )
@@ -22,8 +23,8 @@ func TestNonsense(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(answer))
 		}))
-		_, err := weaviate.Open(t.Context(), weaviate.Options{URL: server.URL, Class: "Nonsense",
-			Analyzer: storetest.Analyzer(t, "en")})
+		_, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: server.URL,
+			Analyzer: storetest.Analyzer(t, "en")}, Class: "Nonsense"})
 		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", answer, err, want)
 		}

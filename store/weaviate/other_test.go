@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
 )
@@ -21,7 +22,8 @@ func TestOtherServer(t *testing.T) {
 			}
 			http.Error(w, "no handler found", status)
 		}))
-		o := weaviate.Options{URL: server.URL + "/", Class: "Notes", Analyzer: storetest.Analyzer(t, "en")}
+		o := weaviate.Options{Options: storekit.Options{URL: server.URL + "/", Analyzer: storetest.Analyzer(t, "en")},
+			Class: "Notes"}
 		if _, err := weaviate.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), "(is that Weaviate?)") {
 			t.Errorf("status %d: opened: %v", status, err)
 		}

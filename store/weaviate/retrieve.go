@@ -59,13 +59,7 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 
 // counting returns a request whose hits are only counted.
 func (s *Store) counting(req store.Request) (asked, error) {
-	if req.Text != nil {
-		// Scoring does not affect what matches.
-		text := *req.Text
-		text.Combine, text.Statistics, text.Among, text.K1, text.B = store.CombineSum, store.StatisticsCorpus, nil, s.o.K1,
-			s.o.B
-		req.Text = &text
-	}
+	req = s.o.Unscored(req)
 	return s.prepare(&req)
 }
 
@@ -109,18 +103,11 @@ func (a asked) filter() condition { return and(a.where, a.matching) }
 
 // Supports implements [store.Selective]: it refuses what the server does not compute.
 func (s *Store) Supports(req store.Request) error {
-	t := req.Text
-	switch {
-	case req.Limit >= MaxLimit:
+	if req.Limit >= MaxLimit {
 		return s.fault(sheaf.ErrUnsupported, "a limit of %d: fewer than %d", req.Limit, MaxLimit)
-	case t == nil:
-	case t.Combine == store.CombineBM25F:
-		return s.fault(sheaf.ErrUnsupported, "combine: bm25f: use sum or best, or another store")
-	case req.CountsAmong():
-		return s.fault(sheaf.ErrUnsupported, "statistics: candidates: use corpus, or another store")
-	case t.K1 != s.o.K1 || t.B != s.o.B:
-		return s.fault(sheaf.ErrUnsupported, "k1 %v and b %v: the class was made with %v and %v: ask for these, or fill a "+
-			"class made with those", t.K1, t.B, s.o.K1, s.o.B)
+	}
+	if reason := s.o.Refuses(&req, "class"); reason != "" {
+		return s.fault(sheaf.ErrUnsupported, "%s", reason)
 	}
 	return nil
 }
@@ -143,15 +130,10 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 	if req.Text != nil {
 		return a, s.words(req, &a)
 	}
-	s.mu.Lock()
-	v, ok := s.vectors[req.Vector.Field]
-	s.mu.Unlock()
-	switch {
-	case !ok:
+	if ok, err := s.vectors.Has(req.Vector); err != nil {
+		return a, err
+	} else if !ok {
 		a.where = nothing
-	case v.Dims != len(req.Vector.Vector):
-		return a, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector.Vector),
-			req.Vector.Field, v.Dims)
 	}
 	a.class, a.meaning = s.passageClass(req.Vector.Field), true
 	a.how = "nearVector:{vector:" + numbers(req.Vector.Vector) + "}"
@@ -173,32 +155,18 @@ func numbers(vector []float32) string {
 // words adds the words of a request. The server scores one list of words over one list of
 // properties; conditions on what must and must not match are separate filters.
 func (s *Store) words(req *store.Request, a *asked) error {
-	t := req.Text
-	plan := storekit.Compile(s.o.Analyzer, t)
-	root, ok := plan.Root.(storekit.Bool)
-	if !ok {
-		root = storekit.Bool{Must: []storekit.Node{plan.Root}}
+	plan := storekit.Compile(s.o.Analyzer, req.Text)
+	root, err := plan.Flat()
+	if err != nil {
+		return s.fault(sheaf.ErrUnsupported, "%v", err)
 	}
-	var scoring []storekit.Term
-	var any []condition
-	for i, part := range slices.Concat(root.Must, root.Should) {
-		list, match, err := s.plain(part, plan)
-		if err != nil {
-			return err
-		}
-		scoring = append(scoring, list...)
-		any = append(any, match)
-		if i < len(root.Must) {
-			a.where = and(a.where, match)
-		}
+	for _, part := range root.Must {
+		a.where = and(a.where, s.any(part, plan))
 	}
 	for _, part := range root.MustNot {
-		_, match, err := s.plain(part, plan)
-		if err != nil {
-			return err
-		}
-		a.where = and(a.where, not(match))
+		a.where = and(a.where, not(s.any(part, plan)))
 	}
+	scoring := slices.Concat(slices.Concat(root.Must, root.Should)...)
 	switch {
 	case root.All:
 		return nil
@@ -207,45 +175,29 @@ func (s *Store) words(req *store.Request, a *asked) error {
 		return nil
 	}
 	if len(root.Must) == 0 {
+		any := make([]condition, len(root.Should))
+		for i, part := range root.Should {
+			any[i] = s.any(part, plan)
+		}
 		a.matching = or(any...)
 	}
-	s.bm25(t, scoring, plan, a)
+	s.bm25(req.Text, scoring, plan, a)
 	return nil
 }
 
-// plain returns a part of the query that matches when any of some terms does.
-func (s *Store) plain(n storekit.Node, plan storekit.Plan) ([]storekit.Term, condition, error) {
-	switch n := n.(type) {
-	case storekit.Term:
-		var any []condition
-		for _, f := range n.Fields {
+// any returns the condition that a chunk has any of some terms.
+func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
+	list := make([]condition, len(terms))
+	for i, t := range terms {
+		var fields []condition
+		for _, f := range t.Fields {
 			if s.has(plan.Fields[f].Name) {
-				any = append(any, anyOf(textProperty(plan.Fields[f].Name), []string{n.Text}))
+				fields = append(fields, anyOf(textProperty(plan.Fields[f].Name), []string{t.Text}))
 			}
 		}
-		return []storekit.Term{n}, or(any...), nil
-	case storekit.Bool:
-		if n.All || len(n.Must) > 1 || len(n.Must) == 1 && len(n.Should) > 0 || len(n.MustNot) > 0 {
-			break
-		}
-		var terms []storekit.Term
-		var any []condition
-		for _, part := range slices.Concat(n.Must, n.Should) {
-			list, match, err := s.plain(part, plan)
-			if err != nil {
-				return nil, nothing, err
-			}
-			terms, any = append(terms, list...), append(any, match)
-		}
-		return terms, or(any...), nil
-	case storekit.Phrase:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "phrases, and words of several parts: leave out the "+
-			"quotation marks, or the mark or field before the word, or use another store")
-	case storekit.Expand:
-		return nil, nothing, s.fault(sheaf.ErrUnsupported, "prefixes, fuzzy words and single characters of scripts "+
-			"without spaces: use another store")
+		list[i] = or(fields...)
 	}
-	return nil, nothing, s.fault(sheaf.ErrUnsupported, "words that nest more than one deep: use another store")
+	return or(list...)
 }
 
 // has reports whether any chunk may have the field; the server refuses properties that it does not

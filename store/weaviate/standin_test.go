@@ -21,6 +21,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 	"sheaf/store/weaviate"
 )
@@ -200,9 +201,9 @@ func (s *standIn) answer(query string) any {
 func standing(t *testing.T) (*weaviate.Store, *standIn) {
 	t.Helper()
 	server := &standIn{t: t, objects: map[string][]kept{}}
-	s, err := weaviate.Open(t.Context(), weaviate.Options{URL: "http://weaviate", Class: "StandIn",
+	s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
 		Client: &http.Client{Transport: server}, Analyzer: storetest.Analyzer(t, "en"),
-		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}})
+		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 2}}}, Class: "StandIn"})
 	if err != nil {
 		t.Fatal(err)
 	}

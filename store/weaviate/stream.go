@@ -110,11 +110,8 @@ func (s *Store) chunks(ctx context.Context, cursor string) ([]store.Chunk, strin
 		chunks = append(chunks, k.chunk(sheaf.ID(id)))
 		cursor = o.Additional.ID
 	}
-	s.mu.Lock()
-	fields := slices.Sorted(maps.Keys(s.vectors))
-	s.mu.Unlock()
-	for _, field := range fields {
-		if err := s.passages(ctx, field, at, chunks); err != nil {
+	for _, field := range s.vectors.All() {
+		if err := s.passages(ctx, field.Name, at, chunks); err != nil {
 			return nil, "", err
 		}
 	}
@@ -191,9 +188,7 @@ const streamedNumbers = 1 << 20
 // passagesOf returns the passages of chunks, in several requests when they are too many for one
 // answer.
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
-	s.mu.Lock()
-	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors[field].Dims, 1))
-	s.mu.Unlock()
+	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors.Get(field).Dims, 1))
 	class, where := s.passageClass(field), anyOf("chunk", hashes)
 	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
 		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})

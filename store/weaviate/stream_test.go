@@ -63,7 +63,7 @@ func TestListOnly(t *testing.T) {
 	if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
 		t.Fatal(err)
 	}
-	o.Analyzer, o.K1, o.B, o.ListOnly = storetest.Analyzer(t, "de"), 0.9, 0.4, true
+	o.Analyzer, o.K1, o.B, o.Access = storetest.Analyzer(t, "de"), 0.9, 0.4, store.ListOnly
 	b := stores().Open(t, o)
 	defer b.Close()
 	storetest.ListOnly(t, b)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"sheaf"
@@ -21,12 +19,9 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 	for i, id := range ids {
 		hashes[i] = hash(string(id))
 	}
-	s.mu.Lock()
-	fields := slices.Sorted(maps.Keys(s.vectors))
-	s.mu.Unlock()
 	n := 0
-	for _, field := range fields {
-		lost, err := s.unreached(ctx, field, hashes, everything)
+	for _, field := range s.vectors.All() {
+		lost, err := s.unreached(ctx, field.Name, hashes, everything)
 		if err != nil {
 			return 0, err
 		}
@@ -38,9 +33,7 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 // Remove implements [store.Inspector]. It deletes object by object, because a deletion by filter
 // misses what the filters have lost.
 func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
-	s.mu.Lock()
-	fields := slices.Sorted(maps.Keys(s.vectors))
-	s.mu.Unlock()
+	fields := s.vectors.All()
 	for _, id := range ids {
 		err := s.calls.Write(ctx, func(ctx context.Context) error {
 			if _, err := s.removeObject(ctx, s.o.Class, objectID(string(id))); err != nil {
@@ -49,8 +42,8 @@ func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 			for _, field := range fields {
 				for n, there := 0, true; there; n++ {
 					var err error
-					if there, err = s.removeObject(ctx, s.passageClass(field),
-						objectID(string(id), field, strconv.Itoa(n))); err != nil {
+					if there, err = s.removeObject(ctx, s.passageClass(field.Name),
+						objectID(string(id), field.Name, strconv.Itoa(n))); err != nil {
 						return err
 					}
 				}
@@ -115,9 +108,7 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 		}
 		return lost, nil
 	}
-	s.mu.Lock()
-	probe := make([]float32, s.vectors[field].Dims)
-	s.mu.Unlock()
+	probe := make([]float32, s.vectors.Get(field).Dims)
 	probe[0] = 1
 	query := fmt.Sprintf("{Get{%s(limit:%d nearVector:{vector:%s} where:%s){n}}}", class, MaxLimit, numbers(probe),
 		where.where)

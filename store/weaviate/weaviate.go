@@ -13,54 +13,28 @@
 package weaviate
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/storekit"
-	"sheaf/text/analysis"
 )
 
 // Options say where a store is and what it is made with.
 type Options struct {
-	// URL is the address of the server: scheme, host and port.
-	URL string
+	storekit.Options
 	// Class is the name of the class of chunks; it begins with a capital.
 	Class string
 	// Key is an API key or token; "" means none.
 	Key string
-	// Client speaks HTTP; nil means a usual client.
-	Client *http.Client
-	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
-	// made with.
-	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; other fields take the
-	// dimensions of their first vector.
-	Vectors []store.VectorField
-	// K1 and B are BM25's parameters for this class; if both are 0, the defaults of package store
-	// apply.
-	K1, B float64
-	// Timeout limits every call without an earlier deadline; in a write, the time between two
-	// answers of the server. 0 means 30 s.
-	Timeout time.Duration
-	// Existing makes Open fail with sheaf.ErrNotFound instead of creating the class.
-	Existing bool
-	// ReadOnly opens an existing class and forbids writing.
-	ReadOnly bool
-	// ListOnly opens an existing class to list its content, whatever analyzer and settings it was
-	// made with. Searches by words need the right analyzer. It forbids writing, as ReadOnly does.
-	ListOnly bool
 }
 
 const (
@@ -77,15 +51,15 @@ type Store struct {
 	client  *storekit.Client
 	calls   *storekit.Calls
 	// alone says that the server only accepts one query in a request from us.
-	alone atomic.Bool
+	alone   atomic.Bool
+	vectors storekit.Vectors
 
 	mu sync.Mutex
 	// spread is the number of hits for one chunk, by class, where that made a second request
 	// necessary.
-	spread  map[string]float64
-	vectors map[string]store.VectorField
-	texts   map[string]bool // properties with terms
-	shards  int             // of the class; each shard counts words by itself
+	spread map[string]float64
+	texts  map[string]bool // properties with terms
+	shards int             // of the class; each shard counts words by itself
 }
 
 var _ interface {
@@ -109,12 +83,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o),
-		calls:   storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, o.ReadOnly),
-		vectors: map[string]store.VectorField{}}
+		calls: storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, !o.Access.Writes())}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()
 	err := s.verify(ctx)
-	if errors.Is(err, sheaf.ErrNotFound) && !o.ReadOnly && !o.Existing {
+	if errors.Is(err, sheaf.ErrNotFound) && o.Access == store.Make {
 		if err := s.create(ctx); err != nil {
 			return nil, err
 		}
@@ -131,17 +104,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // prepare fills in defaults and refuses options that no server accepts.
 func (o *Options) prepare() error {
-	o.ReadOnly = o.ReadOnly || o.ListOnly
-	o.K1, o.B = storekit.BM25(o.K1, o.B)
-	o.Timeout = cmp.Or(o.Timeout, storekit.DefaultTimeout)
-	o.Client = cmp.Or(o.Client, storekit.DefaultClient())
-	o.URL = strings.TrimRight(o.URL, "/")
 	if !className(o.Class) {
 		return sheaf.Invalidf("open weaviate: class %q: must be at most 100 letters, digits and underscores, a capital first",
 			o.Class)
 	}
-	return storekit.Options{Server: "weaviate", Analyzer: o.Analyzer, Addresses: []string{o.URL}, K1: o.K1, B: o.B,
-		Vectors: o.Vectors, MaxDims: maxDims}.Check()
+	return o.Prepare("weaviate", maxDims)
 }
 
 func className(s string) bool {
@@ -170,14 +137,9 @@ type meta struct {
 	storekit.Made
 }
 
-// need returns how a class must be made.
-func (s *Store) need() storekit.Made {
-	return storekit.Made{Analyzer: s.o.Analyzer.Name(), K1: s.o.K1, B: s.o.B}
-}
-
 // chunkClass returns the definition of the class of chunks.
 func (s *Store) chunkClass() object {
-	about, err := json.Marshal(meta{version, s.need()})
+	about, err := json.Marshal(meta{version, s.o.Made()})
 	if err != nil {
 		panic(err) // meta contains texts and numbers
 	}
@@ -262,7 +224,7 @@ func (s *Store) verify(ctx context.Context) error {
 		return s.fault(sheaf.ErrUnavailable, "the server names no classes: the answer is not from such a server")
 	}
 	found, shards := false, 0
-	vectors, texts := map[string]store.VectorField{}, map[string]bool{}
+	texts, vectors := map[string]bool{}, []store.VectorField{}
 	for _, c := range all.Classes {
 		switch {
 		case c.Class == s.o.Class:
@@ -275,20 +237,21 @@ func (s *Store) verify(ctx context.Context) error {
 			}
 		default:
 			if v, ok := s.vectorFieldOf(c); ok {
-				vectors[v.Name] = v
+				vectors = append(vectors, v)
 			}
 		}
 	}
 	if !found {
 		return s.fault(sheaf.ErrNotFound, "there is no such class")
 	}
+	s.vectors.Set(vectors)
 	for _, want := range s.o.Vectors {
-		if err := vectors[want.Name].Same(want, "class"); err != nil {
+		if err := s.vectors.Get(want.Name).Same(want, "class"); err != nil {
 			return fmt.Errorf("weaviate %s: %w", s.o.Class, err)
 		}
 	}
 	s.mu.Lock()
-	s.vectors, s.texts, s.shards = vectors, texts, shards
+	s.texts, s.shards = texts, shards
 	s.mu.Unlock()
 	return nil
 }
@@ -322,11 +285,7 @@ func (s *Store) compare(description string) error {
 	if !ours {
 		return s.notOurs()
 	}
-	err := storekit.SameVersion(m.Version, version, "class")
-	if err == nil && !s.o.ListOnly {
-		err = m.Same(s.need(), "class")
-	}
-	if err != nil {
+	if err := s.o.Opens(m.Made, m.Version, version, "class"); err != nil {
 		return fmt.Errorf("weaviate %s: %w", s.o.Class, err)
 	}
 	return nil
@@ -364,9 +323,7 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	if err := s.client.Call(ctx, "POST", "/v1/schema", s.vectorClass(v), nil); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.vectors[v.Name] = v
-	s.mu.Unlock()
+	s.vectors.Add(v)
 	return nil
 }
 
@@ -381,14 +338,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	if out.Chunks, err = s.count(ctx, every(s.o.Class)); err != nil {
 		return out, err
 	}
-	s.mu.Lock()
-	fields := make([]string, 0, len(s.vectors))
-	for name := range s.vectors {
-		fields = append(fields, name)
-	}
-	s.mu.Unlock()
-	for _, name := range fields {
-		n, err := s.count(ctx, every(s.passageClass(name)))
+	for _, v := range s.vectors.All() {
+		n, err := s.count(ctx, every(s.passageClass(v.Name)))
 		if err != nil {
 			return out, err
 		}
@@ -400,11 +351,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 // Drop removes the classes of a store; missing ones are not an error. If something else made one of
 // them, Drop fails with sheaf.ErrInvalid and all of them stay.
 func Drop(ctx context.Context, o Options) error {
-	if o.Client == nil {
-		o.Client = &http.Client{Transport: storekit.Transport()}
-	}
-	defer o.Client.CloseIdleConnections()
 	s := &Store{o: o, client: newClient(o)}
+	defer s.client.HTTP.CloseIdleConnections()
 	var all struct{ Classes []class }
 	if err := s.client.Call(ctx, "GET", "/v1/schema", nil, &all); err != nil {
 		return err

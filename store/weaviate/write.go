@@ -29,7 +29,7 @@ const (
 // they replace: for a moment a reader may see both. After an error other than PartialError a part
 // of the batch may be written; writing it again repairs that.
 func (s *Store) Write(ctx context.Context, batch store.Batch) error {
-	if err := s.check(&batch); err != nil {
+	if err := s.vectors.Check(&batch, s.o.Vectors, maxDims); err != nil {
 		return err
 	}
 	return s.calls.Write(ctx, func(ctx context.Context) error { return s.write(ctx, &batch) })
@@ -38,19 +38,6 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 // Delete implements [store.Backend].
 func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
-}
-
-func (s *Store) check(batch *store.Batch) error {
-	if err := batch.Validate(); err != nil {
-		return err
-	}
-	dims := store.DimsOf(s.o.Vectors)
-	s.mu.Lock()
-	for name, v := range s.vectors {
-		dims[name] = v.Dims
-	}
-	s.mu.Unlock()
-	return batch.ValidateDims(dims, maxDims)
 }
 
 // hash replaces an ID in filters.
@@ -111,29 +98,17 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 
 // addFields creates the properties and classes that the chunks need.
 func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk) error {
-	texts, vectors := map[string]bool{}, map[string]store.VectorField{}
-	s.mu.Lock()
-	for _, c := range chunks {
-		for _, f := range c.Fields {
-			if !s.texts[textProperty(f.Name)] {
+	texts := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(chunks)) {
+		for _, f := range chunks[id].Fields {
+			if !s.has(f.Name) {
 				texts[f.Name] = true
 			}
 		}
-		for _, v := range c.Vectors {
-			if _, ok := s.vectors[v.Name]; !ok {
-				vectors[v.Name] = store.VectorField{Name: v.Name, Dims: len(v.Passages[0])}
+		for _, v := range s.vectors.Missing(chunks[id], s.o.Vectors) {
+			if err := s.addVectors(ctx, v); err != nil {
+				return err
 			}
-		}
-	}
-	s.mu.Unlock()
-	for _, v := range s.o.Vectors {
-		if _, ok := vectors[v.Name]; ok {
-			vectors[v.Name] = v
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(vectors)) {
-		if err := s.addVectors(ctx, vectors[name]); err != nil {
-			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -320,11 +295,9 @@ func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map
 // classes returns the class of chunks and those of the vector fields, sorted.
 func (s *Store) classes() []string {
 	out := []string{s.o.Class}
-	s.mu.Lock()
-	for name := range s.vectors {
-		out = append(out, s.passageClass(name))
+	for _, v := range s.vectors.All() {
+		out = append(out, s.passageClass(v.Name))
 	}
-	s.mu.Unlock()
 	slices.Sort(out)
 	return out
 }

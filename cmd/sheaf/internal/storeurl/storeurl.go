@@ -381,8 +381,7 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []st
 func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (postgres.Options, error) {
 	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
-		HNSW: int(t.values.numbers["hnsw"]), RowSecurity: t.values.flags["rls"], Timeout: t.values.timeout,
-		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
+		HNSW: int(t.values.numbers["hnsw"]), RowSecurity: t.values.flags["rls"], Timeout: t.values.timeout, Access: access}
 	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
 		if _, err := trusted(t.secrets.CAFile); err != nil {
 			return o, err
@@ -395,15 +394,13 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorFie
 // Vespa are the options of a store in Vespa.
 func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (o vespa.Options,
 	err error) {
-	o = vespa.Options{URL: t.base(), Schema: t.Place, Token: t.secrets.Key, Analyzer: a, Vectors: vectors,
-		Feeds: int(t.values.numbers["feeds"]), HNSW: t.values.flags["hnsw"], Timeout: t.values.timeout,
-		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
+	o = vespa.Options{Schema: t.Place, Token: t.secrets.Key, Feeds: int(t.values.numbers["feeds"]),
+		HNSW: t.values.flags["hnsw"]}
+	o.Options, err = t.common(a, vectors, access)
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
 		o.Config = scheme + "://" + config
 	}
-	o.K1, o.B = t.bm25()
-	o.Client, err = t.client()
 	return o, err
 }
 
@@ -462,10 +459,8 @@ func (t *Target) postgres() string {
 
 func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (o opensearch.Options, err error) {
-	o = opensearch.Options{URL: t.base(), Index: t.Place, Analyzer: a, Vectors: vectors,
-		Shards: int(t.values.numbers["shards"]), Replicas: int(t.values.numbers["replicas"]),
-		HNSW: t.values.flags["hnsw"], Timeout: t.values.timeout,
-		ReadOnly: access == store.ReadOnly, Existing: access == store.Existing, ListOnly: access == store.ListOnly}
+	o = opensearch.Options{Index: t.Place, Shards: int(t.values.numbers["shards"]),
+		Replicas: int(t.values.numbers["replicas"]), HNSW: t.values.flags["hnsw"]}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = opensearch.Elasticsearch
 	}
@@ -486,16 +481,20 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorFiel
 	if t.options.Has("replicas") && o.Replicas == 0 {
 		o.Replicas = opensearch.NoReplicas
 	}
-	o.K1, o.B = t.bm25()
-	o.Client, err = t.client()
+	o.Options, err = t.common(a, vectors, access)
 	return o, err
 }
 
 func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField,
-	access store.Access) (o weaviate.Options, err error) {
-	o = weaviate.Options{URL: t.base(), Class: t.Place, Key: t.secrets.Key, Analyzer: a, Vectors: vectors,
-		Timeout: t.values.timeout, ReadOnly: access == store.ReadOnly, Existing: access == store.Existing,
-		ListOnly: access == store.ListOnly}
+	access store.Access) (weaviate.Options, error) {
+	common, err := t.common(a, vectors, access)
+	return weaviate.Options{Options: common, Class: t.Place, Key: t.secrets.Key}, err
+}
+
+// common returns the options of every store that speaks HTTP.
+func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
+	access store.Access) (o storekit.Options, err error) {
+	o = storekit.Options{URL: t.base(), Analyzer: a, Vectors: vectors, Timeout: t.values.timeout, Access: access}
 	o.K1, o.B = t.bm25()
 	o.Client, err = t.client()
 	return o, err

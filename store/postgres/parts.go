@@ -172,7 +172,7 @@ func (s *Store) analyze(chunks []analyzed) []analyzed {
 		c := &chunks[i]
 		c.fields = make([]storekit.Field, len(c.source.Fields))
 		for j, f := range c.source.Fields {
-			c.fields[j] = s.written.Unsorted(f.Text)
+			c.fields[j] = s.written.Analyze(f.Text)
 			if c.fields[j].Length == 0 {
 				c.fields[j].Postings = nil
 			}

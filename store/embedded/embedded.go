@@ -174,9 +174,7 @@ func (b bulk) Add(ctx context.Context, batch store.Batch) error {
 	for i, id := range batch.Replace {
 		replace[i] = string(id)
 	}
-	t := translations.Get().(*translation)
-	defer t.release()
-	return category(b.load.Add(ctx, replace, t.chunks(batch.Chunks)))
+	return category(b.load.Add(ctx, replace, translated(batch.Chunks)))
 }
 
 func (b bulk) Commit(ctx context.Context) error { return category(b.load.Commit(ctx)) }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"hash/maphash"
 	"strings"
 
 	"sheaf/store"
@@ -10,27 +9,19 @@ import (
 
 // word is what a raw word adds to a field.
 type word struct {
-	raw       string
-	hash      uint64
 	terms     []analysis.Term // the terms that are kept
 	length    int             // number of terms without forms, kept or not
 	positions int
 }
 
 // vocabulary remembers the terms of raw words. It serves one goroutine.
-//
-// Analyzing a text mostly looks up words that were seen before. So this is its own hash table: open
-// addressing over the words, with a secret seed.
 type vocabulary struct {
 	analyzer *analysis.Analyzer
 	wanted   *wanted // nil keeps every term
-	seed     maphash.Seed
-	words    []word
-	slots    []int32 // index into words plus one, 0 for none; the length is a power of two
+	words    map[string]*word
 	terms    []analysis.Term
 	last     map[string]analyzed // by field
-	unkept   word
-	sieve    *analysis.Sieve // nil when any word may be wanted
+	sieve    *analysis.Sieve     // nil when any word may be wanted
 }
 
 // single is a word whose only term is not kept.
@@ -42,12 +33,9 @@ type analyzed struct {
 	field *field
 }
 
-const (
-	firstSlots = 1 << 10
-	// maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
-	// memory than its size.
-	maxVocabulary = 1 << 16
-)
+// maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
+// memory than its size.
+const maxVocabulary = 1 << 16
 
 // vocabulary returns that of a worker. It requires b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
@@ -56,8 +44,7 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 		clear(v.last) // drops the texts of an earlier write
 		return v
 	}
-	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, seed: maphash.MakeSeed(), slots: make([]int32, firstSlots),
-		last:  map[string]analyzed{},
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{}, last: map[string]analyzed{},
 		sieve: b.wanted.sieve(b.analyzer)}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)
@@ -65,48 +52,24 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 	return v
 }
 
-// word returns the terms of a raw word, valid until the next call.
+// word returns the terms of a raw word.
 func (v *vocabulary) word(raw string) *word {
 	if v.sieve != nil && v.sieve.Others(raw) {
 		return &single // the most frequent case: no term is wanted
 	}
-	hash := maphash.String(v.seed, raw)
-	mask := uint64(len(v.slots) - 1)
-	at := hash & mask
-	for ; v.slots[at] != 0; at = (at + 1) & mask {
-		if w := &v.words[v.slots[at]-1]; w.hash == hash && w.raw == raw {
-			return w
+	w := v.words[raw]
+	if w == nil {
+		w = v.make(raw)
+		if len(v.words) < maxVocabulary {
+			v.words[strings.Clone(raw)] = w
 		}
 	}
-	w := v.make(raw)
-	if len(v.words) == maxVocabulary {
-		v.unkept = w
-		return &v.unkept
-	}
-	w.raw, w.hash = strings.Clone(raw), hash
-	v.words = append(v.words, w)
-	v.slots[at] = int32(len(v.words))
-	if 2*len(v.words) > len(v.slots) {
-		v.grow()
-	}
-	return &v.words[len(v.words)-1]
+	return w
 }
 
-func (v *vocabulary) grow() {
-	v.slots = make([]int32, 4*len(v.slots))
-	mask := uint64(len(v.slots) - 1)
-	for i := range v.words {
-		at := v.words[i].hash & mask
-		for v.slots[at] != 0 {
-			at = (at + 1) & mask
-		}
-		v.slots[at] = int32(i + 1)
-	}
-}
-
-func (v *vocabulary) make(raw string) word {
+func (v *vocabulary) make(raw string) *word {
 	v.terms = v.analyzer.Terms(v.terms[:0], raw)
-	w := word{positions: v.analyzer.Positions(v.terms)}
+	w := &word{positions: v.analyzer.Positions(v.terms)}
 	for i := range v.terms {
 		t := &v.terms[i]
 		if !t.Form {

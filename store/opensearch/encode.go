@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -82,9 +80,6 @@ func columnWord(name string) string {
 	return escape(name) + separator
 }
 
-var kindLetter = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", sheaf.KindDate: "d",
-	sheaf.KindBool: "b"}
-
 func valueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {
 		if len(v.Text) > maxWord {
@@ -97,13 +92,7 @@ func valueWord(v sheaf.Value) string {
 		}
 		return "t" + escape(v.Text)
 	}
-	bits := math.Float64bits(v.Number)
-	if bits>>63 != 0 {
-		bits = ^bits
-	} else {
-		bits |= 1 << 63
-	}
-	return fmt.Sprintf("%s%016x", kindLetter[v.Kind], bits)
+	return storekit.ValueWord(v)
 }
 
 // Separators between terms that are sent to the server.

@@ -11,11 +11,8 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
-
-// notTold is the result of a check when the server does not answer its question. No other command
-// needs that answer.
-const notTold = "not told"
 
 // Examine checks a server and its index. It creates an empty index beside it and removes it again,
 // which tests rights, analyzers and vectors.
@@ -37,20 +34,16 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		}
 		return []store.Finding{{Check: "connection", Err: err}}
 	}
-	out := []store.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
-	version := notTold
+	out := []store.Finding{storekit.Connected(began)}
+	version := storekit.NotTold
 	for _, n := range nodes.Nodes {
 		version = o.Dialect.String() + " " + n.Version
 		break
 	}
-	out = append(out, store.Finding{Check: "version", Found: version})
-	out = append(out, s.examineHealth(ctx), s.examineClock(ctx))
-	if err := s.server(ctx); err != nil {
-		out = append(out, store.Finding{Check: "plug-ins", Err: err})
-	} else {
-		out = append(out, store.Finding{Check: "plug-ins",
-			Found: fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())})
-	}
+	out = append(out, store.Finding{Check: "version", Found: version}, s.examineHealth(ctx), s.examineClock(ctx))
+	err = s.server(ctx)
+	there := fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())
+	out = append(out, storekit.Finding("plug-ins", there, err))
 	if o.Dialect == Elasticsearch {
 		out = append(out, s.examineLicense(ctx))
 	}
@@ -59,7 +52,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 
 // examineLicense names the license; an expired license is a fault.
 func (s *Store) examineLicense(ctx context.Context) store.Finding {
-	out := store.Finding{Check: "license", Found: notTold}
+	out := store.Finding{Check: "license", Found: storekit.NotTold}
 	var said struct {
 		License struct{ Type, Status string }
 	}
@@ -67,8 +60,7 @@ func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound), err == nil && said.License.Type == "":
 		return out // the user may not ask, or the server lacks the module
 	case err != nil:
-		out.Found, out.Err = "", err
-		return out
+		return storekit.Finding(out.Check, "", err)
 	}
 	out.Found = said.License.Type + ", " + said.License.Status
 	if said.License.Status == "expired" {
@@ -82,7 +74,7 @@ func (s *Store) examineHealth(ctx context.Context) store.Finding {
 	var health struct{ Status string }
 	err := s.client.Call(ctx, "GET", "/_cluster/health", nil, &health)
 	if errors.Is(err, store.ErrForbidden) {
-		return store.Finding{Check: "health", Found: notTold}
+		return store.Finding{Check: "health", Found: storekit.NotTold}
 	}
 	if err == nil && health.Status == "red" {
 		err = s.fault(sheaf.ErrUnavailable, "shards of the cluster have no copy: see _cluster/allocation/explain")
@@ -99,7 +91,7 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	before := time.Now()
 	err := s.client.Call(ctx, "GET", "/_nodes/stats/process?filter_path=nodes.*.timestamp", nil, &stats)
 	after := time.Now()
-	out := store.Finding{Check: "clock", Found: notTold, Err: err}
+	out := store.Finding{Check: "clock", Found: storekit.NotTold, Err: err}
 	if errors.Is(err, store.ErrForbidden) {
 		out.Err = nil
 	}
@@ -120,7 +112,6 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 
 // examineMaking creates an index like ours and removes it.
 func (s *Store) examineMaking(ctx context.Context) store.Finding {
-	out := store.Finding{Check: "rights and analyzers", Found: "an index can be made"}
 	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
 	fields := s.o.Vectors
 	if len(fields) == 0 {
@@ -129,14 +120,11 @@ func (s *Store) examineMaking(ctx context.Context) store.Finding {
 	err := s.client.Probe(ctx, "/"+probe, func() error {
 		return s.make(ctx, probe, s.o.meta(fields))
 	})
-	if err != nil {
-		out.Found, out.Err = "", err
-	}
-	return out
+	return storekit.Finding("rights and analyzers", "an index can be made", err)
 }
 
 func (s *Store) examineIndex(ctx context.Context) store.Finding {
-	out := store.Finding{Check: "index " + s.index(), Found: "not made yet"}
+	check := "index " + s.index()
 	err := s.ourDictionary(ctx)
 	gone := errors.Is(err, sheaf.ErrNotFound)
 	if err == nil || gone || errors.Is(err, store.ErrForbidden) {
@@ -146,19 +134,18 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 		err = s.examineBlocks(ctx)
 	}
 	if err == nil && gone {
-		out.Found, out.Err = "", s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf "+
-			"index --rebuild makes it again", s.index())
-		return out
+		err = s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes "+
+			"it again", s.index())
+		return storekit.Finding(check, "", err)
 	}
-	switch {
-	case errors.Is(err, sheaf.ErrNotFound):
-	case err != nil:
-		out.Found, out.Err = "", err
-	default:
-		n, err := s.count(ctx, object{"match_all": object{}})
-		out.Found, out.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
+	if errors.Is(err, sheaf.ErrNotFound) {
+		return storekit.Finding(check, "not made yet", nil)
 	}
-	return out
+	if err != nil {
+		return storekit.Finding(check, "", err)
+	}
+	n, err := s.count(ctx, object{"match_all": object{}})
+	return storekit.Chunks(check, n, err)
 }
 
 // examineBlocks fails when the server blocks an operation on the index or its dictionary. A server

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/store/storekit"
 )
 
 var (
@@ -85,7 +86,7 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 	}
 	// Without a bound, all words of the kind match: they begin with its letter, and the character
 	// after the letter ends the range.
-	letter := kindLetter[kind]
+	letter := storekit.KindWord(kind)
 	low, high := columnWord(f.Column)+letter, columnWord(f.Column)+string(letter[0]+1)
 	bounds := object{"gte": low, "lt": high}
 	if !f.Min.IsZero() {

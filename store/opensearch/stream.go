@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // streamed is how many chunks are read at a time.
@@ -128,19 +127,6 @@ func readWord(word string) (column string, v sheaf.Value, ok bool) {
 		text := unescape(value[1:])
 		return unescape(name), sheaf.TextValue(text), len(text) <= maxWord
 	}
-	bits, err := strconv.ParseUint(value[1:], 16, 64)
-	if err != nil {
-		return "", v, false
-	}
-	if bits>>63 != 0 {
-		bits &^= 1 << 63
-	} else {
-		bits = ^bits
-	}
-	for kind, letter := range kindLetter {
-		if letter == value[:1] {
-			return unescape(name), sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, true
-		}
-	}
-	return "", v, false
+	v, ok = storekit.ReadNumber(value)
+	return unescape(name), v, ok
 }

@@ -280,12 +280,8 @@ func (b *bulk) flush(ctx context.Context) {
 }
 
 func (b *bulk) sendAll(ctx context.Context, docs []sheaf.ID, lines [][]byte) error {
-	all := make([]int, len(docs))
-	for i := range all {
-		all[i] = i
-	}
-	return storekit.Halve(all, func(some []int) error {
-		return b.send(ctx, docs[some[0]:some[len(some)-1]+1], lines[some[0]:some[len(some)-1]+1])
+	return storekit.Halve(0, len(docs), func(from, to int) error {
+		return b.send(ctx, docs[from:to], lines[from:to])
 	}, func(i int, err error) {
 		b.reject(docs[i], fmt.Errorf("a chunk has %d bytes when it is sent (the server accepts http.max_content_length, by "+
 			"default 100 MB, and a tenth of its memory): %w", len(lines[i]), err))

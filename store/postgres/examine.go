@@ -10,6 +10,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // minServer is the oldest version of PostgreSQL with all that the statements use: FETCH FIRST WITH
@@ -30,7 +31,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		return []store.Finding{{Check: "connection", Err: fail("connect", err)}}
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was changed
-	out := []store.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
+	out := []store.Finding{storekit.Connected(began)}
 	out = append(out, examineServer(ctx, conn)...)
 	out = append(out, examineRights(ctx, conn, o.Schema))
 	if o.RowSecurity {

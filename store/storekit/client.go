@@ -268,18 +268,19 @@ func patience(resp *http.Response) time.Duration {
 // wraps sheaf.ErrInvalid.
 var ErrTooLarge = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Halve sends list, in halves when it is too large for one request. It calls refuse for each
-// element that is too large alone.
-func Halve[T any](list []T, send func(list []T) error, refuse func(one T, err error)) error {
-	err := send(list)
-	switch {
+// Halve sends the elements from..to-1 of a list, in halves when they are too large for one request.
+// It calls refuse for each element that is too large alone.
+func Halve(from, to int, send func(from, to int) error, refuse func(i int, err error)) error {
+	err := send(from, to)
+	switch middle := (from + to) / 2; {
 	case !errors.Is(err, ErrTooLarge):
 		return err
-	case len(list) == 1:
-		refuse(list[0], err)
+	case from+1 == to:
+		refuse(from, err)
 		return nil
+	default:
+		return errors.Join(Halve(from, middle, send, refuse), Halve(middle, to, send, refuse))
 	}
-	return errors.Join(Halve(list[:len(list)/2], send, refuse), Halve(list[len(list)/2:], send, refuse))
 }
 
 // direct returns a client that follows no redirect, so that texts and secrets only go to the given

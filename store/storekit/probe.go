@@ -7,7 +7,30 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/store"
 )
+
+// NotTold is the result of a check when the server does not answer its question.
+const NotTold = "not told"
+
+// Finding returns the result of a check: found, or only err if it is not nil.
+func Finding(check, found string, err error) store.Finding {
+	if err != nil {
+		found = ""
+	}
+	return store.Finding{Check: check, Found: found, Err: err}
+}
+
+// Connected returns the result of the check that a server answers, which began at a time.
+func Connected(began time.Time) store.Finding {
+	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
+}
+
+// Chunks returns the result of the check of a store that was opened.
+func Chunks(check string, chunks int, err error) store.Finding {
+	return store.Finding{Check: check, Err: err,
+		Found: fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", chunks)}
+}
 
 // removing limits the time for removing a probe, even if the caller is gone.
 const removing = 30 * time.Second

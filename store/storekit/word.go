@@ -82,32 +82,37 @@ func ReadWords(words []string) Columns {
 		if !ok || err != nil || value == "" {
 			continue
 		}
-		if v, ok := readValue(value[:1], value[1:]); ok {
+		if v, ok := readValue(value); ok {
 			out[string(raw)] = append(out[string(raw)], v)
 		}
 	}
 	return out
 }
 
-func readValue(letter, text string) (sheaf.Value, bool) {
-	if letter == letters[sheaf.KindText] {
-		text, _, _ = strings.Cut(text, ".")
-		raw, err := hex.DecodeString(text)
-		return sheaf.TextValue(string(raw)), err == nil
+func readValue(word string) (sheaf.Value, bool) {
+	text, ok := strings.CutPrefix(word, letters[sheaf.KindText])
+	if !ok {
+		return ReadNumber(word)
 	}
-	bits, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return sheaf.Value{}, false
-	}
-	if bits>>63 != 0 {
-		bits &^= 1 << 63
-	} else {
-		bits = ^bits
-	}
-	for kind, l := range letters {
-		if l == letter {
-			return sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, true
+	text, _, _ = strings.Cut(text, ".")
+	raw, err := hex.DecodeString(text)
+	return sheaf.TextValue(string(raw)), err == nil
+}
+
+// ReadNumber reverses ValueWord for a value that is no text.
+func ReadNumber(word string) (sheaf.Value, bool) {
+	for kind, letter := range letters {
+		digits, ok := strings.CutPrefix(word, letter)
+		bits, err := strconv.ParseUint(digits, 16, 64)
+		if !ok || err != nil {
+			continue
 		}
+		if bits>>63 != 0 {
+			bits &^= 1 << 63
+		} else {
+			bits = ^bits
+		}
+		return sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, kind != sheaf.KindText
 	}
 	return sheaf.Value{}, false
 }

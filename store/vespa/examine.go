@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // Examine checks a server and its schema. It writes a document beside the one that describes the
@@ -29,7 +30,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 			refused.status >= 500) {
 		return []store.Finding{{Check: "connection", Err: err}}
 	}
-	out := []store.Finding{{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}}
+	out := []store.Finding{storekit.Connected(began)}
 	out = append(out, s.version(ctx)...)
 	switch {
 	case errors.Is(err, errEmpty):
@@ -42,19 +43,12 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		schema.Found, schema.Err = fmt.Sprintf("%d chunks, %d vectors, analyzer, k1, b and models as configured",
 			stats.Chunks, stats.Vectors), err
 	}
-	profiles := store.Finding{Check: "rank profiles", Found: "as configured"}
-	if err := s.verifySchema(ctx); err != nil {
-		profiles.Found, profiles.Err = "", err
-	}
-	rights := store.Finding{Check: "rights", Found: "documents can be written"}
+	profiles := storekit.Finding("rank profiles", "as configured", s.verifySchema(ctx))
 	probe := fmt.Sprintf("%s_probe_%d", s.about(), time.Now().UnixNano())
 	err = s.client.Probe(ctx, probe, func() error {
 		return s.client.Call(ctx, "POST", probe, object{"fields": object{"about": ""}}, nil)
 	})
-	if err != nil {
-		rights.Found, rights.Err = "", err
-	}
-	return append(out, schema, profiles, rights)
+	return append(out, schema, profiles, storekit.Finding("rights", "documents can be written", err))
 }
 
 // version returns what the container says about itself; some containers say nothing.

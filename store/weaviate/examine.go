@@ -8,6 +8,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // Examine checks a server and its class. It creates an empty class beside it and removes it again,
@@ -25,27 +26,21 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		return []store.Finding{{Check: "connection", Err: other(err)}}
 	}
 	out := []store.Finding{
-		{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))},
-		{Check: "version", Found: "weaviate " + about.Version},
+		storekit.Connected(began), {Check: "version", Found: "weaviate " + about.Version}, s.examineClock(ctx),
 	}
-	out = append(out, s.examineClock(ctx))
-	making := store.Finding{Check: "rights", Found: "a class can be made"}
 	probe := &Store{o: o, client: s.client}
 	probe.o.Class = fmt.Sprintf("%s_probe_%d", o.Class, time.Now().UnixNano())
-	if err := s.client.Probe(ctx, "/v1/schema/"+probe.o.Class, func() error { return probe.create(ctx) }); err != nil {
-		making.Found, making.Err = "", err
-	}
-	out = append(out, making)
-	class := store.Finding{Check: "class " + o.Class, Found: "not made yet"}
+	err := s.client.Probe(ctx, "/v1/schema/"+probe.o.Class, func() error { return probe.create(ctx) })
+	out = append(out, storekit.Finding("rights", "a class can be made", err))
+	check := "class " + o.Class
 	switch err := s.verify(ctx); {
 	case errors.Is(err, sheaf.ErrNotFound):
+		return append(out, storekit.Finding(check, "not made yet", nil))
 	case err != nil:
-		class.Found, class.Err = "", err
-	default:
-		n, err := s.count(ctx, every(o.Class))
-		class.Found, class.Err = fmt.Sprintf("%d chunks, analyzer, k1, b and models as configured", n), err
+		return append(out, storekit.Finding(check, "", err))
 	}
-	return append(out, class)
+	n, err := s.count(ctx, every(o.Class))
+	return append(out, storekit.Chunks(check, n, err))
 }
 
 func (s *Store) examineClock(ctx context.Context) store.Finding {
@@ -53,7 +48,7 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	out := store.Finding{Check: "clock", Found: fmt.Sprintf("differs by about %v", skew.Round(time.Second))}
 	switch {
 	case errors.Is(err, sheaf.ErrUnsupported):
-		out.Found = "not told"
+		out.Found = storekit.NotTold
 	case err != nil:
 		out.Found, out.Err = "", err
 	case skew > store.MaxSkew:

@@ -14,47 +14,20 @@ import (
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	if err := req.ValidatePlain(); err != nil {
-		return nil, err
-	}
-	ctx, stop, err := s.calls.Begin(ctx)
+	out, err := s.RetrieveAll(ctx, []store.Request{req})
 	if err != nil {
 		return nil, err
 	}
-	defer stop()
-	a, err := s.prepare(&req)
-	if err != nil || a.where.none {
-		return nil, err
-	}
-	out, err := s.enough(ctx, a, req.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return out[:min(len(out), req.Limit)], nil
+	return out[0], nil
 }
 
 // Count implements [store.Counter].
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	if err := req.ValidatePlain(); err != nil {
-		return 0, err
-	}
-	ctx, stop, err := s.calls.Begin(ctx)
+	out, err := s.CountAll(ctx, []store.Request{req})
 	if err != nil {
 		return 0, err
 	}
-	defer stop()
-	a, err := s.counting(req)
-	if err != nil || a.where.none {
-		return 0, err
-	}
-	if a.countable() {
-		return s.count(ctx, a)
-	}
-	out, err := s.enough(ctx, a, MaxLimit-1)
-	if err == nil && len(out) >= MaxLimit-1 {
-		return 0, s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(out))
-	}
-	return len(out), err
+	return out[0], nil
 }
 
 // counting returns a request whose hits are only counted.

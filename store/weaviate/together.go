@@ -31,8 +31,8 @@ func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.
 			}
 			return nil
 		},
-		func(ctx context.Context, i int) (err error) {
-			out[i], err = s.Retrieve(ctx, reqs[i])
+		func(ctx context.Context, a asked, i int) (err error) {
+			out[i], err = s.enough(ctx, a, reqs[i].Limit)
 			return err
 		})
 	if err != nil {
@@ -55,8 +55,12 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 			}
 			return err
 		},
-		func(ctx context.Context, i int) (err error) {
-			out[i], err = s.Count(ctx, reqs[i])
+		func(ctx context.Context, a asked, i int) error {
+			found, err := s.enough(ctx, a, MaxLimit-1)
+			if err == nil && len(found) >= MaxLimit-1 {
+				return s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(found))
+			}
+			out[i] = len(found)
 			return err
 		})
 	if err != nil {
@@ -69,14 +73,15 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 // other requests to one. It skips requests that cannot find anything.
 func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error),
 	fits func(asked) bool,
-	all func(ctx context.Context, list []asked, of []int) error, one func(ctx context.Context, i int) error) error {
+	all func(ctx context.Context, list []asked, of []int) error,
+	one func(ctx context.Context, a asked, i int) error) error {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	var list []asked
-	var of, alone []int
+	var list, rest []asked
+	var of, ofRest []int
 	for i := range reqs {
 		if err := reqs[i].ValidatePlain(); err != nil {
 			return err
@@ -89,7 +94,7 @@ func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func
 		case fits(a):
 			list, of = append(list, a), append(of, i)
 		default:
-			alone = append(alone, i)
+			rest, ofRest = append(rest, a), append(ofRest, i)
 		}
 	}
 	if len(list) > 0 {
@@ -97,5 +102,5 @@ func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func
 			return err
 		}
 	}
-	return store.Each(ctx, len(alone), func(ctx context.Context, k int) error { return one(ctx, alone[k]) })
+	return store.Each(ctx, len(rest), func(ctx context.Context, k int) error { return one(ctx, rest[k], ofRest[k]) })
 }

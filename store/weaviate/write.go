@@ -224,12 +224,8 @@ func (b *sender) flush(ctx context.Context) error {
 	if len(objects) == 0 {
 		return nil
 	}
-	all := make([]int, len(objects))
-	for i := range all {
-		all[i] = i
-	}
-	return storekit.Halve(all, func(some []int) error {
-		return b.send(ctx, objects[some[0]:some[len(some)-1]+1], docs[some[0]:some[len(some)-1]+1])
+	return storekit.Halve(0, len(objects), func(from, to int) error {
+		return b.send(ctx, objects[from:to], docs[from:to])
 	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk too large to send: %w", err) })
 }
 

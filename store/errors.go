@@ -1,0 +1,32 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"sheaf"
+)
+
+// ErrForbidden means the server knows the user but refuses the operation, for example a write by a
+// user who may only read. It wraps sheaf.ErrInvalid.
+var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
+
+// ErrKeptOut means the server does not let the user in: the password is wrong, or the database does
+// not exist. It wraps sheaf.ErrInvalid.
+var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
+
+// Gone marks err as sheaf.ErrUnavailable instead of sheaf.ErrNotFound: an open store lost what it
+// searches. The caller asked nothing wrong and cannot repair it.
+func Gone(err error) error {
+	if !errors.Is(err, sheaf.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w: its content was removed by somebody: fill it again with sheaf index --rebuild: %v",
+		sheaf.ErrUnavailable, err)
+}
+
+// Late marks err as a timeout of the server. It wraps sheaf.ErrUnavailable.
+func Late(err error) error {
+	return fmt.Errorf("%w: no answer in time (for a slow server raise timeout in the address, as in ?timeout=2m; a "+
+		"request to sheaf serve ends after its own time all the same): %w", sheaf.ErrUnavailable, err)
+}

@@ -132,14 +132,7 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	defer b.Close()
 	// A second type for a field makes the server refuse a chunk: the mapping is
 	// narrowed behind the store's back.
-	req := must(http.NewRequest("PUT", o.URL+"/"+o.Index+"/_mapping",
-		strings.NewReader(`{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)))
-	req.Header.Set("Content-Type", "application/json")
-	resp := must(http.DefaultClient.Do(req))
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Fatal(resp.Status)
-	}
+	put(t, o, "/"+o.Index+"/_mapping", `{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)
 	batch := store.Batch{Chunks: []store.Chunk{
 		storetest.Chunk("t:good", "body", "x"), storetest.Chunk("t:bad", "body", "x"),
 		storetest.Chunk("t:bad#odd", "odd", "words"),
@@ -182,16 +175,7 @@ func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
-	set := func(index, settings string) {
-		t.Helper()
-		req := must(http.NewRequest("PUT", o.URL+"/"+index+"/_settings", strings.NewReader(settings)))
-		req.Header.Set("Content-Type", "application/json")
-		resp := must(http.DefaultClient.Do(req))
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Fatalf("%s %s: %s", index, settings, resp.Status)
-		}
-	}
+	set := func(index, settings string) { put(t, o, "/"+index+"/_settings", settings) }
 	last := func() store.Finding {
 		found := opensearch.Examine(t.Context(), o)
 		return found[len(found)-1]
@@ -226,15 +210,7 @@ func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
 func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
 	b := s.Open(t, o)
-	set := func(indices, setting string) {
-		req := must(http.NewRequest("PUT", o.URL+"/"+indices+"/_settings", strings.NewReader(`{"index.blocks.`+setting+`}`)))
-		req.Header.Set("Content-Type", "application/json")
-		resp := must(http.DefaultClient.Do(req))
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Fatal(resp.Status)
-		}
-	}
+	set := func(indices, setting string) { put(t, o, "/"+indices+"/_settings", `{"index.blocks.`+setting+`}`) }
 	defer b.Close()
 	if err := b.Write(t.Context(), storetest.One("t:old", "coffee")); err != nil {
 		t.Fatal(err)
@@ -279,15 +255,7 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 		t.Fatal(err)
 	}
 	set := func(most string) {
-		t.Helper()
-		req := must(http.NewRequest("PUT", o.URL+"/_cluster/settings",
-			strings.NewReader(`{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)))
-		req.Header.Set("Content-Type", "application/json")
-		resp := must(http.DefaultClient.Do(req))
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Fatal(resp.Status)
-		}
+		put(t, o, "/_cluster/settings", `{"persistent": {"indices.query.bool.max_clause_count": `+most+`}}`)
 	}
 	defer set("null")
 	var many strings.Builder
@@ -581,14 +549,9 @@ func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 // TestListOnly: what another analyzer made, with another k1 and b, can be listed.
 func TestListOnly(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
-		o := s.New(t)
-		made := s.Open(t, o)
-		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
-			t.Fatal(err)
-		}
+		made := s.New(t)
+		o := made
 		o.Analyzer, o.K1, o.B, o.Access = storetest.Analyzer(t, "de"), 0.9, 0.4, store.ListOnly
-		b := s.Open(t, o)
-		defer b.Close()
-		storetest.ListOnly(t, b)
+		storetest.ListOnly(t, s, made, o)
 	})
 }

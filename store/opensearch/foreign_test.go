@@ -26,13 +26,19 @@ func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, 
 	return resp.StatusCode, string(must(io.ReadAll(resp.Body)))
 }
 
+// put sends a request of the test's own that the server must accept.
+func put(t *testing.T, o opensearch.Options, path, body string) {
+	t.Helper()
+	if status, said := asked(t, o, "PUT", path, body); status != http.StatusOK {
+		t.Fatalf("PUT %s %s: %s", path, body, said)
+	}
+}
+
 // foreign makes an index of somebody else, with one document, which the end of the test
 // removes. What it gives back is an error when that index is not as it was made.
 func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharmed func() error) {
 	t.Helper()
-	if status, said := asked(t, o, "PUT", "/"+name, `{"mappings":`+mappings+`}`); status != 200 {
-		t.Fatalf("make %s: %s", name, said)
-	}
+	put(t, o, "/"+name, `{"mappings":`+mappings+`}`)
 	t.Cleanup(func() { asked(t, o, "DELETE", "/"+name, "") })
 	if status, said := asked(t, o, "PUT", "/"+name+"/_doc/1?refresh=true", `{"t":"theirs"}`); status != 201 {
 		t.Fatalf("write to %s: %s", name, said)
@@ -181,11 +187,8 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 func TestOlderDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
-		if status, said := asked(t, o, "PUT", "/"+o.Index+"-terms",
-			`{"mappings":{"dynamic":"strict","_source":{"enabled":false},`+
-				`"properties":{"t":{"type":"keyword"}}}}`); status != 200 {
-			t.Fatal(said)
-		}
+		put(t, o, "/"+o.Index+"-terms",
+			`{"mappings":{"dynamic":"strict","_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}}`)
 		b := s.Open(t, o)
 		defer b.Close()
 		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
@@ -210,9 +213,7 @@ func TestForeignAlias(t *testing.T) {
 			o := s.New(t)
 			alias := o.Index + "-alias"
 			foreign(t, o, o.Index, `{"_meta": {"sheaf": "a bundle"}}`)
-			if status, said := asked(t, o, "PUT", "/"+o.Index+"/_alias/"+alias+suffix, ""); status != 200 {
-				t.Fatal(said)
-			}
+			put(t, o, "/"+o.Index+"/_alias/"+alias+suffix, "")
 			if err := b.Alias(t.Context(), alias); !errors.Is(err, sheaf.ErrInvalid) ||
 				!strings.Contains(err.Error(), alias+suffix+" ") || !strings.Contains(err.Error(), "choose another") {
 				t.Errorf("%s: %v", alias+suffix, err)

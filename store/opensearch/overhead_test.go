@@ -1,7 +1,6 @@
 package opensearch_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,34 +35,9 @@ func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
 	tap := &storetest.Tap{HTTP: storekit.Transport()}
-	fresh := func() (*opensearch.Store, opensearch.Options) {
+	tap.Fill(b, collected.Chunks, func() (store.Backend, string) {
 		o := optionsOf(b, opensearch.OpenSearch)
 		o.Client = &http.Client{Transport: tap}
-		return storesOf(opensearch.OpenSearch).Open(b, o).(*opensearch.Store), o
-	}
-	st, o := fresh()
-	tap.Take()
-	if err := st.Write(context.Background(), store.Batch{Chunks: collected.Chunks}); err != nil {
-		b.Fatal(err)
-	}
-	first := o.Index
-	var bulk []storetest.Sent
-	for _, s := range tap.Take() {
-		if !strings.Contains(s.URL, first+"-terms") {
-			bulk = append(bulk, s)
-		}
-	}
-	var into *opensearch.Store
-	var place opensearch.Options
-	storetest.Ratio(b, func() { into, place = fresh() }, func() error {
-		return into.Write(context.Background(), store.Batch{Chunks: collected.Chunks})
-	}, func() error {
-		for _, s := range bulk {
-			s.URL = strings.ReplaceAll(s.URL, "/"+first+"/", "/"+place.Index+"/")
-			if err := tap.Send(context.Background(), s); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+		return storesOf(opensearch.OpenSearch).Open(b, o), o.Index
+	}, func(s storetest.Sent) bool { return !strings.Contains(s.URL, "-terms") })
 }

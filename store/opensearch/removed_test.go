@@ -20,19 +20,7 @@ func TestRemoved(t *testing.T) {
 		o := s.New(t)
 		b := s.Open(t, o)
 		defer b.Close()
-		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-			t.Fatal(err)
-		}
-		if storetest.Hits(t, b, "stone") != 1 {
-			t.Fatal("nothing found before")
-		}
-		if err := opensearch.Drop(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
-			sheaf.ErrNotFound) {
-			t.Errorf("found %v, %v", got, err)
-		}
+		storetest.Removed(t, b, func() error { return opensearch.Drop(t.Context(), o) })
 	})
 }
 
@@ -46,15 +34,7 @@ func TestDictionaryRemoved(t *testing.T) {
 		if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, o.URL+"/"+o.Index+"-terms", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		asked(t, o, http.MethodDelete, "/"+o.Index+"-terms", "")
 		if err := b.Write(t.Context(), storetest.One("t:b", "moss")); !errors.Is(err, sheaf.ErrNotFound) {
 			t.Errorf("a write without the dictionary: %v", err)
 		}

@@ -15,58 +15,37 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestLetIn: who is not let in hears why, and is not told of passwords when it is the
-// encryption that is missing.
-func TestLetIn(t *testing.T) {
-	for message, says := range map[string]string{
-		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", no encryption`:  "sslmode=require",
-		`no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", SSL encryption`: "add a line there",
-
-		`role "nobody" is not permitted to log in`:       "check user and password",
-		`connection requires a valid client certificate`: "store_cert_file",
+// TestServerErrors: an error of the server has a category, its own message, and advice. The cases are
+// users who are not let in, servers that stop, poolers and databases that are gone, and servers whose
+// patience is shorter than ours.
+func TestServerErrors(t *testing.T) {
+	const stops = "repeat this; what was not committed is not written"
+	entry := `no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", `
+	for _, c := range []struct {
+		code, message string
+		want          error
+		says          string
+	}{
+		{"28000", entry + "no encryption", store.ErrKeptOut, "sslmode=require"},
+		{"28000", entry + "SSL encryption", store.ErrKeptOut, "add a line there"},
+		{"28000", `role "nobody" is not permitted to log in`, store.ErrKeptOut, "check user and password"},
+		{"28000", "connection requires a valid client certificate", store.ErrKeptOut, "store_cert_file"},
+		{"57P01", "terminating connection", sheaf.ErrUnavailable, stops},
+		{"57P02", "terminating connection", sheaf.ErrUnavailable, stops},
+		{"57P03", "terminating connection", sheaf.ErrUnavailable, stops},
+		{"08006", "terminating connection", sheaf.ErrUnavailable, stops},
+		{"08P01", "no", sheaf.ErrUnavailable, "pooler"},
+		{"42P05", "no", sheaf.ErrUnsupported, "pooler"},
+		{"26000", "no", sheaf.ErrUnsupported, "pooler"},
+		{"57P04", "no", sheaf.ErrUnavailable, "make the database again"},
+		{"55P03", "no", sheaf.ErrUnavailable, "lock_timeout"},
+		{"25P03", "no", sheaf.ErrUnavailable, "idle_in_transaction_session_timeout"},
+		{"25P04", "no", sheaf.ErrUnavailable, "transaction_timeout"},
 	} {
-		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: "28000", Message: message})
-		if text := fmt.Sprint(err); !errors.Is(err, store.ErrKeptOut) || !strings.Contains(text, says) ||
-			!strings.Contains(text, message) {
-			t.Errorf("%v: want one that says %q", err, says)
-		}
-	}
-}
-
-// TestServerStops: a server that is stopped in the middle of something says what is written
-// and what to do.
-func TestServerStops(t *testing.T) {
-	for _, code := range []string{"57P01", "57P02", "57P03", "08006"} {
-		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code,
-			Message: "terminating connection due to administrator command"})
-		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) ||
-			!strings.Contains(text, "repeat this; what was not committed is not written") ||
-			!strings.Contains(text, "488 chunks") {
-			t.Errorf("%s: %v", code, err)
-		}
-	}
-}
-
-// TestOthersEnd: what a pooler refuses, and a database that is gone, are no server that stops.
-func TestOthersEnd(t *testing.T) {
-	for code, says := range map[string]string{"08P01": "pooler", "42P05": "pooler", "26000": "pooler",
-		"57P04": "make the database again"} {
-		err := fail("search", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
-		if text := fmt.Sprint(err); !strings.Contains(text, says) || strings.Contains(text, "repeat") ||
-			errors.Is(err, sheaf.ErrInvalid) {
-			t.Error(err) // the request is not what is wrong
-		}
-	}
-}
-
-// TestPatience: a server that waits shorter than we do, for a lock or for what a transaction
-// sends next, is one that can be asked again, and its setting is named.
-func TestPatience(t *testing.T) {
-	for code, says := range map[string]string{"55P03": "lock_timeout", "25P03": "idle_in_transaction_session_timeout",
-		"25P04": "transaction_timeout"} {
-		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: code, Message: "no"})
-		if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(text, says) {
-			t.Errorf("%v: want one that says %q", err, says)
+		err := fail("write 488 chunks", &pgconn.PgError{Severity: "FATAL", Code: c.code, Message: c.message})
+		if text := fmt.Sprint(err); !errors.Is(err, c.want) || !strings.Contains(text, c.says) ||
+			!strings.Contains(text, c.message) || !strings.Contains(text, "488 chunks") {
+			t.Errorf("%v: want one that says %q", err, c.says)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,7 +97,20 @@ func TestOpenRefuses(t *testing.T) {
 type proxy struct {
 	mu       sync.Mutex
 	conns    []net.Conn
-	cutAfter int // bytes to the server after which a connection is cut; 0 is never
+	cutAfter int           // bytes to the server after which a connection is cut; 0 is never
+	pause    time.Duration // for each 64 kB to the server
+}
+
+// slowly is a reader that pauses after what it reads.
+type slowly struct {
+	io.Reader
+	pause time.Duration
+}
+
+func (s slowly) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b[:min(len(b), 64<<10)])
+	time.Sleep(s.pause * time.Duration(n) / (64 << 10))
+	return n, err
 }
 
 func (p *proxy) start(t *testing.T, to string) (address string) {
@@ -122,9 +136,12 @@ func (p *proxy) start(t *testing.T, to string) (address string) {
 			p.mu.Unlock()
 			go func() { _, _ = io.Copy(in, out); in.Close() }()
 			go func() {
-				if limit > 0 {
+				switch {
+				case limit > 0:
 					_, _ = io.CopyN(out, in, int64(limit))
-				} else {
+				case p.pause > 0:
+					_, _ = io.Copy(out, slowly{in, p.pause})
+				default:
 					_, _ = io.Copy(out, in)
 				}
 				out.Close()
@@ -390,17 +407,10 @@ func TestMissingExtension(t *testing.T) {
 // TestListOnly: what another analyzer made, with row-level security or without, can be listed.
 func TestListOnly(t *testing.T) {
 	for _, wall := range []bool{false, true} {
-		o := options(t)
-		o.RowSecurity = wall
-		made := stores().Open(t, o)
-		if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
-			t.Fatal(err)
-		}
+		made := options(t)
+		made.RowSecurity = wall
+		o := made
 		o.Analyzer, o.RowSecurity, o.Access = storetest.Analyzer(t, "de"), false, store.ListOnly
-		b := stores().Open(t, o)
-		storetest.ListOnly(t, b)
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		storetest.ListOnly(t, stores(), made, o)
 	}
 }

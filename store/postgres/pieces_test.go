@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"strings"
@@ -23,42 +22,9 @@ func slow(t *testing.T, to string, pause time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", u.Host)
-			if err != nil {
-				_ = client.Close()
-				return
-			}
-			go func() {
-				_, _ = io.Copy(client, server) // until either hangs up
-				_ = client.Close()
-			}()
-			go func() {
-				defer server.Close()
-				buffer := make([]byte, 64<<10)
-				for {
-					n, err := client.Read(buffer)
-					if _, failed := server.Write(buffer[:n]); err != nil || failed != nil {
-						return
-					}
-					time.Sleep(pause * time.Duration(n) / (64 << 10))
-				}
-			}()
-		}
-	}()
-	via := *u
-	via.Host = listener.Addr().String()
-	return via.String()
+	p := proxy{pause: pause}
+	u.Host = p.start(t, u.Host)
+	return u.String()
 }
 
 // TestLongLoad: one document may take longer than the timeout as long as the server

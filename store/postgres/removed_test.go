@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"errors"
 	"testing"
 
 	"sheaf"
@@ -16,19 +15,7 @@ func TestRemoved(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
 	defer b.Close()
-	if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-		t.Fatal(err)
-	}
-	if storetest.Hits(t, b, "stone") != 1 {
-		t.Fatal("nothing found before")
-	}
-	if err := postgres.Drop(t.Context(), o.URL, o.Schema); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
-		sheaf.ErrNotFound) {
-		t.Errorf("found %v, %v", got, err)
-	}
+	storetest.Removed(t, b, func() error { return postgres.Drop(t.Context(), o.URL, o.Schema) })
 }
 
 // TestFilledAgain: a store that is open while its schema is dropped and filled again, as

@@ -200,13 +200,8 @@ func TestRowSecurityOfOwner(t *testing.T) {
 	found := func(ctx context.Context, want string) {
 		t.Helper()
 		r, err := b.Retrieve(ctx, storetest.Words(sheaf.Match{Text: "secret"}))
-		var got []string
-		for _, h := range r {
-			got = append(got, string(h.ID))
-		}
-		slices.Sort(got)
-		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("found %v, want %s, %v", got, want, err)
+		if got := names(r); err != nil || got != want {
+			t.Errorf("found %s, want %s, %v", got, want, err)
 		}
 	}
 	for range 2 { // the second replaces the first

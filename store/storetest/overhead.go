@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -200,6 +201,32 @@ func (t *Tap) Together(ctx context.Context, list []Sent) error {
 		g.Go(func() error { return t.Send(ctx, s) })
 	}
 	return g.Wait()
+}
+
+// Fill compares a write of chunks with the requests that it sends, of which only those that fills
+// selects are repeated. fresh opens an empty store through t and returns the name of its place, which
+// the repeated requests have instead of the first store's.
+func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
+	fills func(s Sent) bool) {
+	b.Helper()
+	write := func(st store.Backend) error { return st.Write(b.Context(), store.Batch{Chunks: chunks}) }
+	st, first := fresh()
+	t.Take()
+	if err := write(st); err != nil {
+		b.Fatal(err)
+	}
+	sent := slices.DeleteFunc(t.Take(), func(s Sent) bool { return !fills(s) })
+	place := ""
+	Ratio(b, func() { st, place = fresh() }, func() error { return write(st) }, func() error {
+		for _, s := range sent {
+			s.URL = strings.ReplaceAll(s.URL, first, place)
+			s.Body = bytes.ReplaceAll(s.Body, []byte(first), []byte(place))
+			if err := t.Send(b.Context(), s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Collected is a store that keeps what is written to it, and finds nothing.

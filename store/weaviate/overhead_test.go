@@ -1,8 +1,6 @@
 package weaviate_test
 
 import (
-	"bytes"
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/store/weaviate"
 )
 
 // BenchmarkOverhead is a whole query, as the doors answer it, with a profile of two
@@ -36,34 +33,11 @@ func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
 	tap := &storetest.Tap{HTTP: storekit.Transport()}
-	fresh := func() (*weaviate.Store, weaviate.Options) {
+	tap.Fill(b, collected.Chunks, func() (store.Backend, string) {
 		o := options(b)
 		o.Client = &http.Client{Transport: tap}
-		return stores().Open(b, o).(*weaviate.Store), o
-	}
-	st, o := fresh()
-	first := o.Class
-	tap.Take()
-	if err := st.Write(context.Background(), store.Batch{Chunks: collected.Chunks}); err != nil {
-		b.Fatal(err)
-	}
-	var bulk []storetest.Sent
-	for _, s := range tap.Take() {
-		if s.Method == "POST" && (strings.HasSuffix(s.URL, "/v1/batch/objects") || strings.HasSuffix(s.URL, "/v1/schema")) {
-			bulk = append(bulk, s)
-		}
-	}
-	var into *weaviate.Store
-	var place weaviate.Options
-	storetest.Ratio(b, func() { into, place = fresh() }, func() error {
-		return into.Write(context.Background(), store.Batch{Chunks: collected.Chunks})
-	}, func() error {
-		for _, s := range bulk {
-			s.Body = bytes.ReplaceAll(s.Body, []byte(first), []byte(place.Class))
-			if err := tap.Send(context.Background(), s); err != nil {
-				return err
-			}
-		}
-		return nil
+		return stores().Open(b, o), o.Class
+	}, func(s storetest.Sent) bool {
+		return s.Method == "POST" && (strings.HasSuffix(s.URL, "/v1/batch/objects") || strings.HasSuffix(s.URL, "/v1/schema"))
 	})
 }

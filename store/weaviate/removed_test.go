@@ -21,19 +21,7 @@ func TestRemoved(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
 	defer b.Close()
-	if err := b.Write(t.Context(), storetest.One("t:a", "stone")); err != nil {
-		t.Fatal(err)
-	}
-	if storetest.Hits(t, b, "stone") != 1 {
-		t.Fatal("nothing found before")
-	}
-	if err := weaviate.Drop(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := b.Retrieve(t.Context(), storetest.Words(sheaf.Match{Text: "stone"})); !errors.Is(err,
-		sheaf.ErrNotFound) {
-		t.Errorf("found %v, %v", got, err)
-	}
+	storetest.Removed(t, b, func() error { return weaviate.Drop(t.Context(), o) })
 }
 
 // TestDropLeavesOthers: a store is removed without the classes of other stores whose names begin as those of its

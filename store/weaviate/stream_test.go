@@ -1,7 +1,6 @@
 package weaviate_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -58,13 +57,8 @@ func TestStreamManyPassages(t *testing.T) {
 
 // TestListOnly: what another analyzer made, with another k1 and b, can be listed.
 func TestListOnly(t *testing.T) {
-	o := options(t)
-	made := stores().Open(t, o)
-	if err := errors.Join(made.Write(t.Context(), storetest.Library()), made.Close()); err != nil {
-		t.Fatal(err)
-	}
+	made := options(t)
+	o := made
 	o.Analyzer, o.K1, o.B, o.Access = storetest.Analyzer(t, "de"), 0.9, 0.4, store.ListOnly
-	b := stores().Open(t, o)
-	defer b.Close()
-	storetest.ListOnly(t, b)
+	storetest.ListOnly(t, stores(), made, o)
 }

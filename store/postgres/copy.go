@@ -121,7 +121,7 @@ func (r *rows) send() error {
 		return nil
 	}
 	walled := r.w.s.o.RowSecurity && r.table != "term"
-	return r.w.put(len(piece), func(ctx context.Context) error {
+	return r.w.put(func(ctx context.Context) error {
 		if !walled {
 			return r.w.copyPiece(ctx, piece, r.table)
 		}

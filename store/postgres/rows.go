@@ -45,7 +45,7 @@ func (w *load) sendTexts(p *part, before int64) error {
 	if err != nil {
 		return err
 	}
-	w.total.chunks += int64(len(p.chunks))
+	w.added.chunks += int64(len(p.chunks))
 	terms, chunk := w.rows("term"), w.rows("chunk")
 	for _, number := range fresh {
 		terms.begin(2)
@@ -82,7 +82,7 @@ func (w *load) sendVectors(chunks []analyzed, before int64) error {
 				out.int64(before + int64(i) + 1)
 				out.int32(int32(n))
 				out.vector(p)
-				w.total.vectors++
+				w.added.vectors++
 			}
 		}
 	}

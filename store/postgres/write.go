@@ -64,7 +64,7 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 	case <-ctx.Done():
 		return nil, fail("wait for another write", ctx.Err())
 	}
-	w := &load{s: s, seed: maphash.MakeSeed()}
+	w := &load{s: s}
 	s.mu.Lock()
 	s.load = w
 	s.mu.Unlock()
@@ -79,36 +79,45 @@ type load struct {
 	gathering sync.Mutex
 	next      waiting
 
-	// line sends what is prepared. Between begin and end only the line uses the connection and
-	// removed, unless it has settled.
-	line    line
+	// mu guards the fields below; its holder prepares what is sent. It is locked before gathering.
+	mu           sync.Mutex
+	*transaction       // nil between a Commit and the next Add
+	sending      int   // chunks, for the error message
+	broken       error // why the transaction cannot go on
+	closed       bool
+}
+
+// transaction is the state of a load until its next Commit.
+type transaction struct {
+	conn *pgxpool.Conn
+	tx   pgx.Tx
+	// queue sends what is prepared. Only its tasks use the connection and removed, unless it has
+	// settled.
+	queue   *queue
 	removed removed
 
-	// mu guards the fields below; its holder prepares what is sent. It is locked before gathering.
-	mu     sync.Mutex
-	conn   *pgxpool.Conn // nil between a Commit and the next Add
-	tx     pgx.Tx
 	fields map[string]*field
 	vector map[string]vectorTable
-	place  uint32           // of the tables
-	fresh  map[string]int32 // terms that this transaction looked up or added
-	// wordless says that the dictionary was empty, as before the first field; then fresh has every
-	// term.
-	wordless bool
-	// before is the number of chunks before the transaction, total what it adds.
-	before int64
-	total  struct{ chunks, vectors int64 }
-	// seen has the hashes of the IDs of documents and chunks that the transaction writes to an
-	// empty schema, so that nothing of others must be removed. It is nil when the schema had
-	// chunks, or these are too many.
-	seen map[uint64]struct{}
-	seed maphash.Seed
-	// ord and term count the last used numbers. Only one writer runs, so numbers are counted here
-	// and sent to the server at the end.
-	ord, term sequence
-	sending   int   // chunks, for the error message
-	broken    error // why the transaction cannot go on
-	closed    bool
+	terms  newTerms
+	ord    sequence // numbers of chunks
+	added  struct{ chunks, vectors int64 }
+	seen   seenIDs
+}
+
+// newTerms are the terms that a transaction looked up or added.
+type newTerms struct {
+	place uint32 // of the tables
+	ids   map[string]int32
+	// all says that the dictionary was empty, as before the first field; then ids has every term.
+	all     bool
+	numbers sequence
+}
+
+// seenIDs has the hashes of the IDs of documents and chunks that a transaction writes to an empty
+// schema, so that nothing of others must be removed.
+type seenIDs struct {
+	hashes map[uint64]struct{} // nil when the schema had chunks, or these are too many
+	seed   maphash.Seed
 }
 
 // removed counts the chunks, vectors and fields that a transaction removed.
@@ -117,7 +126,8 @@ type removed struct {
 	fields          map[int32]field
 }
 
-// sequence counts like a sequence of the server.
+// sequence counts like a sequence of the server. Only one writer runs, so numbers are counted here and
+// sent to the server at the end.
 type sequence struct{ last, told int64 }
 
 // take reserves n numbers and returns the number before them.
@@ -185,8 +195,8 @@ func (w *load) begin(ctx context.Context) error {
 		conn.Release()
 		return err
 	}
-	w.conn, w.tx, w.fresh, w.broken = conn, tx, map[string]int32{}, nil
-	w.total.chunks, w.total.vectors, w.removed = 0, 0, removed{fields: map[int32]field{}}
+	w.transaction, w.broken = &transaction{conn: conn, tx: tx, removed: removed{fields: map[int32]field{}},
+		fields: map[string]*field{}, terms: newTerms{ids: map[string]int32{}}}, nil
 	if err := w.s.show(store.WithViewer(ctx, store.Viewer{AnyTenant: true, AnyAccess: true}), tx); err != nil {
 		return err
 	}
@@ -196,30 +206,26 @@ func (w *load) begin(ctx context.Context) error {
 		w.vector, err = readVectorFields(rows)
 		return err
 	})
-	w.fields = map[string]*field{}
 	b.Queue("SELECT id, name FROM field").Query(func(rows pgx.Rows) error {
 		var id int32
 		var name string
 		_, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { w.fields[name] = &field{id: id}; return nil })
 		return err
 	})
+	chunks := 0
 	// Not pg_sequence_last_value: it is null for a user who may not read a sequence, and numbers
 	// would repeat.
 	b.Queue(`SELECT chunks, (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_ord),
 		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM term_id_seq), tableoid FROM total`).QueryRow(
-		func(row pgx.Row) error { return row.Scan(&w.before, &w.ord.last, &w.term.last, &w.place) })
-	err = tx.SendBatch(ctx, &b).Close()
-	if err == nil {
-		w.s.moved(w.place) // valid until the transaction ends, because it holds the tables
-	}
-	w.ord.told, w.term.told = w.ord.last, w.term.last
-	w.wordless = len(w.fields) == 0
-	if err != nil {
+		func(row pgx.Row) error { return row.Scan(&chunks, &w.ord.last, &w.terms.numbers.last, &w.terms.place) })
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return err
 	}
-	w.seen = nil
-	if w.before == 0 {
-		w.seen = map[uint64]struct{}{}
+	w.s.moved(w.terms.place) // valid until the transaction ends, because it holds the tables
+	w.ord.told, w.terms.numbers.told = w.ord.last, w.terms.numbers.last
+	w.terms.all = len(w.fields) == 0
+	if chunks == 0 {
+		w.seen = seenIDs{map[uint64]struct{}{}, maphash.MakeSeed()}
 	}
 	w.gathering.Lock()
 	defer w.gathering.Unlock()
@@ -227,21 +233,23 @@ func (w *load) begin(ctx context.Context) error {
 	for name, v := range w.vector {
 		w.next.dims[name] = v.Dims
 	}
-	w.line.start(ctx)
+	w.queue = newQueue(ctx)
 	return nil
 }
 
 // end rolls back what was not committed and returns the connection; it requires w.mu.
 func (w *load) end() {
-	if w.conn == nil {
+	if w.transaction == nil {
 		return
 	}
-	w.line.stop()
+	if w.queue != nil {
+		w.queue.stop()
+	}
 	ctx, stop := context.WithTimeout(context.Background(), w.s.o.Timeout)
 	defer stop()
 	_ = w.tx.Rollback(ctx) // no effect after a commit; otherwise the server rolls back with the connection
 	w.conn.Release()
-	w.conn, w.tx = nil, nil
+	w.transaction = nil
 	w.gathering.Lock()
 	defer w.gathering.Unlock()
 	w.next = waiting{}
@@ -268,7 +276,7 @@ func (w *load) add(ctx context.Context, batch *store.Batch, chunks []analyzed) e
 		switch {
 		case err != nil:
 			return err
-		case n >= maxPart, n >= firstPart && w.line.drained() && w.mu.TryLock():
+		case n >= maxPart, n >= firstPart && w.lockIdle():
 			if n >= maxPart {
 				w.mu.Lock()
 			}
@@ -287,6 +295,18 @@ func (w *load) add(ctx context.Context, batch *store.Batch, chunks []analyzed) e
 	}
 }
 
+// lockIdle locks w.mu if no task waits for the server; then it is time to prepare the next part.
+func (w *load) lockIdle() bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	if w.transaction != nil && w.queue != nil && len(w.queue.tasks) > 0 {
+		w.mu.Unlock()
+		return false
+	}
+	return true
+}
+
 // change runs f in the transaction, without other writers. It may return before everything is sent.
 // Each statement has the whole timeout. It requires w.mu.
 func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
@@ -297,17 +317,19 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 		return w.broken
 	}
 	err := ctx.Err()
-	if err == nil && w.conn == nil {
+	if err == nil && w.transaction == nil {
 		err = w.begin(ctx)
 	}
 	if err == nil {
-		cancel := w.line.cancel
+		cancel := w.queue.cancel
 		stop := context.AfterFunc(ctx, func() { cancel(ctx.Err()) })
 		err = f(ctx)
 		stop()
 	}
 	if err != nil {
-		w.sending = cmp.Or(w.line.failed(), w.sending)
+		if w.transaction != nil && w.queue != nil {
+			w.sending = cmp.Or(w.queue.failed(), w.sending)
+		}
 		err = fail(fmt.Sprintf("write %d chunks", w.sending), err)
 		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
 		w.end()
@@ -316,11 +338,8 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 }
 
 // flush prepares the waiting batches for sending; it requires w.mu and the transaction. Meanwhile
-// the line sends what was prepared before.
-func (w *load) flush(ctx context.Context) error {
-	if err := w.line.drain(); err != nil {
-		return err
-	}
+// the queue sends what was prepared before.
+func (w *load) flush(context.Context) error {
 	w.gathering.Lock()
 	next := w.next
 	w.next = waiting{dims: next.dims}
@@ -340,16 +359,16 @@ func (w *load) flush(ctx context.Context) error {
 }
 
 // put queues work for the server.
-func (w *load) put(bytes int, run func(ctx context.Context) error) error {
-	return w.line.put(task{w.sending, bytes, run})
+func (w *load) put(run func(ctx context.Context) error) error {
+	return w.queue.put(task{w.sending, run})
 }
 
 // ask queues work for the server and waits until it is done.
 func (w *load) ask(run func(ctx context.Context) error) error {
-	if err := w.put(0, run); err != nil {
+	if err := w.put(run); err != nil {
 		return err
 	}
-	return w.line.settle()
+	return w.queue.settle()
 }
 
 func hashes(ids []sheaf.ID) [][]byte {
@@ -403,24 +422,26 @@ const removeChunks = `DELETE FROM chunk WHERE ord IN (
 // unseen reports whether nothing of documents and chunks can be stored yet, and records the chunks.
 // Two IDs with the same hash only cost a query.
 func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
-	if w.seen == nil {
+	if w.seen.hashes == nil {
 		return false
 	}
-	key := func(kind string, id sheaf.ID) uint64 { return maphash.Comparable(w.seed, [2]string{kind, string(id)}) }
+	key := func(kind string, id sheaf.ID) uint64 {
+		return maphash.Comparable(w.seen.seed, [2]string{kind, string(id)})
+	}
 	unseen := true
 	for _, doc := range docs {
-		_, there := w.seen[key("doc", doc)]
+		_, there := w.seen.hashes[key("doc", doc)]
 		unseen = unseen && !there
 	}
 	for i := range chunks {
 		id := key("chunk", chunks[i].source.ID)
-		_, there := w.seen[id]
+		_, there := w.seen.hashes[id]
 		unseen = unseen && !there
-		w.seen[id] = struct{}{}
-		w.seen[key("doc", chunks[i].source.Doc)] = struct{}{}
+		w.seen.hashes[id] = struct{}{}
+		w.seen.hashes[key("doc", chunks[i].source.Doc)] = struct{}{}
 	}
-	if len(w.seen) > maxRemembered {
-		w.seen = nil
+	if len(w.seen.hashes) > maxRemembered {
+		w.seen.hashes = nil
 	}
 	return unseen
 }
@@ -435,7 +456,7 @@ func (w *load) remove(docs []sheaf.ID, chunks []analyzed) error {
 	for _, name := range slices.Sorted(maps.Keys(w.vector)) {
 		vectors = append(vectors, w.vector[name].table())
 	}
-	return w.put(sha256.Size*(len(ofDocs)+len(ofChunks)), func(ctx context.Context) error {
+	return w.put(func(ctx context.Context) error {
 		return w.removeNow(ctx, ofDocs, ofChunks, vectors)
 	})
 }
@@ -504,26 +525,26 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	sorted := p.sorted()
 	w.s.mu.Lock()
 	known := w.s.terms
-	if w.s.place != w.place {
+	if w.s.place != w.terms.place {
 		known = nil // a slow search remembers terms of another place
 	}
 	for _, number := range sorted {
 		id, ok := known[p.terms[number]]
 		if !ok {
-			id, ok = w.fresh[p.terms[number]]
+			id, ok = w.terms.ids[p.terms[number]]
 		}
 		if ids[number] = id; !ok {
 			fresh = append(fresh, number)
 		}
 	}
 	w.s.mu.Unlock()
-	if len(fresh) > 0 && !w.wordless {
+	if len(fresh) > 0 && !w.terms.all {
 		if fresh, err = w.find(p, ids, fresh); err != nil {
 			return nil, nil, err
 		}
 	}
-	id := w.term.take(len(fresh)) // the lock keeps others from adding the same
-	if w.term.last > math.MaxInt32 {
+	id := w.terms.numbers.take(len(fresh)) // the lock keeps others from adding the same
+	if w.terms.numbers.last > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("%w: the dictionary has no number left for new words: fill another schema",
 			sheaf.ErrUnsupported)
 	}
@@ -553,7 +574,7 @@ func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 	for _, number := range missing {
 		if id, ok := found[p.terms[number]]; ok {
 			ids[number] = id
-			w.fresh[p.terms[number]] = id
+			w.terms.ids[p.terms[number]] = id
 			continue
 		}
 		fresh = append(fresh, number)
@@ -563,12 +584,12 @@ func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 
 // remember records the IDs of terms that the transaction adds.
 func (w *load) remember(p *part, ids, fresh []int32) {
-	if len(w.fresh) > maxRemembered {
-		clear(w.fresh)
-		w.wordless = false
+	if len(w.terms.ids) > maxRemembered {
+		clear(w.terms.ids)
+		w.terms.all = false
 	}
 	for _, number := range fresh {
-		w.fresh[p.terms[number]] = ids[number]
+		w.terms.ids[p.terms[number]] = ids[number]
 	}
 }
 
@@ -591,14 +612,14 @@ func readTerms(rows pgx.Rows, into map[string]int32) error {
 func (w *load) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed && w.broken == nil && w.conn == nil {
+	if !w.closed && w.broken == nil && w.transaction == nil {
 		return fail("commit", ctx.Err())
 	}
 	err := w.change(ctx, func(ctx context.Context) error {
 		if err := w.flush(ctx); err != nil {
 			return err
 		}
-		return w.line.settle()
+		return w.queue.settle()
 	})
 	if err != nil {
 		return cmp.Or(w.broken, err)
@@ -613,7 +634,7 @@ func (w *load) Commit(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		w.s.remember(w.place, w.fresh)
+		w.s.remember(w.terms.place, w.terms.ids)
 	} else {
 		w.broken = fmt.Errorf("%s: %w", told, fail("commit", err))
 	}
@@ -634,8 +655,8 @@ func (w *load) totals(ctx context.Context) error {
 		}
 	}
 	_, err := w.tx.Exec(ctx, addTotals, pgx.QueryExecModeExec, // this takes one round trip
-		w.total.chunks-w.removed.chunks, w.total.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last,
-		w.ord.last != w.ord.told, w.term.last, w.term.last != w.term.told)
+		w.added.chunks-w.removed.chunks, w.added.vectors-w.removed.vectors, ids, names, chunks, tokens, w.ord.last,
+		w.ord.last != w.ord.told, w.terms.numbers.last, w.terms.numbers.last != w.terms.numbers.told)
 	return err
 }
 

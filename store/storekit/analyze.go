@@ -54,7 +54,7 @@ func NewWriter(a *analysis.Analyzer) *Writer { return &Writer{analyzer: a, words
 // Analyze analyzes the text of a field.
 func (w *Writer) Analyze(text string) Field {
 	var out Field
-	at, position := map[string]int{}, 0 // the index of each term's posting
+	at, position := make(map[string]int, len(text)/16), 0 // the index of each term's posting
 	w.analyzer.Words(text, func(start, end int) bool {
 		word := w.word(text[start:end])
 		for _, t := range word.terms {
@@ -75,7 +75,9 @@ func (w *Writer) Analyze(text string) Field {
 		return true
 	})
 	for i := range out.Postings {
-		slices.Sort(out.Postings[i].Positions) // the parts of one word may be out of order
+		if p := out.Postings[i].Positions; !slices.IsSorted(p) { // the parts of one word may be out of order
+			slices.Sort(p)
+		}
 	}
 	slices.SortFunc(out.Postings, func(a, b Posting) int { return cmp.Compare(a.Term, b.Term) })
 	return out

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"sheaf"
@@ -181,18 +179,6 @@ type RecallOptions struct {
 	Originals func(ctx context.Context, yield func(chunks []Chunk)) error
 	// Progress reports how much is done. It may be nil.
 	Progress func(done, total int)
-}
-
-func partialMessage(rejected map[sheaf.ID]error) string {
-	ids := make([]sheaf.ID, 0, len(rejected))
-	for id := range rejected {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	if len(ids) == 0 {
-		return "no documents were rejected"
-	}
-	return fmt.Sprintf("%d documents were rejected, %s among them: %v", len(ids), ids[0], rejected[ids[0]])
 }
 
 // Finding is the result of one check when a store is examined.

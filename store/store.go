@@ -9,6 +9,9 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"sheaf"
 )
@@ -200,4 +203,10 @@ type PartialError struct {
 }
 
 // Error says how many documents were rejected, and names one of them.
-func (e *PartialError) Error() string { return partialMessage(e.Rejected) }
+func (e *PartialError) Error() string {
+	ids := slices.Sorted(maps.Keys(e.Rejected))
+	if len(ids) == 0 {
+		return "no documents were rejected"
+	}
+	return fmt.Sprintf("%d documents were rejected, %s among them: %v", len(ids), ids[0], e.Rejected[ids[0]])
+}

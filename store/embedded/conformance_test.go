@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,34 +16,16 @@ import (
 
 var testVectors = []store.VectorField{{Name: "body", Model: "test", Dims: 8}, {Name: "title", Model: "test", Dims: 8}}
 
-// stores remembers the folders of the stores of a test.
-type stores map[store.Backend]string
-
-func (s stores) open(t testing.TB, dir string) store.Backend {
-	t.Helper()
-	st, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t), Vectors: testVectors,
-		Rest: time.Microsecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s[st] = dir
-	return st
-}
-
-func (s stores) reopen(t testing.TB, b store.Backend) store.Backend {
-	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s.open(t, s[b])
+// stores opens stores for one test.
+func stores() *storetest.Stores[embedded.Options] {
+	return &storetest.Stores[embedded.Options]{New: func(t testing.TB) embedded.Options {
+		return embedded.Options{Dir: t.TempDir(), Analyzer: analyzer(t), Vectors: testVectors, Rest: time.Microsecond}
+	}, With: func(_ context.Context, o embedded.Options) (store.Backend, error) { return embedded.Open(o) }}
 }
 
 func TestConformance(t *testing.T) {
-	s := stores{}
-	storetest.Run(t, storetest.Options{
-		Open:   func(t testing.TB) store.Backend { return s.open(t, t.TempDir()) },
-		Reopen: s.reopen,
-	})
+	s := stores()
+	storetest.Run(t, storetest.Options{Open: s.Empty, Reopen: s.Reopen})
 }
 
 // TestRandomHistories compares the engine with the oracle over random changes of
@@ -64,12 +47,11 @@ func TestRandomHistories(t *testing.T) {
 		} {
 			seed := first + uint64(n)
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
-				s := stores{}
-				dir := t.TempDir()
-				last := s.open(t, dir)
+				s := stores()
+				last := s.Empty(t)
 				oracle := memory.New(analyzer(t))
 				history(t, seed, steps, last, oracle, func(b store.Backend) store.Backend {
-					last = s.reopen(t, b)
+					last = s.Reopen(t, b)
 					return last
 				})
 				if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {

@@ -12,17 +12,11 @@ import (
 	"sheaf/index/vfs"
 	"sheaf/store"
 	"sheaf/store/embedded"
+	"sheaf/store/storetest"
 	"sheaf/text/analysis"
 )
 
-func analyzer(t testing.TB) *analysis.Analyzer {
-	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
+func analyzer(t testing.TB) *analysis.Analyzer { return storetest.Analyzer(t, "en") }
 
 func open(t testing.TB, o embedded.Options) *embedded.Store {
 	t.Helper()
@@ -273,10 +267,7 @@ func TestPin(t *testing.T) {
 // says so when it is written to.
 func TestMadeOtherwiseSince(t *testing.T) {
 	dir := t.TempDir()
-	german, err := analysis.New(analysis.Options{Language: "de"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	german := storetest.Analyzer(t, "de")
 	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})
 	if err := other.Write(t.Context(), store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Haus",
 		"Ein Haus")}}); err != nil {

@@ -10,23 +10,14 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 )
 
 // Scores of given chunks are those that Retrieve gives to them, to the last bit,
 // whatever segments they lie in, with filters and after deletions; also in memory that is lent for
 // them, whatever is in it.
 func TestScores(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx := context.Background()
-	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: a})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := open(t, embedded.Options{Dir: t.TempDir()})
 	rng := rand.New(rand.NewPCG(3, 4))
 	vocabulary := []string{"cat", "dog", "bird", "fish", "cow"}
 	id := func(i int) sheaf.ID { return sheaf.ID(fmt.Sprintf("t:n%d.md", i)) }

@@ -10,17 +10,9 @@ import (
 	"sheaf/store"
 	"sheaf/store/memory"
 	"sheaf/store/storetest"
-	"sheaf/text/analysis"
 )
 
-func open(t testing.TB) store.Backend {
-	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return memory.New(a)
-}
+func open(t testing.TB) store.Backend { return memory.New(storetest.Analyzer(t, "en")) }
 
 func TestConformance(t *testing.T) { storetest.Run(t, storetest.Options{Open: open}) }
 

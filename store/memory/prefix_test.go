@@ -11,7 +11,7 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/memory"
-	"sheaf/text/analysis"
+	"sheaf/store/storetest"
 )
 
 // TestExpansionsFindRawWords: a prefix query finds every chunk with a raw word that begins so, and
@@ -24,10 +24,7 @@ func TestExpansionsFindRawWords(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 4))
 	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
-		a, err := analysis.New(analysis.Options{Language: language})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := storetest.Analyzer(t, language)
 		for range 150 {
 			text := words[r.IntN(len(words))] + " " + words[r.IntN(len(words))]
 			st := memory.New(a)
@@ -56,11 +53,7 @@ func TestExpansionsFindRawWords(t *testing.T) {
 // TestExpansionsAreExplainedAlike: of words that a prefix finds and that score alike, the
 // same one is named each time.
 func TestExpansionsAreExplainedAlike(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := memory.New(a)
+	st := open(t).(*memory.Backend)
 	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
 		Fields: []store.Field{{Name: sheaf.FieldBody, Text: "chara charb charc chard chare charf"}}}}}); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"sheaf/internal/worked"
 	"sheaf/store"
 	"sheaf/store/memory"
-	"sheaf/text/analysis"
+	"sheaf/store/storetest"
 )
 
 // Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word that a query holds
@@ -25,10 +25,7 @@ func TestVectorsSonarBM25(t *testing.T) {
 		ID    sheaf.ID
 		Score float64
 	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := storetest.Analyzer(t, "")
 	for _, c := range worked.Cases[in, []scored](t, "sonar_bm25_scores.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			st := memory.New(a)

@@ -23,7 +23,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 	}
 	defer stop()
 	var actions []any
-	for suffix, from := range map[string]string{"": s.index(), "-terms": s.terms()} {
+	for suffix, from := range map[string]string{"": s.index(), "-terms": s.dictionaryName()} {
 		own, err := s.behind(ctx, from)
 		if err != nil {
 			return err
@@ -73,15 +73,15 @@ func (s *Store) several(name string, n int) error {
 // fails with sheaf.ErrNotFound without the index or its dictionary: many servers would create one
 // from the first write.
 func (s *Store) whose(ctx context.Context) error {
-	names, err := s.behind(ctx, s.index()+","+s.terms())
+	names, err := s.behind(ctx, s.index()+","+s.dictionaryName())
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := strings.Join(names, ","); now != s.behindUs {
-		clear(s.known)
-		s.behindUs = now
+	if now := strings.Join(names, ","); now != s.terms.indices {
+		clear(s.terms.words)
+		s.terms.indices = now
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ const maxRemembered = 1_000_000
 // have them.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
-	if len(s.known) > maxRemembered {
-		clear(s.known)
+	if len(s.terms.words) > maxRemembered {
+		clear(s.terms.words)
 	}
-	maps.DeleteFunc(words, func(w string, _ bool) bool { return s.known[w] })
+	maps.DeleteFunc(words, func(w string, _ bool) bool { return s.terms.words[w] })
 	s.mu.Unlock()
 	if len(words) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	var lines [][]byte
 	size := 0
 	flush := func() error {
-		err := s.actions(ctx, s.terms(), lines, func(_ int, r acted) error {
+		err := s.actions(ctx, s.dictionaryName(), lines, func(_ int, r acted) error {
 			if r.Status >= 300 && r.Status != http.StatusConflict {
 				return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
 			}
@@ -62,7 +62,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 		return err
 	}
 	s.mu.Lock()
-	maps.Copy(s.known, words)
+	maps.Copy(s.terms.words, words)
 	s.mu.Unlock()
 	return nil
 }

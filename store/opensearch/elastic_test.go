@@ -17,7 +17,6 @@ import (
 	"sheaf/store"
 	"sheaf/store/opensearch"
 	"sheaf/store/storetest"
-	"sheaf/text/analysis"
 )
 
 // TestOpenRefuses: what cannot be opened says why and what to do.
@@ -29,10 +28,7 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
-	german, err := analysis.New(analysis.Options{Language: "de"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	german := storetest.Analyzer(t, "de")
 	theirs := o.Index + "-foreign"
 	foreign(t, o, theirs, `{}`)
 	for what, c := range map[string]struct {

@@ -41,8 +41,8 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 		break
 	}
 	out = append(out, store.Finding{Check: "version", Found: version}, s.examineHealth(ctx), s.examineClock(ctx))
-	err = s.server(ctx)
-	there := fmt.Sprintf("there; a query may have %d clauses", s.clauses.Load())
+	err = s.checkServer(ctx)
+	there := fmt.Sprintf("there; a query may have %d clauses", s.server.clauses.Load())
 	out = append(out, storekit.Finding("plug-ins", there, err))
 	if o.Dialect == Elasticsearch {
 		out = append(out, s.examineLicense(ctx))

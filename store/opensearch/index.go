@@ -29,7 +29,7 @@ func (o *Options) meta(vectors []store.VectorField) meta {
 
 // prepare creates the index, or checks an existing one.
 func (s *Store) prepare(ctx context.Context) error {
-	if err := s.server(ctx); err != nil {
+	if err := s.checkServer(ctx); err != nil {
 		return err
 	}
 	err := s.complete(ctx)
@@ -70,15 +70,15 @@ func (s *Store) askClauses(ctx context.Context) error {
 	for _, set := range []map[string]any{settings.Defaults, settings.Persistent, settings.Transient} {
 		if text, ok := set["indices.query.bool.max_clause_count"].(string); ok {
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
-				s.clauses.Store(int64(n))
+				s.server.clauses.Store(int64(n))
 			}
 		}
 	}
 	return nil
 }
 
-// server checks that the server has what the store needs.
-func (s *Store) server(ctx context.Context) error {
+// checkServer checks that the server has what the store needs.
+func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
 		return s.other(err)
 	} else if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) recent(version string) error {
 	var major, minor int
 	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
 	if n == 2 {
-		s.serverIs.Store(int64(100*major + minor))
+		s.server.version.Store(int64(100*major + minor))
 	}
 	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // OpenSearch has 2, Elasticsearch had it long ago
 		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with "+
@@ -168,7 +168,7 @@ func (s *Store) create(ctx context.Context) error {
 	if err := made(s.make(ctx, s.index(), m)); err != nil {
 		return err
 	}
-	return made(s.client.Call(ctx, "PUT", "/"+s.terms(), s.dictionary(), nil))
+	return made(s.client.Call(ctx, "PUT", "/"+s.dictionaryName(), s.dictionary(), nil))
 }
 
 // The shards and replicas of a new index in a cluster of several nodes.

@@ -84,18 +84,20 @@ type Store struct {
 
 	vectors storekit.Vectors
 
-	mu       sync.Mutex
-	known    map[string]bool // terms that are in the dictionary
-	behindUs string          // the index behind the name when these terms were learned
-	moved    error           // why the store does not follow the name to its present index
-	asked    time.Time       // when the store last asked what the name stands for
+	mu    sync.Mutex
+	terms knownTerms
+	alias followed
+	flat  map[string]bool // vector fields that Elasticsearch compares one by one
 
-	place   atomic.Pointer[place] // nil until the index is found
-	flat    map[string]bool       // vector fields that Elasticsearch compares one by one
-	clauses atomic.Int64          // the most clauses that a query may have
-
-	serverIs, indexIs atomic.Int64 // the versions of server and index, 100*major + minor; 0 when unknown
-	shards            atomic.Int64 // of the index, or unknownShards
+	place  atomic.Pointer[place] // nil until the index is found
+	server struct {
+		version atomic.Int64 // 100*major + minor; 0 when unknown
+		clauses atomic.Int64 // the most clauses that a query may have
+	}
+	made struct {
+		version atomic.Int64 // of the server that made the index
+		shards  atomic.Int64 // or unknownShards
+	}
 }
 
 var _ interface {
@@ -109,6 +111,18 @@ var _ interface {
 	store.Sharded
 	store.Mover
 } = (*Store)(nil)
+
+// knownTerms are terms that the dictionary of some indices has.
+type knownTerms struct {
+	words   map[string]bool
+	indices string // the indices behind the name when these terms were learned
+}
+
+// followed says how a store follows its name.
+type followed struct {
+	moved error     // why the store does not follow the name to its present index
+	asked time.Time // when the store last asked what the name stands for
+}
 
 // object is a JSON object that is sent.
 type object = map[string]any
@@ -133,10 +147,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore returns a Store without asking the server.
 func newStore(o Options) *Store {
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), known: map[string]bool{},
-		flat: map[string]bool{}}
+	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), flat: map[string]bool{}}
 	s.calls = storekit.NewCalls(o.Dialect.String()+" "+o.Index, s.client.HTTP, o.Timeout, !o.Access.Writes())
-	s.clauses.Store(usualClauses)
+	s.terms.words = map[string]bool{}
+	s.server.clauses.Store(usualClauses)
 	return s
 }
 

@@ -25,8 +25,8 @@ func (s *Store) index() string {
 	return s.o.Index
 }
 
-// terms returns the name of the dictionary in requests.
-func (s *Store) terms() string {
+// dictionaryName returns the name of the dictionary in requests.
+func (s *Store) dictionaryName() string {
 	if p := s.place.Load(); p != nil {
 		return p.terms
 	}
@@ -53,7 +53,7 @@ func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
 		s.place.Store(p)
-		s.asked = time.Now()
+		s.alias.asked = time.Now()
 	}
 	if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
 		return nil
@@ -71,9 +71,9 @@ func (s *Store) follow(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	due := time.Since(s.asked) >= followEvery
+	due := time.Since(s.alias.asked) >= followEvery
 	if due {
-		s.asked = time.Now()
+		s.alias.asked = time.Now()
 	}
 	s.mu.Unlock()
 	if !due {
@@ -102,10 +102,10 @@ func (s *Store) follow(ctx context.Context) {
 	}
 	s.vectors.Set(other.vectors.All())
 	s.mu.Lock()
-	s.flat, s.moved = other.flat, nil
+	s.flat, s.alias.moved = other.flat, nil
 	s.mu.Unlock()
-	s.shards.Store(other.shards.Load())
-	s.indexIs.Store(other.indexIs.Load())
+	s.made.shards.Store(other.made.shards.Load())
+	s.made.version.Store(other.made.version.Load())
 	s.place.Store(p)
 }
 
@@ -122,12 +122,12 @@ func (s *Store) sameVectors(old *Store) error {
 func (s *Store) setMoved(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moved = err
+	s.alias.moved = err
 }
 
 // Moved implements [store.Mover].
 func (s *Store) Moved() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.moved
+	return s.alias.moved
 }

@@ -171,12 +171,12 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	if query == nil {
 		return nil, nil
 	}
-	if int64(w.clauses) > s.clauses.Load() {
+	if int64(w.clauses) > s.server.clauses.Load() {
 		if err := s.askClauses(ctx); err != nil { // somebody may have raised the limit
 			return nil, err
 		}
 	}
-	if most := s.clauses.Load(); int64(w.clauses) > most {
+	if most := s.server.clauses.Load(); int64(w.clauses) > most {
 		return nil, s.fault(sheaf.ErrUnsupported, "the query becomes %d clauses, the server takes %d: use fewer or longer "+
 			"words, or raise indices.query.bool.max_clause_count", w.clauses, most)
 	}

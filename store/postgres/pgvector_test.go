@@ -19,7 +19,6 @@ import (
 	"sheaf/store"
 	"sheaf/store/postgres"
 	"sheaf/store/storetest"
-	"sheaf/text/analysis"
 )
 
 // TestOpenRefuses: what cannot be opened says why and what to do.
@@ -30,10 +29,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err := s.Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
-	german, err := analysis.New(analysis.Options{Language: "de"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	german := storetest.Analyzer(t, "de")
 	at := func(change func(*url.URL)) string {
 		u, err := url.Parse(o.URL)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"sheaf/store"
 	"sheaf/store/storekit"
-	"sheaf/text/analysis"
+	"sheaf/store/storetest"
 )
 
 // judge is the program of scripts/vespa, which lets Vespa's own classes judge what is
@@ -87,18 +87,10 @@ func (j *judge) accept(t testing.TB, task object, answer any) {
 	}
 }
 
-func english(t testing.TB) *analysis.Analyzer {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 // testOptions are those of the tests: two vector fields of three dimensions and a
 // ranking of two phases.
 func testOptions(t testing.TB) Options {
-	return Options{Options: storekit.Options{URL: "http://127.0.0.1:1", Analyzer: english(t),
+	return Options{Options: storekit.Options{URL: "http://127.0.0.1:1", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}},
 		Schema:  "notes",
 		Ranking: &TwoPhases{Alpha: 0.5, KeywordAlpha: 0.2, Ratio: 0.3, Decay: 0.5, Floor: 0.75, Rerank: 1000}}

@@ -21,6 +21,7 @@ import (
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/embedded"
+	"sheaf/store/storetest"
 	cut "sheaf/text/chunk"
 	parse "sheaf/text/query"
 )
@@ -63,9 +64,10 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: english(t), Vectors: []store.VectorField{
-		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
-		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
+	st, err := embedded.Open(embedded.Options{Dir: t.TempDir(), Analyzer: storetest.Analyzer(t, "en"),
+		Vectors: []store.VectorField{
+			{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
+			{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ import (
 	"sheaf/store"
 	"sheaf/store/storekit"
 	"sheaf/store/storetest"
-	"sheaf/text/analysis"
 )
 
 // recorded answers in the shapes that Vespa answers in. It keeps what it was sent;
@@ -182,10 +181,7 @@ func TestOpen(t *testing.T) {
 		sheaf.ErrUnavailable) {
 		t.Errorf("search after close: %v", err)
 	}
-	german, err := analysis.New(analysis.Options{Language: "de"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	german := storetest.Analyzer(t, "de")
 	fields := func(v ...store.VectorField) func(*Options) {
 		return func(o *Options) { o.Vectors, o.Ranking = v, nil }
 	}

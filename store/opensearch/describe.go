@@ -67,7 +67,7 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 // ourDictionary fails with sheaf.ErrNotFound when there is no dictionary, and with sheaf.ErrInvalid
 // when an index of somebody else has its name.
 func (s *Store) ourDictionary(ctx context.Context) error {
-	name := s.terms()
+	name := s.dictionaryName()
 	d, err := s.describe(ctx, name)
 	if err == nil && !d.isDictionary() {
 		err = s.fault(sheaf.ErrInvalid, "the index %s was not made by this program as its dictionary: name another "+

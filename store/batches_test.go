@@ -32,7 +32,7 @@ func TestPanicTogether(t *testing.T) {
 		func() {
 			defer func() {
 				if said := fmt.Sprint(recover()); !strings.HasPrefix(said, "a bad store\n") ||
-					!strings.Contains(said, "together_test.go") || ended.Load() != 2 {
+					!strings.Contains(said, "batches_test.go") || ended.Load() != 2 {
 					t.Errorf("%s: %d ended, and it says %.200s", what, ended.Load(), said)
 				}
 			}()

@@ -15,9 +15,9 @@ func (s *Store) multiplied() bool {
 	if s.o.Dialect == Elasticsearch {
 		return true
 	}
-	version := s.serverIs.Load()
+	version := s.server.version.Load()
 	if version == 0 {
-		version = s.indexIs.Load() // the server is at least as new
+		version = s.made.version.Load() // the server is at least as new
 	}
 	return version > 0 && version < 300
 }
@@ -26,7 +26,7 @@ func (s *Store) multiplied() bool {
 // returns 1+cos for an index that OpenSearch before 2.19 made, even on a newer server; every other
 // comparison returns (1+cos)/2.
 func (s *Store) cosine(score float64) float64 {
-	version := s.indexIs.Load()
+	version := s.made.version.Load()
 	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
 		return score - 1
 	}
@@ -40,15 +40,15 @@ func (s *Store) askSettings(ctx context.Context) error {
 	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil,
 		&found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		s.shards.Store(unknownShards) // if the user may not ask, the index counts as new
+		s.made.shards.Store(unknownShards) // if the user may not ask, the index counts as new
 		return nil
 	}
 	for _, index := range found {
 		if n, err := strconv.Atoi(index.Settings[made]); err == nil && s.o.Dialect == OpenSearch {
-			s.indexIs.Store(int64(n^1<<27) / 10_000) // this bit separates OpenSearch's versions from Elasticsearch's
+			s.made.version.Store(int64(n^1<<27) / 10_000) // this bit separates OpenSearch's versions from Elasticsearch's
 		}
 		if n, err := strconv.Atoi(index.Settings[shards]); err == nil {
-			s.shards.Store(int64(n))
+			s.made.shards.Store(int64(n))
 		}
 	}
 	return err
@@ -69,9 +69,9 @@ func (s *Store) searching(what string) string {
 
 // severalShards reports whether the index may have more than one shard.
 func (s *Store) severalShards() bool {
-	n := s.shards.Load()
+	n := s.made.shards.Load()
 	return n > 1 || n == unknownShards
 }
 
 // Shards implements [store.Sharded].
-func (s *Store) Shards() int { return int(max(s.shards.Load(), 0)) }
+func (s *Store) Shards() int { return int(max(s.made.shards.Load(), 0)) }

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sheaf"
 )
 
 // agreeing is a random folder, what must be said of it, and where its index lies.
@@ -62,26 +65,9 @@ func (a *agreeing) open() {
 	if err := os.Chmod(a.data, 0o777); err != nil {
 		a.t.Fatal(err)
 	}
-	for _, dir := range []string{a.root, filepath.Dir(a.binary)} {
-		for ; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
-			info, err := os.Stat(dir)
-			if err == nil {
-				err = os.Chmod(dir, info.Mode().Perm()|0o011)
-			}
-			if err != nil {
-				a.t.Fatal(err)
-			}
-		}
+	if err := letIn(a.root, filepath.Dir(a.binary)); err != nil {
+		a.t.Fatal(err)
 	}
-}
-
-func errorsOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fill makes files of every kind in folders of every kind.
@@ -138,7 +124,7 @@ func (a *agreeing) fill(r *rand.Rand) {
 func (a *agreeing) write(path, text string) {
 	a.t.Helper()
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
 		a.t.Fatal(err)
 	}
 	if len(path)%3 > 0 {
@@ -162,7 +148,7 @@ func (a *agreeing) hide(path, said, why string) {
 
 func (a *agreeing) link(path, to string) {
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), os.Symlink(to, full)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.Symlink(to, full)); err != nil {
 		a.t.Fatal(err)
 	}
 	a.skipped[path] = "symbolic link"
@@ -170,7 +156,7 @@ func (a *agreeing) link(path, to string) {
 
 func (a *agreeing) special(path string) {
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errorsOf(os.MkdirAll(filepath.Dir(full), 0o755), syscall.Mkfifo(full, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), syscall.Mkfifo(full, 0o644)); err != nil {
 		a.t.Fatal(err)
 	}
 	a.skipped[path] = "not a regular file"
@@ -229,7 +215,7 @@ func (a *agreeing) compare(when string) {
 		bytes += d.Bytes
 	}
 	for line := range strings.Lines(chunks) {
-		var c chunkJSON
+		var c struct{ Doc sheaf.ID }
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			a.t.Fatal(err)
 		}

@@ -17,10 +17,7 @@ import (
 // NAME. A vector counts words by hash; "automobile" counts as "car", so that
 // meaning can be told from words. A request for the model "broken" fails, and one
 // below NAME/busy is refused for now, with the number of such requests.
-func embedder(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: embedder NAME")
-	}
+func embedder(ts *testscript.TestScript, args []string) {
 	var refused atomic.Int64
 	routes := http.NewServeMux()
 	routes.HandleFunc("/", embeddings)

@@ -19,25 +19,12 @@ import (
 // with JSON arguments, and prints the text of the answer, after "error: " when it
 // is one. A FILE is saved in the folder after a first call, and the tool is called
 // until it says something else, at most ten seconds.
-func callTool(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 || len(args) > 4 {
-		ts.Fatalf("usage: tool FOLDER NAME ARGUMENTS [FILE]")
-	}
+func callTool(ts *testscript.TestScript, args []string) {
 	var arguments map[string]any
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))
-	var environment []string
-	for _, name := range []string{"PATH", "HOME", "SHEAF_DATA_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME",
-		"XDG_CACHE_HOME", "TMPDIR", "SystemRoot"} {
-		environment = append(environment, name+"="+ts.Getenv(name))
-	}
-	program := ""
-	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if found, _ := filepath.Glob(filepath.Join(dir, "sheaf*")); len(found) > 0 {
-			program = found[0]
-			break
-		}
-	}
-	c, err := client.NewStdioMCPClient(program, environment, "mcp", "--in", ts.MkAbs(args[0]))
+	program, err := lookPath(ts, "sheaf")
+	ts.Check(err)
+	c, err := client.NewStdioMCPClient(program, environment(ts), "mcp", "--in", ts.MkAbs(args[0]))
 	ts.Check(err)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -245,14 +245,7 @@ func damageFiles(t *testing.T, pattern string) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := len(content) / 3; i < 2*len(content)/3; i++ {
-			content[i] ^= 0xFF
-		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
+		if err := spoil(file); err != nil {
 			t.Fatal(err)
 		}
 	}

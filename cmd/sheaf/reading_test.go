@@ -28,16 +28,8 @@ import (
 
 // misread runs "misread INDEX VERSION": it makes an index, which a pattern names, look as though
 // a program had made it that reads documents in the way VERSION, 0 for one that did not say.
-func misread(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: misread INDEX VERSION")
-	}
-	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	if len(dirs) != 1 {
-		ts.Fatalf("%q are the folders of %d indexes", args[0], len(dirs))
-	}
-	ts.Check(readAsBy(dirs[0], args[1]))
+func misread(ts *testscript.TestScript, args []string) {
+	ts.Check(readAsBy(folder(ts, args[0]), args[1]))
 }
 
 // readAsBy does so: all titles are others, and the documents are filed under other names.

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -36,14 +35,9 @@ func lookPath(ts *testscript.TestScript, name string) (string, error) {
 	return "", fmt.Errorf("no program %s", name)
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // words runs "words FILE BYTES": it makes a text of words without sense, an hour
 // old, always the same.
-func words(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: words FILE BYTES")
-	}
+func words(ts *testscript.TestScript, args []string) {
 	size, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -51,17 +45,11 @@ func words(ts *testscript.TestScript, neg bool, args []string) {
 	for b.Len() < size {
 		fmt.Fprintf(&b, "%s%c", strconv.FormatUint(r.Uint64N(1<<36), 36), " \n"[r.IntN(2)])
 	}
-	path := ts.MkAbs(args[0])
-	ts.Check(os.WriteFile(path, []byte(b.String()), 0o644))
-	past := time.Now().Add(-time.Hour)
-	ts.Check(os.Chtimes(path, past, past))
+	writeOld(ts, args[0], []byte(b.String()))
 }
 
 // copies runs "copies FROM N TO": it makes a file of N times another.
-func copies(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: copies FROM N TO")
-	}
+func copies(ts *testscript.TestScript, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Repeat(ts.ReadFile(args[0]), n)), 0o644))
@@ -69,23 +57,16 @@ func copies(ts *testscript.TestScript, neg bool, args []string) {
 
 // give runs "give INDEX TREE PATH TEXT": it puts a document that has no file into
 // an index.
-func give(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 4 {
-		ts.Fatalf("usage: give INDEX TREE PATH TEXT")
-	}
-	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	if len(dirs) != 1 {
-		ts.Fatalf("%q are the folders of %d indexes", args[0], len(dirs))
-	}
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dirs[0]), catalog.Options{})
+func give(ts *testscript.TestScript, args []string) {
+	index := folder(ts, args[0])
+	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
 	ts.Check(err)
 	defer c.Close()
 	v := c.View()
 	defer v.Close()
 	a, err := analysis.Parse(v.Settings().Analyzer)
 	ts.Check(err)
-	b, err := embedded.Open(embedded.Options{Dir: location.EngineDir(dirs[0]), Analyzer: a})
+	b, err := embedded.Open(embedded.Options{Dir: location.EngineDir(index), Analyzer: a})
 	ts.Check(err)
 	defer b.Close()
 	o := ingest.Options{Catalog: c, Backend: b, Settings: func(*catalog.Settings) {}} // however it was made
@@ -95,18 +76,10 @@ func give(ts *testscript.TestScript, neg bool, args []string) {
 
 // scratch runs "scratch OFFSET PATTERN": it flips one byte of each file that
 // matches. At least one must.
-func scratch(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: scratch OFFSET PATTERN")
-	}
+func scratch(ts *testscript.TestScript, args []string) {
 	at, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	files, err := filepath.Glob(ts.MkAbs(args[1]))
-	ts.Check(err)
-	if len(files) == 0 {
-		ts.Fatalf("nothing matches %q", args[1])
-	}
-	for _, file := range files {
+	for _, file := range matching(ts, args[1]) {
 		data, err := os.ReadFile(file)
 		ts.Check(err)
 		data[at] ^= 1
@@ -119,17 +92,11 @@ var formatMember = regexp.MustCompile(`"format":\d+`)
 // reformat runs "reformat container|content PATTERN...": it makes the files that
 // match look as though another version had written them: in another container,
 // or with other content. At least one file must match.
-func reformat(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 || args[0] != "container" && args[0] != "content" {
-		ts.Fatalf("usage: reformat container|content PATTERN...")
-	}
-	content, found := args[0] == "content", 0
+func reformat(ts *testscript.TestScript, args []string) {
+	content := args[0] == "content"
 	castagnoli, le := crc32.MakeTable(crc32.Castagnoli), endian.LittleEndian
 	for _, pattern := range args[1:] {
-		files, err := filepath.Glob(ts.MkAbs(pattern))
-		ts.Check(err)
-		for _, file := range files {
-			found++
+		for _, file := range matching(ts, pattern) {
 			data, err := os.ReadFile(file)
 			ts.Check(err)
 			switch {
@@ -157,23 +124,14 @@ func reformat(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(os.WriteFile(file, data, 0o600))
 		}
 	}
-	if found == 0 {
-		ts.Fatalf("nothing matches %q", args[1:])
-	}
 }
 
 // writeUTF16 runs "utf16 FILE SOURCE": it writes a text in UTF-16 with a byte
 // order mark, an hour old.
-func writeUTF16(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: utf16 FILE SOURCE")
-	}
+func writeUTF16(ts *testscript.TestScript, args []string) {
 	content := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(ts.ReadFile(args[1]))) {
 		content = endian.LittleEndian.AppendUint16(content, unit)
 	}
-	path := ts.MkAbs(args[0])
-	ts.Check(os.WriteFile(path, content, 0o644))
-	past := time.Now().Add(-time.Hour)
-	ts.Check(os.Chtimes(path, past, past))
+	writeOld(ts, args[0], content)
 }

@@ -22,27 +22,76 @@ import (
 
 // scriptCommands are the commands that scripts have beyond the usual ones.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"exit":         expectExit,
-	"binary":       writeBinary,
-	"utf16":        writeUTF16,
-	"damage":       damage,
-	"remodel":      remodel,
-	"gone":         gone,
-	"until":        until,
-	"flips":        flips,
-	"killed":       killed,
-	"embedder":     embedder,
-	"rawname":      rawName,
-	"tool":         callTool,
-	"unprivileged": unprivileged,
-	"reformat":     reformat,
-	"misread":      misread,
-	"words":        words,
-	"copies":       copies,
-	"give":         give,
-	"scratch":      scratch,
-	"tmpfs":        tmpfs,
+	"exit":         scriptCommand("exit STATUS PROGRAM ARGUMENTS...", 2, 99, expectExit),
+	"binary":       scriptCommand("binary FILE", 1, 1, writeBinary),
+	"utf16":        scriptCommand("utf16 FILE SOURCE", 2, 2, writeUTF16),
+	"damage":       scriptCommand("damage PATTERN...", 1, 99, damage),
+	"remodel":      scriptCommand("remodel PATTERN NAME", 2, 2, remodel),
+	"gone":         scriptCommand("gone PATTERN", 1, 1, gone),
+	"until":        scriptCommand("until PROGRAM ARGUMENTS...", 1, 99, until),
+	"flips":        scriptCommand("flips FOLDER PROGRAM ARGUMENTS...", 2, 99, flips),
+	"killed":       scriptCommand("killed TIMES PROGRAM ARGUMENTS...", 2, 99, killed),
+	"embedder":     scriptCommand("embedder NAME", 1, 1, embedder),
+	"rawname":      scriptCommand("rawname FILE NAME", 2, 2, rawName),
+	"tool":         scriptCommand("tool FOLDER NAME ARGUMENTS [FILE]", 3, 4, callTool),
+	"unprivileged": scriptCommand("unprivileged STATUS PROGRAM ARGUMENTS...", 2, 99, unprivileged),
+	"reformat":     scriptCommand("reformat container|content PATTERN...", 2, 99, reformat),
+	"misread":      scriptCommand("misread INDEX VERSION", 2, 2, misread),
+	"words":        scriptCommand("words FILE BYTES", 2, 2, words),
+	"copies":       scriptCommand("copies FROM N TO", 3, 3, copies),
+	"give":         scriptCommand("give INDEX TREE PATH TEXT", 4, 4, give),
+	"scratch":      scriptCommand("scratch OFFSET PATTERN", 2, 2, scratch),
+	"tmpfs":        scriptCommand("tmpfs FOLDER SIZE", 2, 2, tmpfs),
 	"vanish":       vanish,
+}
+
+// scriptCommand makes a command of scripts, with the least and the most arguments that it takes.
+func scriptCommand(usage string, least, most int,
+	run func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < least || len(args) > most {
+			ts.Fatalf("usage: %s", usage)
+		}
+		run(ts, args)
+	}
+}
+
+// matching are the files that match a pattern, at least one.
+func matching(ts *testscript.TestScript, pattern string) []string {
+	files, err := filepath.Glob(ts.MkAbs(pattern))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("nothing matches %q", pattern)
+	}
+	return files
+}
+
+// folder is the one folder that matches a pattern.
+func folder(ts *testscript.TestScript, pattern string) string {
+	dirs := matching(ts, pattern)
+	if len(dirs) != 1 {
+		ts.Fatalf("%q matches %q, want one folder", pattern, dirs)
+	}
+	return dirs[0]
+}
+
+// writeOld writes a file that is an hour old. The next run looks again at files of this moment.
+func writeOld(ts *testscript.TestScript, name string, content []byte) {
+	path, past := ts.MkAbs(name), time.Now().Add(-time.Hour)
+	ts.Check(os.WriteFile(path, content, 0o644))
+	ts.Check(os.Chtimes(path, past, past))
+}
+
+// spoil inverts every byte in the middle third of a file.
+func spoil(file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	for i := len(content) / 3; i < 2*len(content)/3; i++ {
+		content[i] ^= 0xFF
+	}
+	return os.WriteFile(file, content, 0o600)
 }
 
 // vanish runs "vanish URL": it removes what a server has there; with "!" there must be nothing.
@@ -77,10 +126,7 @@ func vanish(ts *testscript.TestScript, neg bool, args []string) {
 // file below the folder and runs the program, which must end with status 0 and
 // the output it has with the folder as it is; and so on for bytes spread over
 // every file.
-func flips(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: flips FOLDER PROGRAM ARGUMENTS...")
-	}
+func flips(ts *testscript.TestScript, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(ts.Exec(args[1], args[2:]...))
 	want := ts.ReadFile("stdout")
@@ -116,40 +162,19 @@ func flips(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
-// damage runs "damage PATTERN...": it turns every byte in the middle third of
-// the files that match around. At least one file must match.
-func damage(ts *testscript.TestScript, neg bool, args []string) {
-	found := 0
+// damage runs "damage PATTERN...": it inverts every byte in the middle third of the files that match.
+func damage(ts *testscript.TestScript, args []string) {
 	for _, pattern := range args {
-		files, err := filepath.Glob(ts.MkAbs(pattern))
-		ts.Check(err)
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			ts.Check(err)
-			for i := len(content) / 3; i < 2*len(content)/3; i++ {
-				content[i] ^= 0xFF
-			}
-			ts.Check(os.WriteFile(file, content, 0o600))
-			found++
+		for _, file := range matching(ts, pattern) {
+			ts.Check(spoil(file))
 		}
-	}
-	if neg || found == 0 {
-		ts.Fatalf("nothing to damage matches %q", args)
 	}
 }
 
 // remodel runs "remodel PATTERN NAME": the catalog that matches says that its index was
 // made with a model of that name.
-func remodel(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: remodel PATTERN NAME")
-	}
-	dirs, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	if len(dirs) != 1 {
-		ts.Fatalf("%q matches %q, want one folder", args[0], dirs)
-	}
-	c, err := catalog.Open(vfs.Disk{}, dirs[0], catalog.Options{})
+func remodel(ts *testscript.TestScript, args []string) {
+	c, err := catalog.Open(vfs.Disk{}, folder(ts, args[0]), catalog.Options{})
 	ts.Check(err)
 	view := c.View()
 	settings := view.Settings()
@@ -159,28 +184,16 @@ func remodel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.Close())
 }
 
-// gone runs "gone PATTERN": it removes the files and folders that match, at least
-// one.
-func gone(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: gone PATTERN")
-	}
-	files, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	for _, file := range files {
+// gone runs "gone PATTERN": it removes the files and folders that match.
+func gone(ts *testscript.TestScript, args []string) {
+	for _, file := range matching(ts, args[0]) {
 		ts.Check(os.RemoveAll(file))
-	}
-	if len(files) == 0 {
-		ts.Fatalf("nothing matches %q", args[0])
 	}
 }
 
 // until runs "until PROGRAM ARGUMENTS...": it repeats the program until it ends
 // with status 0, for at most 20 seconds.
-func until(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 {
-		ts.Fatalf("usage: until PROGRAM ARGUMENTS...")
-	}
+func until(ts *testscript.TestScript, args []string) {
 	var err error
 	for range 200 {
 		if err = ts.Exec(args[0], args[1:]...); err == nil {
@@ -191,24 +204,14 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("still fails: %v", err)
 }
 
-// writeBinary runs "binary FILE": it makes a file that is no text, an hour
-// old: files of this moment are looked at again by the next run.
-func writeBinary(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: binary FILE")
-	}
-	path := ts.MkAbs(args[0])
-	ts.Check(os.WriteFile(path, []byte("\x7fELF\x00\x01\x02\x00"), 0o644))
-	past := time.Now().Add(-time.Hour)
-	ts.Check(os.Chtimes(path, past, past))
+// writeBinary runs "binary FILE": it makes a file that is no text.
+func writeBinary(ts *testscript.TestScript, args []string) {
+	writeOld(ts, args[0], []byte("\x7fELF\x00\x01\x02\x00"))
 }
 
 // expectExit runs "exit STATUS PROGRAM ARGUMENTS...": the program must end
 // with exactly this status.
-func expectExit(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exit STATUS PROGRAM ARGUMENTS...")
-	}
+func expectExit(ts *testscript.TestScript, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
@@ -225,10 +228,7 @@ func expectExit(ts *testscript.TestScript, neg bool, args []string) {
 
 // rawName runs "rawname FILE NAME": it copies a file beside itself under a name
 // that is a quoted Go string, such as "b\xff.md".
-func rawName(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: rawname FILE NAME")
-	}
+func rawName(ts *testscript.TestScript, args []string) {
 	name, err := strconv.Unquote(args[1])
 	ts.Check(err)
 	file := ts.MkAbs(args[0])
@@ -240,10 +240,7 @@ func rawName(ts *testscript.TestScript, neg bool, args []string) {
 // killed runs "killed TIMES PROGRAM ARGUMENTS...": it starts the program that
 // often and kills it, each time a little later; a thousand times when
 // SHEAF_TEST_LONG is set.
-func killed(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: killed TIMES PROGRAM ARGUMENTS...")
-	}
+func killed(ts *testscript.TestScript, args []string) {
 	times, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	path, err := exec.LookPath(args[1])
@@ -265,7 +262,7 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 // environment is what programs of a script see.
 func environment(ts *testscript.TestScript) (env []string) {
 	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-		"SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE"} {
+		"SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE", "SystemRoot"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,30 +25,32 @@ func asNobody(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
+// letIn lets every user enter folders of root and the temporary folders above them.
+func letIn(dirs ...string) error {
+	for _, dir := range dirs {
+		for ; os.Geteuid() == 0 && strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
+			info, err := os.Stat(dir)
+			if err == nil {
+				err = os.Chmod(dir, info.Mode().Perm()|0o011)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // canBeNobody reports whether a program can be run without the powers of root.
 var canBeNobody = sync.OnceValue(func() bool { return asNobody(exec.Command("true")).Run() == nil })
 
 // unprivileged runs "unprivileged STATUS PROGRAM ARGUMENTS...": the program,
 // without the powers of root, must end with this status. What it writes is shown
 // in $WORK/out and $WORK/err.
-func unprivileged(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: unprivileged STATUS PROGRAM ARGUMENTS...")
-	}
+func unprivileged(ts *testscript.TestScript, args []string) {
 	path, err := lookPath(ts, args[1])
 	ts.Check(err)
-	if os.Geteuid() == 0 {
-		// The folders of the script and of the program belong to root alone.
-		for _, dir := range []string{ts.Getenv("WORK"), filepath.Dir(path)} {
-			for ; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
-				info, err := os.Stat(dir)
-				ts.Check(err)
-				if dir != ts.Getenv("WORK") {
-					ts.Check(os.Chmod(dir, info.Mode().Perm()|0o011))
-				}
-			}
-		}
-	}
+	ts.Check(letIn(filepath.Dir(ts.Getenv("WORK")), filepath.Dir(path)))
 	cmd := asNobody(exec.Command(path, args[2:]...))
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var stdout, stderr bytes.Buffer
@@ -56,7 +59,7 @@ func unprivileged(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("out"), stdout.Bytes(), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("err"), stderr.Bytes(), 0o600))
 	ts.Logf("%s%s", stdout.String(), stderr.String())
-	if cmd.ProcessState == nil || strings.TrimSpace(args[0]) != itoa(cmd.ProcessState.ExitCode()) {
+	if cmd.ProcessState == nil || strings.TrimSpace(args[0]) != strconv.Itoa(cmd.ProcessState.ExitCode()) {
 		ts.Fatalf("it ended with %v, not with status %s", cmd.ProcessState, args[0])
 	}
 }
@@ -74,10 +77,7 @@ var canMount = sync.OnceValue(func() bool {
 
 // tmpfs runs "tmpfs FOLDER SIZE": it mounts a file system of that size on the
 // folder, for the rest of the script.
-func tmpfs(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: tmpfs FOLDER SIZE")
-	}
+func tmpfs(ts *testscript.TestScript, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))
 	ts.Check(exec.Command("mount", "-t", "tmpfs", "-o", "size="+args[1], "none", dir).Run())

@@ -119,14 +119,10 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, wording.Plural(out.Documents, "document", "documents"),
 			wording.Plural(out.Chunks, "chunk", "chunks"), wording.Plural(len(out.Faults), "fault", "faults"))
 	}
-	if out.Stopped != "" {
-		fmt.Fprintln(a.stdout, out.Stopped)
-	}
-	if out.Outdated != "" {
-		fmt.Fprintln(a.stdout, out.Outdated)
-	}
-	if out.Foreign != "" {
-		fmt.Fprintln(a.stdout, out.Foreign)
+	for _, text := range []string{out.Stopped, out.Outdated, out.Foreign} {
+		if text != "" {
+			fmt.Fprintln(a.stdout, text)
+		}
 	}
 	if done != nil && done.Repaired {
 		fmt.Fprintln(a.stdout, "repaired")

@@ -201,11 +201,8 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	if err != nil {
 		return err
 	}
-	in, err := a.evalIndexing(cmd.Context(), evalOptions{})
+	in, err := a.embeddedIndexing(cmd.Context(), evalOptions{})
 	if err != nil {
-		return err
-	}
-	if in.Store, err = evalStore(a.config, "embedded"); err != nil {
 		return err
 	}
 	var all []*eval.Collection

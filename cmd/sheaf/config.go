@@ -80,25 +80,23 @@ func (a *app) configShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				result := struct {
-					Schema   string        `json:"schema"`
-					Settings []settingJSON `json:"settings"`
-					Notices  []string      `json:"notices"`
-				}{Schema: "sheaf.config/1", Notices: orEmpty(c.Notices)}
-				for i := range config.Keys() {
-					result.Settings = append(result.Settings, settingOf(c, &config.Keys()[i]))
-				}
-				return a.printJSON(result)
-			}
 			var rows [][]string
+			var settings []settingJSON
 			for i := range config.Keys() {
 				k := &config.Keys()[i]
+				settings = append(settings, settingOf(c, k))
 				row := []string{k.Name, wording.Clean(k.Format(&c.Values))}
 				if origin {
 					row = append(row, a.out.Paint(terminal.Dim, c.Origin(k.Name).String()))
 				}
 				rows = append(rows, row)
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Schema   string        `json:"schema"`
+					Settings []settingJSON `json:"settings"`
+					Notices  []string      `json:"notices"`
+				}{"sheaf.config/1", settings, orEmpty(c.Notices)})
 			}
 			a.printTable(rows)
 			return nil

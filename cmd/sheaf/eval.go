@@ -286,6 +286,15 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 // twice is the error for two columns of one name.
 func twice(name string) error { return sheaf.Invalidf("the column %q is there twice", name) }
 
+// embeddedIndexing returns how to index data sets in the engine.
+func (a *app) embeddedIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
+	in, err := a.evalIndexing(ctx, o)
+	if err == nil {
+		in.Store, err = evalStore(a.config, "embedded")
+	}
+	return in, err
+}
+
 // openCollection indexes a data set, with a progress line.
 func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in eval.Indexing) (*eval.Collection, error) {
 	progress := terminal.NewProgress(a.err, "indexing "+d.Name)
@@ -397,13 +406,13 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 		}
 		columns := []eval.Column{{Name: name, Profile: p}}
 		for _, param := range params {
-			key, values, ok := strings.Cut(param, "=")
-			if !ok || key == "" || values == "" {
-				return nil, sheaf.Invalidf("--param %q: want NAME=VALUE,VALUE", param)
+			key, values, err := cutParam(param)
+			if err != nil {
+				return nil, err
 			}
 			var next []eval.Column
 			for _, c := range columns {
-				for value := range strings.SplitSeq(values, ",") {
+				for _, value := range values {
 					set, err := parseSet([]string{key + "=" + value}, p)
 					if err != nil {
 						return nil, err
@@ -422,6 +431,15 @@ func columnsOf(profiles, params []string) ([]eval.Column, error) {
 		}
 	}
 	return out, nil
+}
+
+// cutParam reads a parameter with its values from --param.
+func cutParam(param string) (name string, values []string, err error) {
+	name, list, ok := strings.Cut(param, "=")
+	if !ok || name == "" || list == "" {
+		return "", nil, sheaf.Invalidf("--param %q: want NAME=VALUE,VALUE", param)
+	}
+	return name, strings.Split(list, ","), nil
 }
 
 // evalIndexing returns how to index data sets: as the settings say for a folder.

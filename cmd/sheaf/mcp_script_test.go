@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// newAssistant starts sheaf mcp as an assistant does.
+func newAssistant(ctx context.Context, program string, env []string, args ...string) (*client.Client, error) {
+	c, err := client.NewStdioMCPClient(program, env, append([]string{"mcp"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	start := mcp.InitializeRequest{}
+	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	start.Params.ClientInfo = mcp.Implementation{Name: "test", Version: "1"}
+	if _, err := c.Initialize(ctx, start); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
 // callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an
 // assistant does, with a client by other hands than the server, calls a tool
 // with JSON arguments, and prints the text of the answer, after "error: " when it
@@ -24,16 +40,11 @@ func callTool(ts *testscript.TestScript, args []string) {
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))
 	program, err := lookPath(ts, "sheaf")
 	ts.Check(err)
-	c, err := client.NewStdioMCPClient(program, environment(ts), "mcp", "--in", ts.MkAbs(args[0]))
-	ts.Check(err)
-	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	start := mcp.InitializeRequest{}
-	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
-	start.Params.ClientInfo = mcp.Implementation{Name: "script", Version: "1"}
-	_, err = c.Initialize(ctx, start)
+	c, err := newAssistant(ctx, program, environment(ts), "--in", ts.MkAbs(args[0]))
 	ts.Check(err)
+	defer c.Close()
 	ask := mcp.CallToolRequest{}
 	ask.Params.Name, ask.Params.Arguments = args[1], arguments
 	call := func() string {

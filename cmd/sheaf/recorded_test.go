@@ -531,17 +531,11 @@ func (r *recorder) assistant(ctx context.Context) *client.Client {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	c, err := client.NewStdioMCPClient(program, r.env, "mcp", "--in", filepath.Join(r.work, "notes"))
+	c, err := newAssistant(ctx, program, r.env, "--in", filepath.Join(r.work, "notes"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = c.Close() })
-	start := mcp.InitializeRequest{}
-	start.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
-	start.Params.ClientInfo = mcp.Implementation{Name: "recorder", Version: "1"}
-	if _, err := c.Initialize(ctx, start); err != nil {
-		r.t.Fatal(err)
-	}
 	return c
 }
 

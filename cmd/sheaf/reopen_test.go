@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"sheaf/collection/location"
@@ -56,18 +55,12 @@ func TestMCPReopens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.NewStdioMCPClient(binary, os.Environ(), "mcp", "--in", n.folder, "--index", n.index)
+	ctx := t.Context()
+	c, err := newAssistant(ctx, binary, os.Environ(), "--in", n.folder, "--index", n.index)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx := t.Context()
-	start := mcp.InitializeRequest{}
-	start.Params.ProtocolVersion, start.Params.ClientInfo = mcp.LATEST_PROTOCOL_VERSION,
-		mcp.Implementation{Name: "test", Version: "1"}
-	if _, err := c.Initialize(ctx, start); err != nil {
-		t.Fatal(err)
-	}
 	found := func(word, name string) {
 		t.Helper()
 		ask := mcp.CallToolRequest{}

@@ -384,36 +384,32 @@ func (o *serviceOptions) alternative() string {
 
 // systemdUnit is the unit file of the service.
 func systemdUnit(program string, args []string, o *serviceOptions, env map[string]string) string {
-	var b strings.Builder
-	line := func(texts ...string) { b.WriteString(strings.Join(texts, "") + "\n") }
-	line("[Unit]")
-	line("Description=Sheaf, a search engine for documents")
+	after, settings, target := "", "", "default.target"
 	if o.system {
-		line("After=network-online.target")
-		line("Wants=network-online.target")
+		after, target = "After=network-online.target\nWants=network-online.target\n", "multi-user.target"
 	}
-	line("\n[Service]")
-	command := []string{systemdQuoted(program)}
-	for _, arg := range args {
-		command = append(command, strings.ReplaceAll(systemdQuoted(arg), "$", "$$"))
-	}
-	line("ExecStart=", strings.Join(command, " "))
 	if o.user != "" {
-		line("User=", systemdSpecifiers.Replace(o.user))
+		settings = "User=" + systemdSpecifiers.Replace(o.user) + "\n"
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		line("Environment=", systemdQuoted(name+"="+env[name]))
+		settings += "Environment=" + systemdQuoted(name+"="+env[name]) + "\n"
 	}
-	line("Restart=on-failure")
-	line("RestartSec=5")
-	line("NoNewPrivileges=true")
-	line("\n[Install]")
-	if o.system {
-		line("WantedBy=multi-user.target")
-	} else {
-		line("WantedBy=default.target")
+	command := systemdQuoted(program)
+	for _, arg := range args {
+		command += " " + strings.ReplaceAll(systemdQuoted(arg), "$", "$$")
 	}
-	return b.String()
+	return fmt.Sprintf(`[Unit]
+Description=Sheaf, a search engine for documents
+%s
+[Service]
+ExecStart=%s
+%sRestart=on-failure
+RestartSec=5
+NoNewPrivileges=true
+
+[Install]
+WantedBy=%s
+`, after, command, settings, target)
 }
 
 // systemdSpecifiers keeps systemd from reading specifiers, and the service library from reading

@@ -142,16 +142,13 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	if len(measures) != 1 {
 		return sheaf.Invalidf("--metric %q: must be one measure, and there are %d", o.measure, len(measures))
 	}
-	eo := evalOptions{split: o.split, stores: []string{"embedded"}}
+	eo := evalOptions{split: o.split}
 	d, err := readDataset(o.dataset, eo)
 	if err != nil {
 		return err
 	}
-	in, err := a.evalIndexing(cmd.Context(), eo)
+	in, err := a.embeddedIndexing(cmd.Context(), eo)
 	if err != nil {
-		return err
-	}
-	if in.Store, err = evalStore(a.config, "embedded"); err != nil {
 		return err
 	}
 	c, err := a.openCollection(cmd.Context(), d, in)
@@ -294,11 +291,10 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
-		name, values, ok := strings.Cut(text, "=")
-		if !ok || name == "" || values == "" {
-			return nil, sheaf.Invalidf("--param %q: want NAME=VALUE,VALUE", text)
+		name, list, err := cutParam(text)
+		if err != nil {
+			return nil, err
 		}
-		list := strings.Split(values, ",")
 		for _, v := range list {
 			if _, err := parseSet([]string{name + "=" + v}, p); err != nil {
 				return nil, err

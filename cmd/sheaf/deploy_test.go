@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,25 +30,9 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(content, &dashboard); err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# House\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	address := serving(t, folder, t.TempDir())
-	page := func(path string) string {
-		resp, err := http.Get(address + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s: %v: %s", path, resp.Status, err, body)
-		}
-		return string(body)
-	}
-	page("/v1/search?query=house")
-	metrics := page("/metrics")
+	address := newNotes(t).serve(t)
+	page(t, address+"/v1/search?query=apples")
+	metrics := page(t, address+"/metrics")
 	name := regexp.MustCompile(`\bsheaf_\w+`)
 	label := regexp.MustCompile(`by \(([^)]+)\)|\{\{(\w+)\}\}`)
 	found := 0

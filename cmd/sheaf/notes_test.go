@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -73,4 +74,19 @@ func found(t *testing.T, address, word, name string) {
 func ready(t *testing.T, address string) {
 	t.Helper()
 	waitFor(t, address+"/readyz", func(status int, _ string) bool { return status == http.StatusOK })
+}
+
+// page returns what a server answers at an address.
+func page(t *testing.T, address string) string {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %v: %s", address, res.Status, err, body)
+	}
+	return string(body)
 }

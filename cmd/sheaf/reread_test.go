@@ -133,15 +133,7 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 		t.Helper()
 		all := ""
 		for _, id := range []string{"api:text.md", "api:cut.md"} {
-			res, err := http.Get(c.address + "/v1/documents/" + id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(res.Body)
-			if err = errors.Join(err, res.Body.Close()); err != nil || res.StatusCode != http.StatusOK {
-				t.Fatalf("%s: %d %s, %v", id, res.StatusCode, body, err)
-			}
-			all += string(body)
+			all += page(t, c.address+"/v1/documents/"+id)
 		}
 		return all
 	}

@@ -70,10 +70,7 @@ func servingAloud(t *testing.T, folder, index string, args ...string) (address, 
 // TestServeSaysThatNothingIsIndexed: a server that looks for no files, of a folder that nobody
 // indexed, says why it finds nothing.
 func TestServeSaysThatNothingIsIndexed(t *testing.T) {
-	folder, index := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "git.md"), []byte("# Undo a commit\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	n := newNotes(t)
 	told := func(aloud string) bool {
 		text, err := os.ReadFile(aloud)
 		if err != nil {
@@ -81,13 +78,13 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 		}
 		return strings.Contains(string(text), "nothing is indexed")
 	}
-	address, aloud := servingAloud(t, folder, index, "--no-watch")
+	address, aloud := servingAloud(t, n.folder, n.index, "--no-watch")
 	if !told(aloud) {
 		t.Error("it does not say that nothing is indexed")
 	}
-	notes{folder: folder, index: index}.run(t, "index")
-	found(t, address, "undo", "git.md")
-	if _, aloud := servingAloud(t, folder, index, "--no-watch"); told(aloud) {
+	n.run(t, "index")
+	found(t, address, "apples", "a.md")
+	if _, aloud := servingAloud(t, n.folder, n.index, "--no-watch"); told(aloud) {
 		t.Error("it says that nothing is indexed of what is")
 	}
 }
@@ -97,14 +94,8 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 func TestServeSaysWhatItServes(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()
 	part := filepath.Join(folder, "part")
-	if err := os.Mkdir(part, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"a.md", "part/b.md"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("apples\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeNote(t, folder, "a.md", "apples\n")
+	writeNote(t, part, "b.md", "apples\n")
 	notes{folder: folder, index: index}.run(t, "index")
 	for in, want := range map[string]bool{folder: false, part: true} {
 		_, aloud := servingAloud(t, in, index)
@@ -155,12 +146,7 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 // folder, whose tree is api, as any other.
 func TestServeAFolderCalledAPI(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "api")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "a.md"), []byte("# A\n\napples\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeNote(t, folder, "a.md", "# A\n\napples\n")
 	address := serving(t, folder, t.TempDir())
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
 		return strings.Contains(body, `"api-2:a.md`)

@@ -105,10 +105,8 @@ func TestKeepsWhatIsThere(t *testing.T) {
 	} {
 		a := find(t, places(t), name)
 		if before != "" {
-			if err := os.MkdirAll(filepath.Dir(a.File), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(a.File, []byte(before), 0o640); err != nil {
+			put(t, a.File, before)
+			if err := os.Chmod(a.File, 0o640); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -371,25 +369,17 @@ func TestLinks(t *testing.T) {
 // What somebody else writes while a person is asked is not lost.
 func TestChangedMeanwhile(t *testing.T) {
 	for name, before := range map[string]string{"a file": `{"mcpServers": {}}`, "none": ""} {
-		home := t.TempDir()
-		file := filepath.Join(home, ".cursor", "mcp.json")
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		cursor := find(t, places(t), "cursor")
+		file := cursor.File
 		if before != "" {
-			if err := os.WriteFile(file, []byte(before), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			put(t, file, before)
 		}
-		cursor := find(t, assistant.Places{Home: home}, "cursor")
 		change, err := cursor.Add(server)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
-		if err := os.WriteFile(file, []byte(theirs), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		put(t, file, theirs)
 		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "changed meanwhile") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -427,10 +417,7 @@ func TestHidesSecrets(t *testing.T) {
 			"}\n\n[mcp_servers.sheaf.http_headers]\nA = \"\"\"\ns3cret\"\"\"\n",
 	} {
 		a := find(t, places(t), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(a.File), 0o755),
-			os.WriteFile(a.File, []byte(before), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		put(t, a.File, before)
 		add, err := a.Add(server)
 		if err != nil {
 			t.Fatal(err)

@@ -175,11 +175,7 @@ func TestOwnAuthority(t *testing.T) {
 				"no password":       {Secrets{CAFile: cert}, sheaf.ErrInvalid, "check user and password"},
 				"another authority": {Secrets{Key: password, CAFile: other}, sheaf.ErrUnavailable, "store_ca_file"},
 			} {
-				target, err := Parse(at, "x", c.secrets)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = target.Open(t.Context(), analyzer, nil, store.Make)
+				_, err := opened(t, at, c.secrets)
 				text := fmt.Sprint(err)
 				if !errors.Is(err, c.category) || !strings.Contains(text, name) || !strings.Contains(text, c.says) ||
 					strings.Contains(text, password) {
@@ -192,11 +188,7 @@ func TestOwnAuthority(t *testing.T) {
 				ways = append(ways, at+"&sslmode=verify-ca")
 			}
 			for _, at := range ways {
-				target, err := Parse(at, "x", Secrets{Key: password, CAFile: other})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = target.Open(t.Context(), analyzer, nil, store.Make)
+				target, err := opened(t, at, Secrets{Key: password, CAFile: other})
 				for _, f := range target.Examine(t.Context(), analyzer, nil) {
 					if f.Err != nil && !strings.Contains(fmt.Sprint(f.Err), "store_ca_file") {
 						err = f.Err
@@ -208,6 +200,17 @@ func TestOwnAuthority(t *testing.T) {
 			}
 		})
 	}
+}
+
+// opened opens the store of an address that is right. It returns the error of that.
+func opened(t *testing.T, address string, secrets Secrets) (*Target, error) {
+	t.Helper()
+	target, err := Parse(address, "x", secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+	return target, err
 }
 
 // use writes to a store and finds it there again.
@@ -242,13 +245,8 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 		"elasticsearch://127.0.0.1:1/x?auth=bearer": "store_key_env",
 		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
 	} {
-		target, err := Parse(address, "x", Secrets{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
-		if !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), want) {
+		target, err := opened(t, address, Secrets{})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 		if _, err := target.Export(storetest.Analyzer(t, "en"), nil); (err == nil) != (want == "store_key_env") {
@@ -273,11 +271,7 @@ func TestWhoAsks(t *testing.T) {
 			got = r.Header.Get("Authorization")
 			w.WriteHeader(http.StatusUnauthorized)
 		}))
-		target, err := Parse(fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), "x", Secrets{Key: "sesame"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+		_, err := opened(t, fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), Secrets{Key: "sesame"})
 		server.Close()
 		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
 			"in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) ||
@@ -295,11 +289,7 @@ func TestSecretIsNamed(t *testing.T) {
 	}))
 	defer server.Close()
 	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
-		target, err := Parse(scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, "x", Secrets{Key: "sesame"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+		_, err := opened(t, scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, Secrets{Key: "sesame"})
 		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
 		}
@@ -317,11 +307,7 @@ func TestNoAuthority(t *testing.T) {
 	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x",
 		"weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
 		for file, says := range map[string]string{none: "none.pem", text: "holds no certificate in PEM"} {
-			target, err := Parse(address, "x", Secrets{CAFile: file})
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+			_, err := opened(t, address, Secrets{CAFile: file})
 			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") ||
 				!strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)

@@ -16,12 +16,6 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-type completionJSON struct {
-	Schema string `json:"schema"`
-	Shell  string `json:"shell"`
-	Script string `json:"script"`
-}
-
 func (a *app) completionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion SHELL",
@@ -42,7 +36,11 @@ the package bash-completion, which most systems have.`,
 			if err := writeCompletion(cmd.Root(), args[0], &script); err != nil {
 				return err
 			}
-			return a.printJSON(completionJSON{"sheaf.completion/1", args[0], script.String()})
+			return a.printJSON(struct {
+				Schema string `json:"schema"`
+				Shell  string `json:"shell"`
+				Script string `json:"script"`
+			}{"sheaf.completion/1", args[0], script.String()})
 		},
 	}
 	a.addJSON(cmd)

@@ -296,7 +296,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	}
 	asked := t.Chunk.ID
 	if s.scanner != nil && !strings.HasSuffix(id, "#"+t.Chunk.Slug) {
-		asked = t.Doc.ID // the whole file, of which any section may stand
+		asked = t.Doc.ID // the whole file: any of its sections may be found
 	}
 	absence, err := read(s, func(r *collection.Reader) (*collection.Absence, error) { return r.WhyNot(ctx, q, asked) })
 	if err != nil {

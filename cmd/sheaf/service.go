@@ -47,8 +47,8 @@ rights; on Windows it is always one of the system.`,
 	f.StringVar(&o.name, "name", "sheaf", "name of the service")
 	f.BoolVar(&o.system, "system", runtime.GOOS == "windows", "a service of the system instead of yours")
 	cmd.AddCommand(a.serviceInstallCommand(&o), a.serviceUninstallCommand(&o), a.serviceStatusCommand(&o),
-		a.serviceControlCommand(&o, "start", "Start the service", service.Service.Start),
-		a.serviceControlCommand(&o, "stop", "Stop the service", service.Service.Stop),
+		o.control("start", "Start the service", service.Service.Start),
+		o.control("stop", "Stop the service", service.Service.Stop),
 		a.serviceRunCommand(&o))
 	return cmd
 }
@@ -158,30 +158,10 @@ func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	return args
 }
 
-func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
+// command returns a command about the service, which must be installed.
+func (o *serviceOptions) command(use, short string, run func(service.Service) error) *cobra.Command {
 	return &cobra.Command{
-		Use:   "uninstall",
-		Short: "Stop the service and remove it; the index stays",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			s, err := o.existing()
-			if err != nil {
-				return err
-			}
-			_ = s.Stop() // it may not run
-			if err := s.Uninstall(); err != nil {
-				return o.explain("uninstall", err)
-			}
-			fmt.Fprintf(a.stdout, "removed the service %q; the index stays\n", o.name)
-			return nil
-		},
-	}
-}
-
-func (a *app) serviceControlCommand(o *serviceOptions, verb, short string,
-	control func(service.Service) error) *cobra.Command {
-	return &cobra.Command{
-		Use:   verb,
+		Use:   use,
 		Short: short,
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
@@ -189,36 +169,45 @@ func (a *app) serviceControlCommand(o *serviceOptions, verb, short string,
 			if err != nil {
 				return err
 			}
-			if err := control(s); err != nil {
-				return o.explain(verb, err)
-			}
-			return nil
+			return run(s)
 		},
 	}
 }
 
+func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
+	return o.command("uninstall", "Stop the service and remove it; the index stays", func(s service.Service) error {
+		_ = s.Stop() // it may not run
+		if err := s.Uninstall(); err != nil {
+			return o.explain("uninstall", err)
+		}
+		fmt.Fprintf(a.stdout, "removed the service %q; the index stays\n", o.name)
+		return nil
+	})
+}
+
+func (o *serviceOptions) control(verb, short string, control func(service.Service) error) *cobra.Command {
+	return o.command(verb, short, func(s service.Service) error {
+		if err := control(s); err != nil {
+			return o.explain(verb, err)
+		}
+		return nil
+	})
+}
+
 func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
-	return &cobra.Command{
-		Use:   "status",
-		Short: "Say whether the service runs; exit status 1 when it does not",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			s, err := o.existing()
-			if err != nil {
-				return err
-			}
-			state, err := s.Status()
-			switch {
-			case err != nil && !errors.Is(err, service.ErrNotInstalled):
-				return o.explain("ask", err)
-			case state == service.StatusRunning:
-				fmt.Fprintln(a.stdout, "running")
-				return nil
-			}
-			fmt.Fprintln(a.stdout, "stopped")
-			return errNothing
-		},
-	}
+	const short = "Say whether the service runs; exit status 1 when it does not"
+	return o.command("status", short, func(s service.Service) error {
+		state, err := s.Status()
+		switch {
+		case err != nil && !errors.Is(err, service.ErrNotInstalled):
+			return o.explain("ask", err)
+		case state == service.StatusRunning:
+			fmt.Fprintln(a.stdout, "running")
+			return nil
+		}
+		fmt.Fprintln(a.stdout, "stopped")
+		return errNothing
+	})
 }
 
 // serviceRunCommand is what the service manager of Windows starts: other managers start sheaf

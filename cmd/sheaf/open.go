@@ -153,15 +153,8 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (s *ses
 	if err := s.OpenAnalyzer(ctx); err != nil {
 		return s, err
 	}
-	p, parameters, err := s.profileOf(set)
+	plan, err := s.plan(set)
 	if err != nil {
-		return s, err
-	}
-	plan, err := p.Plan(c.Limit, parameters)
-	if err != nil {
-		return s, err
-	}
-	if err := s.checkLimit(plan); err != nil {
 		return s, err
 	}
 	if plan.Scan != nil {

@@ -342,26 +342,24 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 
 // checkProfile returns an error when the store cannot do what the profile needs.
 func (s *session) checkProfile(set []string) error {
-	p, parameters, err := s.profileOf(set)
+	plan, err := s.plan(set)
 	if err != nil {
-		return err
-	}
-	plan, err := p.Plan(s.config.Limit, parameters)
-	if err != nil {
-		return err
-	}
-	if err := s.checkLimit(plan); err != nil {
 		return err
 	}
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// checkLimit refuses a limit of the settings that the plan cannot reach.
-func (s *session) checkLimit(plan *profile.Plan) error {
-	if s.config.Origin("limit").Source == config.SourceDefault {
-		return nil
+// plan returns the plan of the profile in force. It refuses a limit of the settings that the plan cannot reach.
+func (s *session) plan(set []string) (*profile.Plan, error) {
+	p, parameters, err := s.profileOf(set)
+	if err != nil {
+		return nil, err
 	}
-	return plan.CheckLimit(s.config.Limit)
+	plan, err := p.Plan(s.config.Limit, parameters)
+	if err == nil && s.config.Origin("limit").Source != config.SourceDefault {
+		err = plan.CheckLimit(s.config.Limit)
+	}
+	return plan, err
 }
 
 // loadTuned reads a profile with the values that sheaf tune found for this index.

@@ -166,20 +166,9 @@ func (c *commenter) paragraph(i int) string {
 
 // codeEnd returns the end of the code span at byte i, or of the backticks when none begins there.
 func (c *commenter) codeEnd(i int) int {
-	paragraph := c.paragraph(i)
-	ticks := len(paragraph) - len(strings.TrimLeft(paragraph, "`"))
-	for at := ticks; at < len(paragraph); {
-		next := strings.IndexByte(paragraph[at:], '`')
-		if next < 0 {
-			break
-		}
-		at += next
-		n := len(paragraph[at:]) - len(strings.TrimLeft(paragraph[at:], "`"))
-		if at += n; n == ticks {
-			return i + at
-		}
-	}
-	return i + ticks
+	r := inline{text: c.paragraph(i)}
+	_, end, _ := r.codeSpan(0)
+	return i + end
 }
 
 // html reads the comment of HTML at byte i of a line. If it begins a block, it extends to the end

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/internal/wikilink"
+	"sheaf/internal/yamlfile"
 )
 
 // frontmatter is the block between "---" lines at the start of a file.
@@ -89,10 +90,11 @@ func (f *frontmatter) read(src string) {
 	}
 	entries, ok := simpleYAML(inner)
 	if !ok {
-		var err error
-		if entries, err = f.parse(inner); err != nil {
+		var fault *yamlfile.Fault
+		if entries, fault = f.parse(inner); fault != nil {
 			f.useless = true
-			f.warn(lineOf(err), "%s; it is indexed as text", message(err))
+			text, _, _ := strings.Cut(fault.Text, "\n")
+			f.warn(fault.Line+1, "%s; it is indexed as text", text)
 			// Access rights in malformed frontmatter may hide the document from callers, but
 			// never show it.
 			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool {

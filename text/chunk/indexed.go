@@ -23,12 +23,12 @@ var base64Byte = func() (set [256]bool) {
 	return set
 }()
 
-// AppendPayloads appends the parts of text that are data instead of words, in order: whole
-// addresses "data:image/png;base64,…", and long runs of base64. The definition of a label with such
-// an address is one part.
-func AppendPayloads(parts []sheaf.Span, text string) []sheaf.Span {
+// payloads returns the parts of text that are data instead of words, in order: whole addresses
+// "data:image/png;base64,…", and long runs of base64. The definition of a label with such an address
+// is one part.
+func payloads(text string) (parts []sheaf.Span) {
 	if len(text) < len("data:a/b,") {
-		return parts
+		return nil
 	}
 	from := 0
 	next := dataAddress(text, 0)
@@ -207,7 +207,7 @@ func closedBy(text string, i int, opening byte) int {
 // Readable returns text with "…" in place of data, for readers who pay for each word; lines stay
 // lines.
 func Readable(text string) string {
-	parts := AppendPayloads(nil, text)
+	parts := payloads(text)
 	if len(parts) == 0 {
 		return text
 	}
@@ -242,7 +242,7 @@ func withoutPayload(target string) string {
 func payloadsOf(content string, of sheaf.Span) []sheaf.Span {
 	const around = 2 * leastPayload
 	from := max(0, of.Start-around)
-	parts := AppendPayloads(nil, content[from:min(len(content), of.End+around)])
+	parts := payloads(content[from:min(len(content), of.End+around)])
 	inside := parts[:0]
 	for _, p := range parts {
 		p = sheaf.Span{Start: max(p.Start+from-of.Start, 0), End: min(p.End+from, of.End) - of.Start}
@@ -261,7 +261,7 @@ type Left struct {
 }
 
 // WithoutPayloads returns text without the data in it.
-func WithoutPayloads(text string) Left { return without(text, AppendPayloads(nil, text)) }
+func WithoutPayloads(text string) Left { return without(text, payloads(text)) }
 
 // without returns text without parts, which are in order and do not overlap.
 func without(text string, parts []sheaf.Span) Left {

@@ -149,8 +149,6 @@ func (c *cursor) advance(n int) {
 	c.inTab = 0
 }
 
-func isSpace(r rune) bool { return unicode.IsSpace(r) }
-
 // blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes
 // are not white space.
 func blankText(s string) bool {

@@ -171,7 +171,7 @@ func plainLinkText(s string) string {
 func (f *finder) tagAt(i int) int {
 	t := f.text
 	if i > 0 {
-		if before, _ := utf8.DecodeLastRuneInString(t[:i]); !isSpace(before) {
+		if before, _ := utf8.DecodeLastRuneInString(t[:i]); !unicode.IsSpace(before) {
 			return i + 1
 		}
 	}
@@ -205,7 +205,7 @@ func isTagRune(r rune) bool {
 // block reads a block id, "^id" at the end of a line after white space.
 func (f *finder) block(i int) int {
 	t := f.text
-	if i > 0 && !isSpace(rune(t[i-1])) {
+	if i > 0 && !unicode.IsSpace(rune(t[i-1])) {
 		return i + 1
 	}
 	end := i + 1

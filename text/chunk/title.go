@@ -45,39 +45,17 @@ func (s *scanner) headingTitle(h *rawHeading, literal bool) (title, id string) {
 // keeps marks, digits, letter numbers, connectors and hyphens, turns spaces into hyphens and drops
 // everything else. An empty result becomes "heading".
 func Slug(title string) string {
-	for i := 0; i < len(title); i++ {
-		if c := title[i]; c >= utf8.RuneSelf || !plainSlug[c] {
-			return slowSlug(title)
-		}
-	}
-	if title == "" {
-		return "heading"
-	}
-	return title
-}
-
-// plainSlug has the bytes that a slug keeps unchanged.
-var plainSlug = func() (set [utf8.RuneSelf]bool) {
-	for c := range set {
-		set[c] = c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_'
-	}
-	return set
-}()
-
-func slowSlug(title string) string {
 	var b strings.Builder
 	b.Grow(len(title))
 	for _, r := range title {
 		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			b.WriteByte(byte(r))
+		case r >= 'A' && r <= 'Z':
+			b.WriteByte(byte(r) + 'a' - 'A')
+		case r == ' ':
+			b.WriteByte('-')
 		case r < utf8.RuneSelf:
-			switch {
-			case r >= 'A' && r <= 'Z':
-				b.WriteByte(byte(r) + 'a' - 'A')
-			case plainSlug[r]:
-				b.WriteByte(byte(r))
-			case r == ' ':
-				b.WriteByte('-')
-			}
 		case r == 'İ':
 			b.WriteString("i\u0307")
 		case unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic):
@@ -90,29 +68,17 @@ func slowSlug(title string) string {
 	return b.String()
 }
 
-// slugs makes slugs unique within a document.
-type slugs struct {
-	used map[string]bool
-	next map[string]int // the smallest suffix that may still be free
-}
+// slugs has the slugs of a document, each with the last number that was appended to it.
+type slugs map[string]int
 
 // unique returns slug itself when no earlier heading has it, else slug with the smallest free -n, n
 // from 1.
-func (s *slugs) unique(slug string) string {
-	if s.used == nil {
-		s.used, s.next = map[string]bool{}, map[string]int{}
+func (s slugs) unique(slug string) string {
+	base := slug
+	for n, used := s[base]; used; _, used = s[slug] {
+		n++
+		s[base], slug = n, base+"-"+strconv.Itoa(n)
 	}
-	if s.used[slug] {
-		base := slug
-		n := max(1, s.next[base])
-		for ; ; n++ {
-			slug = base + "-" + strconv.Itoa(n)
-			if !s.used[slug] {
-				break
-			}
-		}
-		s.next[base] = n + 1
-	}
-	s.used[slug] = true
+	s[slug] = 0
 	return slug
 }

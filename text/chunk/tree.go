@@ -33,7 +33,7 @@ func (t tree) Chunk(treeName, path string, content []byte) sheaf.Document {
 	chunks := make([]sheaf.Chunk, 1, len(kept)+1)
 	whole := sheaf.Span{End: len(s.src)}
 	chunks[0] = sheaf.Chunk{ID: s.doc.ID, Doc: s.doc.ID, Title: s.doc.Title, Span: whole, Body: whole, SiblingCount: 1}
-	var used slugs
+	used := slugs{}
 	parents := make([]int, 1, len(kept)+1) // of chunks, by position
 	children := make([]int, 1, len(kept)+1)
 	open := []int{0} // the open chunk at each level, root first

@@ -34,9 +34,9 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// Linked returns the value that a wiki link to a note stands for: the date or number that the
+// linked returns the value that a wiki link to a note stands for: the date or number that the
 // note's name is, or its name. Any other value is returned unchanged.
-func Linked(v sheaf.Value) sheaf.Value {
+func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
 	}
@@ -53,7 +53,7 @@ func Linked(v sheaf.Value) sheaf.Value {
 // Compared returns the value that filters and facets compare: a link counts as the name of its
 // note, and a text that is a whole date or number counts as that date or number.
 func Compared(v sheaf.Value) sheaf.Value {
-	v = Linked(v)
+	v = linked(v)
 	if v.Kind != sheaf.KindText {
 		return v
 	}
@@ -223,7 +223,7 @@ var dayLayouts = [...]string{
 // name of the month, or be a link to the note of a day, as "[[2024-05-31]]". The zone is that of
 // the value, or UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
-	switch v = Linked(v); v.Kind {
+	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:
 		if t, err := time.Parse(time.RFC3339, v.Text); err == nil {
 			return t, true

@@ -13,36 +13,15 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// yamlFault is a fault in frontmatter, on a line of the file.
-type yamlFault struct {
-	line int
-	text string
-}
-
-func (e *yamlFault) Error() string { return e.text }
-
-func lineOf(err error) int {
-	var fault *yamlFault
-	if errors.As(err, &fault) {
-		return fault.line
-	}
-	return 1
-}
-
-func message(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
-}
-
 // parse reads a block with a full YAML parser. It expands nothing: it drops an alias of anything
-// but a scalar.
-func (f *frontmatter) parse(inner string) ([]yamlEntry, error) {
+// but a scalar. A fault has its line in the block.
+func (f *frontmatter) parse(inner string) ([]yamlEntry, *yamlfile.Fault) {
 	limits := yamlfile.Limits{Bytes: maxFrontmatterBytes, Depth: maxFrontmatterDepth}
 	file, err := yamlfile.Parse(strings.ReplaceAll(inner, "\r\n", "\n"), limits, parser.AllowDuplicateMapKey())
 	if err != nil {
 		fault := new(yamlfile.Fault)
 		errors.As(err, &fault)
-		return nil, &yamlFault{fault.Line + 1, fault.Text}
+		return nil, fault
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil, nil
@@ -64,10 +43,10 @@ func (r *yamlReader) pairs(n ast.Node) (values []*ast.MappingValueNode, ok bool)
 	return nil, false
 }
 
-func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, error) {
+func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	values, ok := r.pairs(body)
 	if !ok {
-		return nil, &yamlFault{body.GetToken().Position.Line + 1, "no keys and values"}
+		return nil, &yamlfile.Fault{Line: body.GetToken().Position.Line, Text: "no keys and values"}
 	}
 	entries := make([]yamlEntry, 0, len(values))
 	merged := yamlEntry{key: "tenant", nested: true}

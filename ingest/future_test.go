@@ -38,11 +38,11 @@ func TestFutureChange(t *testing.T) {
 		b := memory.New(a)
 		ctx := context.Background()
 		run := func() (*Report, uint64) {
-			found, err := walk(ctx, root, WalkOptions{})
+			found, err := NewWalk(ctx, root, WalkOptions{})
 			must(t, err)
 			found.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
 			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}},
-				Walked: &Walk{root: root, found: found}})
+				Walked: found})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,11 +35,11 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 		"foo":          {"in.md"},
 		"ä1":           {"y.md"},
 	} {
-		w, err := walk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
+		w, err := NewWalk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
 		must(t, err)
 		var got []string
 		for _, f := range w.files {
-			got = append(got, f.path)
+			got = append(got, f.Path)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("in %q found %q, want %q", top, got, want)
@@ -72,11 +72,11 @@ func TestIgnoreRulesAboveAsGit(t *testing.T) {
 	git(root, "init", "-q", ".")
 	for _, top := range []string{".", "foo", "foo/bar", "foo/bar/deep", "deep", "deep/one", "deep/one/two", "deep/bar"} {
 		dir := filepath.Join(root, filepath.FromSlash(top))
-		w, err := walk(t.Context(), dir, WalkOptions{})
+		w, err := NewWalk(t.Context(), dir, WalkOptions{})
 		must(t, err)
 		var got, want []string
 		for _, f := range w.files {
-			got = append(got, f.path)
+			got = append(got, f.Path)
 		}
 		for path := range strings.FieldsSeq(git(dir, "ls-files", "-o", "--exclude-standard", ".")) {
 			if strings.HasSuffix(path, ".md") {
@@ -103,7 +103,7 @@ func TestManyIgnoreRulesWithStars(t *testing.T) {
 	files["top/abc/deep/n77.md"] = "a\n"
 	root := filesOf(t, files)
 	began := time.Now()
-	w, err := walk(t.Context(), filepath.Join(root, "top"), WalkOptions{})
+	w, err := NewWalk(t.Context(), filepath.Join(root, "top"), WalkOptions{})
 	must(t, err)
 	if took := time.Since(began); len(w.files) != 300 || w.ignored != 1 || took > 20*time.Second {
 		t.Errorf("found %d files, ignored %d, in %v", len(w.files), w.ignored, took)

@@ -5,12 +5,12 @@ package ingest
 import "io/fs"
 
 // stat fills in size and time of an entry.
-func (l *listing) stat(e fs.DirEntry, to *found) error {
+func (l *listing) stat(e fs.DirEntry, to *File) error {
 	info, err := e.Info()
 	if err != nil {
 		return err
 	}
-	to.size, to.modTime = info.Size(), info.ModTime().UnixNano()
+	to.Bytes, to.ModTime = info.Size(), info.ModTime()
 	return nil
 }
 

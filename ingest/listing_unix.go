@@ -4,13 +4,14 @@ package ingest
 
 import (
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // stat fills in size and times of an entry. It uses the open folder, so that the system does not
 // resolve the path again for every file.
-func (l *listing) stat(e fs.DirEntry, to *found) error {
+func (l *listing) stat(e fs.DirEntry, to *File) error {
 	var st unix.Stat_t
 	for {
 		err := unix.Fstatat(int(l.dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -21,7 +22,7 @@ func (l *listing) stat(e fs.DirEntry, to *found) error {
 			return err
 		}
 	}
-	to.size, to.modTime, to.state = st.Size, st.Mtim.Nano(), st.Ctim.Nano()
+	to.Bytes, to.ModTime, to.state = st.Size, time.Unix(0, st.Mtim.Nano()), st.Ctim.Nano()
 	return nil
 }
 

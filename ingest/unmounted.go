@@ -36,7 +36,7 @@ const diskBreak = "\x00"
 
 // findDisks finds the folders of a tree that are on disks of their own. If such a folder is now
 // empty, or a link has no target, the disk is not mounted and its indexed documents stay.
-func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *walked, unread unreadPaths) {
+func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *Walk, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
 		for text := range strings.SplitSeq(before, diskBreak) {
@@ -124,7 +124,7 @@ func (d *disks) isUnmounted(tree string) bool {
 	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
 }
 
-// unreadPaths are the paths of a tree with unknown content, as walked has them.
+// unreadPaths are the paths of a tree with unknown content, as Walk has them.
 type unreadPaths map[string]bool
 
 func unreadOf(paths []string) unreadPaths {

@@ -76,20 +76,22 @@ const (
 	maxRecord   = 64 << 10
 )
 
-// found is a file that walking found.
-type found struct {
-	path    string // relative, slashes
-	size    int64
-	modTime int64
+// File is a document's file.
+type File struct {
+	// Path is relative to the folder, with slashes.
+	Path    string
+	Bytes   int64
+	ModTime time.Time
 	// state is the time when content, rights or times of the file changed last; 0 when the system
 	// does not say.
 	state int64
 }
 
-// walked is the result of a walk, each list sorted by path.
-type walked struct {
+// Walk is the result of a walk, each list sorted by path.
+type Walk struct {
+	root    string
 	began   time.Time
-	files   []found
+	files   []File
 	skipped []catalog.Skip
 	// unread has the paths with unknown content. A folder's path ends with a slash; the top is "".
 	unread []string
@@ -103,9 +105,9 @@ type walked struct {
 	allByRule int
 }
 
-// walk lists the documents below root. It skips what it cannot read, with the reason; only an
+// NewWalk lists the documents below root. It skips what it cannot read, with the reason; only an
 // unreadable root is an error.
-func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
+func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
 	}
@@ -118,7 +120,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 	}
 	w := &walker{root: root, o: o, include: parseIgnore("", "", strings.Join(o.Include, "\n")),
 		exclude: parseIgnore("", "", strings.Join(o.Exclude, "\n"))}
-	w.out.began = time.Now()
+	w.out.root, w.out.began = root, time.Now()
 	ignores, from, unknown := outerIgnores(root)
 	for _, name := range from {
 		w.watchIgnore(name)
@@ -140,7 +142,7 @@ func walk(ctx context.Context, root string, o WalkOptions) (*walked, error) {
 		return nil, fmt.Errorf("index folder: %w", err)
 	}
 	slices.Sort(w.out.disks)
-	slices.SortFunc(w.out.files, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(w.out.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	sortSkips(w.out.skipped)
 	sortSkips(w.out.byRule)
 	return &w.out, nil
@@ -169,7 +171,7 @@ type walker struct {
 	mu      sync.Mutex // guards the fields below
 	linked  []folder   // targets of links, entered after all other folders
 	entered map[string]bool
-	out     walked
+	out     Walk
 }
 
 // below reads a folder and those below it, several at once.
@@ -181,7 +183,7 @@ func (w *walker) below(ctx context.Context, top folder) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var out walked
+		var out Walk
 		folders := w.read(dir, &out)
 		w.gather(&out)
 		for _, next := range folders {
@@ -221,14 +223,14 @@ func skipTwice(path string) catalog.Skip {
 }
 
 // mayHold notes unreadable paths, unless they do not exist.
-func (w *walked) mayHold(err error, paths ...string) {
+func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)
 	}
 }
 
 // gather adds the results of one folder to those of all.
-func (w *walker) gather(out *walked) {
+func (w *walker) gather(out *Walk) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.out.files = append(w.out.files, out.files...)
@@ -242,7 +244,7 @@ func (w *walker) gather(out *walked) {
 }
 
 // read lists one folder.
-func (w *walker) read(dir folder, out *walked) (folders []folder) {
+func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 	full := filepath.Join(w.root, filepath.FromSlash(dir.path))
 	skip := func(path, reason, detail string) {
 		out.skipped = append(out.skipped, catalog.Skip{Path: path, Reason: reason, Detail: detail})
@@ -396,7 +398,7 @@ func (w *walker) linkMatters(path, name string) bool {
 }
 
 // byRule notes a file or folder that a rule excludes, when the options ask for it.
-func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *ignoreRule) {
+func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignoreRule) {
 	if !w.o.ListIgnored {
 		return
 	}
@@ -412,7 +414,7 @@ func (w *walker) byRule(out *walked, path, reason string, f *ignoreFile, r *igno
 }
 
 // file adds a file that no rule excludes.
-func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *walked,
+func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
 	skip func(path, reason, detail string)) {
 	name := e.Name()
 	switch {
@@ -427,9 +429,9 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 		skip(path, ReasonSpecial, mode.String())
 		return
 	}
-	file := found{path: path}
+	file := File{Path: path}
 	if info != nil {
-		file.size, file.modTime = info.Size(), info.ModTime().UnixNano()
+		file.Bytes, file.ModTime = info.Size(), info.ModTime()
 	} else if err := list.stat(e, &file); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) { // unless it was removed meanwhile
 			skip(path, ReasonUnreadable, reasonOf(err))
@@ -437,12 +439,12 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 		}
 		return
 	}
-	if file.size == 0 {
+	if file.Bytes == 0 {
 		skip(path, ReasonEmpty, "")
 		return
 	}
-	if file.size > w.o.MaxFileBytes {
-		skip(path, ReasonTooLarge, fmt.Sprintf("%d bytes, the limit is %d", file.size, w.o.MaxFileBytes))
+	if file.Bytes > w.o.MaxFileBytes {
+		skip(path, ReasonTooLarge, fmt.Sprintf("%d bytes, the limit is %d", file.Bytes, w.o.MaxFileBytes))
 		return
 	}
 	out.files = append(out.files, file)
@@ -499,38 +501,14 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// File is a document's file.
-type File struct {
-	// Path is relative to the folder, with slashes.
-	Path    string
-	Bytes   int64
-	ModTime time.Time
-}
-
 // Files lists the documents below root by path, with the skipped files and reasons. These are the
 // files that [Run] would index; Files needs no index. Only an unreadable root is an error.
 func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipped []catalog.Skip, err error) {
-	w, err := walk(ctx, root, o)
+	w, err := NewWalk(ctx, root, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	files = make([]File, len(w.files))
-	for i, f := range w.files {
-		files[i] = File{f.path, f.size, time.Unix(0, f.modTime)}
-	}
-	return files, w.skipped, nil
-}
-
-// Walk is the result of walking a folder, for more than one use.
-type Walk struct {
-	root  string
-	found *walked
-}
-
-// NewWalk walks a folder. Only an unreadable root is an error.
-func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
-	w, err := walk(ctx, root, o)
-	return &Walk{root, w}, err
+	return w.files, w.skipped, nil
 }
 
 // Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over
@@ -539,10 +517,9 @@ func NewWalk(ctx context.Context, root string, o WalkOptions) (*Walk, error) {
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))
-	files := w.found.files
-	n = min(n, len(files))
+	n = min(n, len(w.files))
 	for i := range n {
-		head, err := readHead(filepath.Join(w.root, filepath.FromSlash(files[i*len(files)/n].path)), buffer)
+		head, err := readHead(filepath.Join(w.root, filepath.FromSlash(w.files[i*len(w.files)/n].Path)), buffer)
 		if err != nil {
 			continue
 		}

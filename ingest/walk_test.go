@@ -41,12 +41,12 @@ func TestFoldersReachedTwice(t *testing.T) {
 		}
 	}
 	for range 100 {
-		w, err := walk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true})
+		w, err := NewWalk(t.Context(), filepath.Join(top, "notes"), WalkOptions{FollowLinks: true})
 		must(t, err)
 		var found, twice []string
 		for _, f := range w.files {
-			if filepath.Ext(f.path) == ".md" {
-				found = append(found, f.path)
+			if filepath.Ext(f.Path) == ".md" {
+				found = append(found, f.Path)
 			}
 		}
 		for _, s := range w.skipped {
@@ -75,11 +75,11 @@ func TestIndexIsNotEntered(t *testing.T) {
 		"large/collection.json":       fmt.Sprintf(`{"format":1,"root":%q,"more":"%0100000d"}`, t.TempDir(), 1),
 		"large/c.md":                  "c",
 	})
-	w, err := walk(t.Context(), root, WalkOptions{ListIgnored: true})
+	w, err := NewWalk(t.Context(), root, WalkOptions{ListIgnored: true})
 	must(t, err)
 	var found []string
 	for _, f := range w.files {
-		found = append(found, f.path)
+		found = append(found, f.Path)
 	}
 	if want := []string{"a.md", "large/c.md", "postman/b.md"}; !slices.Equal(found, want) {
 		t.Errorf("found are %q, want %q", found, want)
@@ -110,10 +110,10 @@ func TestRepositoryInside(t *testing.T) {
 	})
 	paths := func(root string) (paths []string) {
 		t.Helper()
-		w, err := walk(t.Context(), root, WalkOptions{})
+		w, err := NewWalk(t.Context(), root, WalkOptions{})
 		must(t, err)
 		for _, f := range w.files {
-			paths = append(paths, f.path)
+			paths = append(paths, f.Path)
 		}
 		return paths
 	}
@@ -155,11 +155,11 @@ func TestOwnRulesFirst(t *testing.T) {
 		"vault":      {"a.md", "in/draft.md", "kept/note.md"},
 		"vault/kept": {"note.md"},
 	} {
-		w, err := walk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
+		w, err := NewWalk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
 		must(t, err)
 		var got []string
 		for _, f := range w.files {
-			got = append(got, f.path)
+			got = append(got, f.Path)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("in %q found %q, want %q", top, got, want)

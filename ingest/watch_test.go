@@ -237,7 +237,8 @@ func TestWatchLinks(t *testing.T) {
 			t.Skipf("the system does not tell of changes: %v", err)
 		}
 		f := watched{watch: w.Add, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
-		if _, err := walk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add}); err != nil || f.end(true) != "" {
+		_, err = NewWalk(t.Context(), root, WalkOptions{FollowLinks: links, watch: f.add})
+		if err != nil || f.end(true) != "" {
 			t.Errorf("%v, unseen %q", err, f.end(true))
 		}
 		got := w.WatchList()
@@ -274,7 +275,7 @@ func TestWatchOuterIgnores(t *testing.T) {
 	var got []string
 	f := watched{watch: func(dir string) error { got = append(got, dir); return nil }, whole: map[string]bool{},
 		files: map[string]bool{}, silent: map[string]bool{}}
-	if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil {
+	if _, err := NewWalk(t.Context(), root, WalkOptions{watch: f.add}); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(got)
@@ -310,8 +311,8 @@ func TestOuterSheafignore(t *testing.T) {
 		"doc/a.md": "a", "doc/b.md": "b"} {
 		must(t, os.WriteFile(filepath.Join(top, name), []byte(text), 0o600))
 	}
-	found, err := walk(t.Context(), root, WalkOptions{})
-	if err != nil || len(found.files) != 1 || found.files[0].path != "a.md" {
+	found, err := NewWalk(t.Context(), root, WalkOptions{})
+	if err != nil || len(found.files) != 1 || found.files[0].Path != "a.md" {
 		t.Errorf("%+v, %v: want a.md alone", found, err)
 	}
 }
@@ -330,7 +331,8 @@ func TestWatchedAgain(t *testing.T) {
 			t.Errorf("walk %d: what comes before it, and walks nothing, changes what is known", i+1)
 		}
 		f.begin()
-		if _, err := walk(t.Context(), root, WalkOptions{watch: f.add}); err != nil || (f.end(true) != "") != (want != nil) {
+		_, err := NewWalk(t.Context(), root, WalkOptions{watch: f.add})
+		if err != nil || (f.end(true) != "") != (want != nil) {
 			t.Errorf("walk %d: %v, unseen %q, want it for %v", i+1, err, f.end(true), want)
 		}
 		if strings.Contains(f.unseen, "max_user_watches") != (want == syscall.ENOSPC) {
@@ -367,7 +369,7 @@ func TestWalkedAway(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")
 	must(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))
-	_, err := walk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
+	_, err := NewWalk(t.Context(), root, WalkOptions{watch: func(path string, isDir bool) {
 		if isDir && filepath.Base(path) == "sub" {
 			if err := os.Rename(root, root+" away"); err != nil {
 				t.Error(err)

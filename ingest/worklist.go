@@ -33,7 +33,7 @@ type item struct {
 	// unsure says that size and time are the same although the system reports a change: the time
 	// was set back, or only rights changed.
 	unsure bool
-	state  int64 // as in found
+	state  int64 // as in File
 }
 
 // skip returns the item as a skipped file.
@@ -200,7 +200,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 	if err := l.findUnmounted(view, o); err != nil {
 		return nil, err
 	}
-	files := make(map[string][]found, len(o.Trees))
+	files := make(map[string][]File, len(o.Trees))
 	unread := map[string]unreadPaths{}
 	for _, tree := range o.Trees {
 		if tree.Root == "" || l.isUnmounted(tree.Name) {
@@ -251,23 +251,23 @@ func appendSkips(to []catalog.Skip, tree catalog.Tree, skipped []catalog.Skip) [
 }
 
 // walk walks the folder of a tree, unless the options have a recent walk.
-func (o *Options) walk(ctx context.Context, root string) (*walked, error) {
+func (o *Options) walk(ctx context.Context, root string) (*Walk, error) {
 	if w := o.Walked; w != nil && w.root == root {
 		o.Walked = nil // a walk is used once
-		return w.found, nil
+		return w, nil
 	}
-	return walk(ctx, root, o.Walk)
+	return NewWalk(ctx, root, o.Walk)
 }
 
 // candidate is a file of the folders with its document's ID.
 type candidate struct {
 	id   sheaf.ID
 	tree catalog.Tree
-	file found
+	file File
 }
 
 // candidates returns the files of all trees, in the order of their documents.
-func candidates(trees []catalog.Tree, files map[string][]found) []candidate {
+func candidates(trees []catalog.Tree, files map[string][]File) []candidate {
 	n := 0
 	for _, list := range files {
 		n += len(list)
@@ -275,7 +275,7 @@ func candidates(trees []catalog.Tree, files map[string][]found) []candidate {
 	out := make([]candidate, 0, n)
 	for _, tree := range trees {
 		for _, f := range files[tree.Name] {
-			out = append(out, candidate{sheaf.DocumentID(tree.Name, f.path), tree, f})
+			out = append(out, candidate{sheaf.DocumentID(tree.Name, f.Path), tree, f})
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
@@ -297,7 +297,7 @@ type comparison struct {
 
 // compare finds new, changed and removed documents. Both sides are sorted by document. Indexed
 // documents stay if their files may exist.
-func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]found,
+func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
 	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{},
 		seenBefore: map[string]int64{}}
@@ -374,7 +374,7 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 // both decides about a file that is in the catalog.
 func (c *comparison) both(f candidate, old catalog.FileState) {
 	switch {
-	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.size != old.Size || f.file.modTime != old.ModTime:
+	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.Bytes != old.Size || f.file.ModTime.UnixNano() != old.ModTime:
 		c.take(f, true, old, false)
 	case c.changed(f):
 		c.take(f, true, old, true)
@@ -391,7 +391,7 @@ func (c *comparison) added(f candidate) error {
 		if err != nil {
 			return err
 		}
-		if s, ok := before[f.id]; ok && s.Size == f.file.size && s.ModTime == f.file.modTime {
+		if s, ok := before[f.id]; ok && s.Size == f.file.Bytes && s.ModTime == f.file.ModTime.UnixNano() {
 			if !c.changed(f) {
 				c.report.Skipped = append(c.report.Skipped, s)
 				return nil
@@ -410,8 +410,8 @@ func (c *comparison) changed(f candidate) bool {
 }
 
 func (c *comparison) take(f candidate, known bool, old catalog.FileState, unsure bool) {
-	c.items = append(c.items, item{doc: f.id, path: f.file.path, size: f.file.size, known: known, old: old, unsure: unsure,
-		file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.path)), state: f.file.state})
+	c.items = append(c.items, item{doc: f.id, path: f.file.Path, size: f.file.Bytes, known: known, old: old, unsure: unsure,
+		file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.Path)), state: f.file.state})
 }
 
 // readRefused returns the files that an earlier run read and skipped, by the ID of their document.
@@ -453,7 +453,7 @@ func seenKey(tree string) string { return "seen:" + tree }
 // seenUntil returns the time until which all changes of files are known; 0 when the system does not
 // say. Two kinds of changes do not count: changes during the walk, which may come after a file was
 // looked at, and changes while the clock was ahead.
-func (w *walked) seenUntil() int64 {
+func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
 		switch state := w.files[i].state; {

@@ -36,23 +36,22 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 	if utf8.Valid(content) {
 		return content, "", true
 	}
-	invalid, runs := invalidBytes(content)
-	apart := invalid <= 2*runs // letters between plain ones, as in Western languages
-	whole := multibyte(content) <= invalid
+	faults := findFaults(content)
+	apart := faults.invalid <= 2*faults.runs // letters between plain ones, as in Western languages
+	whole := faults.wide <= faults.invalid
 	if whole {
-		if text, name := decodeLegacy(content, apart); name != "" {
+		if text, name := decodeLegacy(content, faults.first, apart); name != "" {
 			return text, keptAs(name), true
 		}
 	}
-	at := firstInvalid(content)
 	switch {
 	case !apart || hasOddControls(content):
-		return content, fmt.Sprintf("not valid UTF-8 at byte %d; words leave out invalid bytes", at), true
+		return content, fmt.Sprintf("not valid UTF-8 at byte %d; words leave out invalid bytes", faults.first), true
 	case whole:
 		return decodeBytes(content, charmap.Windows1252), keptAs("Windows-1252"), true
 	}
 	note = fmt.Sprintf("not valid UTF-8 at byte %d; invalid bytes are read as Windows-1252, and the text is kept in "+
-		"the index as UTF-8", at)
+		"the index as UTF-8", faults.first)
 	return decodeBytes(content, charmap.Windows1252), note, true
 }
 
@@ -235,13 +234,13 @@ const (
 	leastSigns  = 6
 )
 
-// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. apart says
-// that plain letters surround each byte beyond ASCII, which happens only in Latin languages. When
+// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. first is the
+// position of the first byte that is not UTF-8, and apart says that plain letters surround each byte beyond ASCII, which happens only in Latin languages. When
 // two encodings fit equally well, Windows-1252 wins, then the first in languages.
-func decodeLegacy(data []byte, apart bool) (text []byte, name string) {
+func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0
-	line := bytes.LastIndexByte(data[:firstInvalid(data)], '\n') + 1
+	line := bytes.LastIndexByte(data[:first], '\n') + 1
 	sample := data[line:min(len(data), line+sampleBytes)]
 	for _, language := range languages {
 		latin := language.least == leastLatin
@@ -328,45 +327,33 @@ func hasOddControls(data []byte) bool {
 	return bytes.ContainsAny(data[:min(len(data), sampleBytes)], "\x00\x01\x02\x03\x04\x05\x06\x07\x0e\x0f")
 }
 
-// invalidBytes counts the bytes that are not UTF-8, and the runs of bytes beyond ASCII around them.
-func invalidBytes(data []byte) (n, runs int) {
-	within, counted := false, false
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		within = within && r >= 0x80
-		counted = counted && within
-		if r == utf8.RuneError && size == 1 {
-			if n++; !counted {
-				runs++
+// utf8Faults says how a text differs from UTF-8.
+type utf8Faults struct {
+	invalid int // bytes that are not UTF-8
+	runs    int // runs of bytes beyond ASCII around them
+	wide    int // valid characters beyond ASCII
+	first   int // position of the first invalid byte; the length of the text without one
+}
+
+func findFaults(data []byte) utf8Faults {
+	f := utf8Faults{first: len(data)}
+	within, counted := false, false // in a run, and in a run that was counted
+	for at := 0; at < len(data); {
+		r, size := utf8.DecodeRune(data[at:])
+		counted = counted && within && r >= 0x80
+		within = r >= 0x80
+		switch {
+		case r == utf8.RuneError && size == 1:
+			f.first = min(f.first, at)
+			f.invalid++
+			if !counted {
+				f.runs++
 				counted = true
 			}
-		}
-		within = r >= 0x80
-		data = data[size:]
-	}
-	return n, runs
-}
-
-// multibyte counts the valid UTF-8 characters beyond ASCII.
-func multibyte(data []byte) (n int) {
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		if r >= 0x80 && size > 1 {
-			n++
-		}
-		data = data[size:]
-	}
-	return n
-}
-
-// firstInvalid returns the position of the first byte that is not UTF-8.
-func firstInvalid(data []byte) (at int) {
-	for at < len(data) {
-		r, size := utf8.DecodeRune(data[at:])
-		if r == utf8.RuneError && size == 1 {
-			break
+		case within:
+			f.wide++
 		}
 		at += size
 	}
-	return at
+	return f
 }

@@ -128,8 +128,7 @@ func isBinary(data []byte) bool {
 	if control*50 <= len(head) {
 		return false
 	}
-	invalid, _ := invalidBytes(head)
-	return control*10 > len(head) || invalid*5 > len(head)
+	return control*10 > len(head) || findFaults(head).invalid*5 > len(head)
 }
 
 // signatures begin files of formats that may look like text further on. Signatures of only letters

@@ -22,7 +22,11 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(err)
 		return nil
 	}
-	o, err := s.outline(id, st)
+	var o *sheaf.Outline
+	err = s.decode(id, st, func(b []byte) bool {
+		o = decodeOutline(b, id)
+		return o != nil
+	})
 	if err != nil {
 		v.note(translate(err))
 		return nil
@@ -34,18 +38,6 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 // Node returns the position of chunk id in its document; nil when there is none. It is shared and
 // must not be changed.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
-
-func (s *segment) outline(id sheaf.ID, st *state) (*sheaf.Outline, error) {
-	b, err := s.encoded(st)
-	if err != nil {
-		return nil, err
-	}
-	o := decodeOutline(b, id)
-	if o == nil {
-		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
-	}
-	return o, nil
-}
 
 // decodeOutline reads the part of a record that is in its outline; nil for invalid bytes. The
 // outline does not share the memory of b, because blocks are large and the cache keeps outlines.

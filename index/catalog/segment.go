@@ -237,6 +237,15 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 		len(b))
 }
 
+// decode passes the encoded record of a document to with, which reports whether it is valid.
+func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error {
+	b, err := s.encoded(st)
+	if err == nil && !with(b) {
+		err = s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
+	}
+	return err
+}
+
 // storedText locates a stored text: its pieces follow one another, and each except the last has
 // pieceBytes.
 type storedText struct {

@@ -179,33 +179,22 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil
 	}
-	r, err := v.headOf(doc)
-	switch {
-	case err != nil:
-		err = translate(err)
-		v.note(err)
-		return nil, err
-	case r == nil:
+	s, st, err := v.find(doc)
+	if err == nil && s == nil {
 		return nil, fmt.Errorf("document %q: %w", doc, sheaf.ErrNotFound)
 	}
-	return r, nil
-}
-
-// headOf decodes what Head returns; nil when there is no such document.
-func (v *View) headOf(doc sheaf.ID) (*Record, error) {
-	s, st, err := v.find(doc)
-	if err != nil || s == nil {
-		return nil, err
+	var r *Record
+	if err == nil {
+		r = newRecord(doc, st)
+		err = translate(s.decode(doc, st, func(b []byte) bool {
+			d := &decoder{b: b}
+			decodeAbove(d, r)
+			return !d.bad
+		}))
 	}
-	b, err := s.encoded(st)
 	if err != nil {
+		v.note(err)
 		return nil, err
-	}
-	r := &Record{File: st.file, HasText: st.text > 0}
-	r.Document.ID, r.Document.Tree, r.Document.Path = doc, doc.Tree(), doc.Path()
-	d := &decoder{b: b}
-	if decodeAbove(d, r); d.bad {
-		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", doc)
 	}
 	return r, nil
 }
@@ -241,17 +230,15 @@ func recordSize(r *Record) int {
 // record decodes the record of a document. Its strings share a copy of the stored bytes, because
 // the cache keeps records, and blocks are larger.
 func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
-	b, err := s.encoded(st)
-	if err != nil {
-		return nil, err
-	}
-	id = sheaf.ID(strings.Clone(string(id)))
+	r := newRecord(sheaf.ID(strings.Clone(string(id))), st)
+	return r, s.decode(id, st, func(b []byte) bool { return decodeRecord(bytes.Clone(b), r) })
+}
+
+// newRecord returns the record of a document without what is encoded.
+func newRecord(id sheaf.ID, st *state) *Record {
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID, r.Document.Tree, r.Document.Path = id, id.Tree(), id.Path()
-	if !decodeRecord(bytes.Clone(b), r) {
-		return nil, s.r.Corrupt(sectionData, 0, "the record of %s cannot be read", id)
-	}
-	return r, nil
+	return r
 }
 
 // Chunk returns the chunk called id; false when there is none. The whole id names a document first,

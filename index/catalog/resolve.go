@@ -387,27 +387,9 @@ func sameText(title, called string) bool {
 // signs as spaces and keeps its markup. Renderers other than GitHub's turn signs into hyphens, join
 // several hyphens, or append "_1" to a repeated heading.
 func sameWords(title, called string) bool {
-	if ordinary(title) && ordinary(called) {
-		return sameText(title, called)
-	}
 	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
 // isSign reports whether a link to a heading may leave out this character.
 func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
-
-// ordinary reports whether s consists of ASCII letters and digits with single spaces between them,
-// so that only case can differ in an equal text.
-func ordinary(s string) bool {
-	space := true
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == ' ' && space, c >= 0x80, c != ' ' && isSign(rune(c)):
-			return false
-		default:
-			space = c == ' '
-		}
-	}
-	return !space
-}

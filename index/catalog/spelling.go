@@ -20,83 +20,40 @@ func (v *View) Spellings(written string) (found []string) {
 	}) {
 		return nil
 	}
-	s := newSpelling(written)
+	folded := fold.Text(written)
 	for id := range v.existing("") {
 		if len(found) >= maxSpellings {
 			break
 		}
-		_, text, _ := strings.Cut(id, ":")
-		if begins, called := s.compare(text, found); !begins && !called {
-			continue
-		}
-		full := sheaf.ID(strings.Clone(id)).Path()
-		name := baseName(full)
+		full := sheaf.ID(id).Path()
+		name := full[strings.LastIndexByte(full, '/')+1:]
 		if name == written || strings.HasPrefix(full, written) {
 			return nil
 		}
-		if spelt := s.beginning(full, found); spelt != "" {
-			found = append(found, spelt)
+		if spelt := beginning(full, folded, found); spelt != "" {
+			found = append(found, strings.Clone(spelt))
 		}
-		if fold.Text(name) == s.folded && !slices.Contains(found, name) {
-			found = append(found, name)
+		if fold.Text(name) == folded && !slices.Contains(found, name) {
+			found = append(found, strings.Clone(name))
 		}
 	}
 	return found
 }
 
-// spelling is a path to compare with those of all documents; most comparisons need no folding.
-type spelling struct {
-	written, folded string
-	ascii           bool // written and folded are ASCII
-	foldsToASCII    bool
-	name            bool // it may be the name of a file
-}
-
-func newSpelling(written string) *spelling {
-	folded := fold.Text(written)
-	return &spelling{written, folded, isASCII(written), isASCII(folded), !strings.Contains(written, "/")}
-}
-
-// compare reports whether a path begins with the written path in a new spelling, and whether its
-// file has that name.
-func (s *spelling) compare(text string, found []string) (begins, called bool) {
-	name := baseName(text)
-	known := slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) })
-	switch {
-	case s.ascii:
-		return !known && len(text) >= len(s.written) && strings.EqualFold(text[:len(s.written)], s.written), s.name &&
-			strings.EqualFold(name, s.written)
-	case !s.foldsToASCII && isASCII(text): // ASCII text folds only to itself
-		return false, false
-	}
-	return !known && strings.HasPrefix(fold.Text(text), s.folded), s.name && fold.Text(name) == s.folded
-}
-
-// beginning returns the beginning of a path that equals the written path when folded, "" when there
-// is none or it was found already.
-func (s *spelling) beginning(text string, found []string) string {
-	if slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) ||
-		!strings.HasPrefix(fold.Text(text), s.folded) {
+// beginning returns the beginning of a path that equals folded when folded, "" when there is none or
+// it was found already.
+func beginning(text, folded string, found []string) string {
+	if !strings.HasPrefix(fold.Text(text), folded) ||
+		slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(text, f) }) {
 		return ""
 	}
 	for i := range text {
-		if i > 0 && fold.Text(text[:i]) == s.folded {
+		if i > 0 && fold.Text(text[:i]) == folded {
 			return text[:i]
 		}
 	}
-	if fold.Text(text) == s.folded {
+	if fold.Text(text) == folded {
 		return text
 	}
 	return ""
-}
-
-func baseName(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
-
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

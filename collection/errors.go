@@ -93,11 +93,6 @@ func inNamed(field string, err error) error {
 	if errors.As(err, &wrong) {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
 	}
-	return inSettings(field, err)
-}
-
-// inSettings adds the field of wrong or conflicting settings to an error.
-func inSettings(field string, err error) error {
 	if errors.Is(err, profile.ErrTogether) {
 		return &FieldError{Field: field, Err: conflict{err}}
 	}

@@ -406,7 +406,10 @@ func (x *Index) answering() Options {
 	o := x.Answering
 	o.Store = cmp.Or(o.Store, x.StoreInErrors())
 	o.Catalog, o.Backend, o.Distant, o.Tuned = x.Catalog, x.Backend, x.Target != nil, x.Where.Dir
-	o.Analyzer, o.Passages = x.Analyzer, x.Passages()
+	o.Analyzer = x.Analyzer
+	if x.Embedder != nil {
+		o.Passages = ingest.PassagesOf(x.Embedder)
+	}
 	return o
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection/location"
-	"sheaf/ingest"
 	"sheaf/model"
 	"sheaf/model/remember"
 	"sheaf/model/static"
@@ -25,8 +24,10 @@ func (x *Index) openChunker(context.Context) error {
 		if o, err = chunk.Parse(made, modelTokens); err != nil {
 			return fmt.Errorf("open index: %w", err)
 		}
-	} else if o, err = x.newChunks(); err != nil {
-		return err
+	} else if x.Chunk != nil {
+		if o, err = x.Chunk(); err != nil {
+			return err
+		}
 	}
 	c, err := chunk.New(o)
 	if err != nil {
@@ -218,22 +219,6 @@ const (
 // DamagedModel is the error of a built-in model that cannot be read.
 func DamagedModel(err error) error {
 	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
-}
-
-// Passages says how texts were cut for the current model.
-func (x *Index) Passages() chunk.Passages {
-	if x.Embedder == nil {
-		return chunk.Passages{}
-	}
-	return ingest.PassagesOf(x.Embedder)
-}
-
-// newChunks says how documents of a new index are cut.
-func (x *Index) newChunks() (chunk.Options, error) {
-	if x.Chunk == nil {
-		return chunk.Options{}, nil
-	}
-	return x.Chunk()
 }
 
 // openModel opens the configured model; nil without one.

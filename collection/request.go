@@ -161,15 +161,10 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	if errors.Is(err, sheaf.ErrInvalid) { // the store can have no such name
 		return false, nil
 	}
-	return seen > 0, unsure(name, err)
-}
-
-// unsure returns the error of a property that could not be looked up.
-func unsure(name string, err error) error {
 	if err == nil {
-		return nil
+		return seen > 0, nil
 	}
-	return fmt.Errorf("%w: whether %q is a property could not be looked up (prop.%s: asks for one without that): %w",
+	return false, fmt.Errorf("%w: whether %q is a property could not be looked up (prop.%s: asks for one without that): %w",
 		sheaf.ErrUnavailable, name, name, err)
 }
 

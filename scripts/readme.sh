@@ -51,7 +51,7 @@ go test ./cmd/sheaf -run '^TestReadmeOutput$' -update-readme
 echo "README.md"
 
 if [ $# -gt 0 ]; then
-	sh lab/bench/folder.sh "$1"
+	sh bench/folder.sh "$1"
 	"$work/sheaf" bench --peers tantivy --tasks words,hybrid --chunks 100000,1000000 "$1"
 	ls -l "$work/sheaf"
 	echo "Put the numbers that differ into the line of numbers in README.md."

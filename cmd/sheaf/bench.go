@@ -39,8 +39,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Short:   "Measure the engine beside others",
 		Long: `Makes corpora of the Markdown in the folders, lets this engine and every other that
 is installed index and search them, one after another, and prints speed, size,
-memory and whether the answers are right. lab/bench/setup.sh in the source
-installs the others. Nothing else should run meanwhile.
+memory and whether the answers are right. bench/setup.sh in the source installs
+the others. Nothing else should run meanwhile.
 
 Every engine indexes title and text, and answers queries of any of the words:
 headings and link texts ("real"), and the most frequent words ("hot").`,
@@ -56,8 +56,8 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 		"256 and 384 dimensions), vectors384 (those alone), hybrid")
 	f.StringSliceVar(&o.peers, "peers", nil, "engines to measure beside, none for this one alone (default all that "+
 		"are installed)")
-	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default lab/bench/bin of the source "+
-		"that you are in)")
+	f.StringVar(&o.peersFolder, "peers-folder", "", "folder of the other engines (default bench/bin of the source that "+
+		"you are in)")
 	f.StringVar(&o.work, "work", "", "folder for corpora and indexes while it runs (default the system's)")
 	f.StringVar(&o.svg, "svg", "", "also write a picture to this file")
 	f.StringVar(&o.report, "report", "", "also write the tables to this file, after every engine: an interrupted run "+
@@ -176,7 +176,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 		if folder = benchmark.PeersFolder(dir); folder == "" {
 			if len(o.peers) > 0 {
 				return nil, withHint(fmt.Errorf("%w: no folder of other engines", sheaf.ErrNotFound),
-					"sh lab/bench/setup.sh in the source makes one; --peers-folder names it")
+					"sh bench/setup.sh in the source makes one; --peers-folder names it")
 			}
 			return nil, nil
 		}

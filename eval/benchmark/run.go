@@ -397,10 +397,10 @@ func recallOf(want, got []string) float64 {
 	return float64(n) / float64(min(len(want), Top))
 }
 
-// PeersFolder returns the default folder of peers: lab/bench/bin in the repository of dir, or "".
+// PeersFolder returns the default folder of peers: bench/bin in the repository of dir, or "".
 func PeersFolder(dir string) string {
 	for {
-		found := filepath.Join(dir, "lab", "bench", "bin")
+		found := filepath.Join(dir, "bench", "bin")
 		if info, err := os.Stat(found); err == nil && info.IsDir() {
 			return found
 		}

@@ -1,5 +1,5 @@
 // Quality lists the judged collections of some folders and prints the tables of doc/quality.md from the results
-// of sheaf eval. lab/bench/quality.sh calls it.
+// of sheaf eval. bench/quality.sh calls it.
 //
 //	quality across OUT SPLIT FOLDER...
 //	quality sets SPLIT FOLDER...

@@ -2,12 +2,12 @@
 # Has Schemathesis (pip install schemathesis) try the HTTP interface of a server of
 # its own against the OpenAPI document that it serves:
 #
-#	sh lab/bench/api.sh                      # all phases, default settings, minutes
-#	sh lab/bench/api.sh --phases fuzzing     # more flags of "st run"
+#	sh bench/api.sh                      # all phases, default settings, minutes
+#	sh bench/api.sh --phases fuzzing     # more flags of "st run"
 #
 # Status 0 means that it found nothing.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 st=$(command -v "${ST:-st}") || { echo "no schemathesis: pip install schemathesis, or name its program in ST" >&2; exit 2; }
 dir=$(mktemp -d)
 server=

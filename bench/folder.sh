@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures all that is promised of a folder of Markdown, each figure beside its bound.
 #
-#   sh lab/bench/folder.sh FOLDER
+#   sh bench/folder.sh FOLDER
 #
 # First cli.sh: the command against ripgrep. Then how fast words are indexed, the
 # most memory of a first search (without pages of mapped files, which the system
@@ -11,9 +11,9 @@
 # awk and date with nanoseconds.
 set -eu
 
-folder=${1:?usage: sh lab/bench/folder.sh FOLDER}
-repository=$(cd "$(dirname "$0")/../.." && pwd)
-sh "$repository/lab/bench/cli.sh" "$folder"
+folder=${1:?usage: sh bench/folder.sh FOLDER}
+repository=$(cd "$(dirname "$0")/.." && pwd)
+sh "$repository/bench/cli.sh" "$folder"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Times the real command against ripgrep on one folder, in one run.
 #
-#   sh lab/bench/cli.sh FOLDER [QUERY]
+#   sh bench/cli.sh FOLDER [QUERY]
 #
 # prints, for each case, the median and the 99th percentile of process start to
 # end, and its ratio to ripgrep's:
@@ -17,13 +17,13 @@
 # nanoseconds; rg is left out, and that is said, when it is not installed.
 set -eu
 
-folder=${1:?usage: sh lab/bench/cli.sh FOLDER [QUERY]}
+folder=${1:?usage: sh bench/cli.sh FOLDER [QUERY]}
 query=${2:-how to install a module}
 runs=${RUNS:-100}
 cold_runs=${COLD_RUNS:-5}
 word=${query%% *}
 
-repository=$(cd "$(dirname "$0")/../.." && pwd)
+repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM

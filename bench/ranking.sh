@@ -2,7 +2,7 @@
 # Measures all that is promised of fusion, of stages and of profile tiered, each
 # figure beside its bound.
 #
-#   sh lab/bench/ranking.sh [FOLDER]
+#   sh bench/ranking.sh [FOLDER]
 #
 # Times are of made notes; with FOLDER also the most memory of a search without an
 # index in its first 1,000 Markdown files (without pages of mapped files; on Linux
@@ -13,7 +13,7 @@ set -eu
 
 folder=${1:-}
 [ -z "$folder" ] || folder=$(cd "$folder" && pwd)
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM

@@ -2,7 +2,7 @@
 # Measures the default ranking on judged collections and prints the tables of doc/quality.md
 # and doc/languages.md.
 #
-#   sh lab/bench/quality.sh DATA OUT
+#   sh bench/quality.sh DATA OUT
 #
 # DATA is a folder of judged collections, or several with spaces between. lab/bench/quality/sets.go
 # says how they are listed. OUT gets the programs, one JSON file for each collection and
@@ -20,7 +20,7 @@ data=$1
 split=${SPLIT:-dev}
 mkdir -p "$2/sets" "$2/old"
 out=$(cd "$2" && pwd)
-here=$(cd "$(dirname "$0")/../.." && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 sheaf=$out/sheaf
 [ -x "$sheaf" ] || (cd "$here" && go build -o "$sheaf" ./cmd/sheaf)
 (cd "$here/lab/bench" && go build -o "$out/quality" ./quality)

@@ -27,15 +27,15 @@ type Adaptive struct {
 // Apply implements [Stage].
 func (a Adaptive) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "adaptive"
-	err := firstError(within(stage, "relative", a.Relative, 0, 1), within(stage, "floor", float64(a.Floor), 0, 1e6),
-		within(stage, "ceiling", float64(a.Ceiling), float64(a.Floor), 1e6), in.Valid(stage))
-	if err != nil {
-		return nil, err
+	if a.Ceiling < a.Floor {
+		return nil, sheaf.Invalidf("%s: ceiling is %d: must be within %d..%v", stage, a.Ceiling, a.Floor, 1e6)
 	}
+	check := in.Valid
 	if a.Diverse {
-		if err := env.needFacts(stage); err != nil {
-			return nil, err
-		}
+		check = func(stage string) error { return env.check(stage, in) }
+	}
+	if err := check(stage); err != nil {
+		return nil, err
 	}
 	if len(in) == 0 {
 		return sheaf.Ranking{}, nil

@@ -25,7 +25,6 @@ const (
 // dropped.
 //
 // Ties are broken by the best rank in any leg, then by the best rank of a constituent in the input, then by ID.
-// constituent in the ranking given, then by ID.
 type Aggregate struct {
 	To Level
 	Scoring
@@ -33,8 +32,7 @@ type Aggregate struct {
 
 // Apply implements [Stage].
 func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	err := firstError(a.valid("aggregate"), env.needFacts("aggregate"), in.Valid("aggregate"))
-	if err != nil {
+	if err := env.check("aggregate", in); err != nil {
 		return nil, err
 	}
 	at := make(map[sheaf.ID]int, len(in)) // index in groups

@@ -20,34 +20,28 @@ const (
 	Add
 )
 
-// factor is what a boost does to one hit. Only a hit with an explanation needs the reasons.
-type factor struct {
-	value float64
-	why   *sheaf.Explanation
-}
+// factor says by how much a boost raises one hit. Its function explains the value; nil leaves the hit as it is.
+type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
-// boost blends factors into the scores of hits and sorts them. of returns the factor of a hit, or false. Factors
-// must be finite and, to be multiplied, not negative.
-func boost(stage string, blend Blend, in sheaf.Ranking, of func(h *sheaf.Hit) (factor, bool)) (sheaf.Ranking, error) {
-	if blend > Add {
-		return nil, sheaf.Invalidf("%s: unknown way %d to blend", stage, blend)
-	}
-	if err := in.Valid(stage); err != nil {
-		return nil, err
-	}
+// boost blends factors into the scores of hits and sorts them. Factors must be finite and, to be multiplied, not
+// negative. limit caps them; 0 is no cap.
+func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {
 		h := &out[i]
-		f, ok := of(h)
-		if !ok {
+		value, why := of(h)
+		if why == nil {
 			continue
 		}
-		score := blend.apply(h.Score, f.value)
+		if limit > 0 {
+			value = min(value, limit)
+		}
+		score := blend.apply(h.Score, value)
 		if err := gives(stage, h.ID, score); err != nil {
 			return nil, err
 		}
 		if h.Explanation != nil {
-			h.Explanation = blend.explain(stage, h.Explanation, h.Score, score, &f)
+			h.Explanation = blend.explain(stage, h.Explanation, h.Score, score, capped(why(), limit))
 		}
 		h.Score = score
 	}
@@ -74,56 +68,36 @@ func (b Blend) apply(score, factor float64) float64 {
 }
 
 // explain says how a factor changed the score before into score.
-func (b Blend) explain(stage string, why *sheaf.Explanation, before, score float64, by *factor) *sheaf.Explanation {
+func (b Blend) explain(
+	stage string, why *sheaf.Explanation, before, score float64, by sheaf.Explanation,
+) *sheaf.Explanation {
 	var e sheaf.Explanation
 	switch {
 	case b == Add:
 		e = combined(stage, score, sheaf.CombineSum, *why,
-			combined("factor - 1", by.value-1, sheaf.CombineDifference, *by.why, part("one", 1)))
-	case before < 0 && by.value > 0:
-		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, *why, *by.why)
+			combined("factor - 1", by.Value-1, sheaf.CombineDifference, by, part("one", 1)))
+	case before < 0 && by.Value > 0:
+		e = combined(stage+" of a negative score", score, sheaf.CombineQuotient, *why, by)
 	default:
-		e = combined(stage, score, sheaf.CombineProduct, *why, *by.why)
+		e = combined(stage, score, sheaf.CombineProduct, *why, by)
 	}
 	return &e
 }
 
-// capped returns a factor with the value of why, at most limit; 0 is no limit.
-func capped(why sheaf.Explanation, limit float64) factor {
-	if atMost(why.Value, limit) < why.Value {
-		why = combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit))
+// capped explains a factor that is at most limit; 0 is no cap.
+func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
+	if limit == 0 || why.Value <= limit {
+		return why
 	}
-	return factor{why.Value, &why}
+	kind, details := why.Kind, why.Details
+	why.Kind, why.Details = "", nil
+	return identified(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
-// atMost returns only the value of [capped].
-func atMost(value, limit float64) float64 {
-	if limit > 0 && value > limit {
-		return limit
-	}
-	return value
-}
-
-// called adds to a factor what programs need to identify it.
-func (f factor) called(kind string, details map[string]sheaf.Value) factor {
-	f.why.Kind, f.why.Details = kind, details
-	return f
-}
-
-// positive returns an error unless v is a finite number above 0.
-func positive(stage, name string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return sheaf.Invalidf("%s: %s is %v: must be a finite number above 0", stage, name, v)
-	}
-	return nil
-}
-
-// within returns an error unless v is in lo..hi.
-func within(stage, name string, v, lo, hi float64) error {
-	if !(v >= lo && v <= hi) {
-		return sheaf.Invalidf("%s: %s is %v: must be within %v..%v", stage, name, v, lo, hi)
-	}
-	return nil
+// identified adds to the explanation of a factor what programs need to identify it.
+func identified(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
+	e.Kind, e.Details = kind, details
+	return e
 }
 
 // sum is what a stage adds to the score of one hit, with an explanation for each value.
@@ -143,9 +117,6 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 
 // addEach adds to every hit what each adds, and sorts the hits. It returns in itself when nothing is added.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
-	if err := in.Valid(stage); err != nil {
-		return nil, err
-	}
 	out, s := in, sum{}
 	for i := range in {
 		s = sum{explain: in[i].Explanation != nil}

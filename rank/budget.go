@@ -20,10 +20,7 @@ type Budget struct {
 
 // Apply implements [Stage].
 func (b Budget) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	const stage = "budget"
-	if err := firstError(env.needFacts(stage), in.Valid(stage), positive(stage, "bytes_per_token", b.BytesPerToken),
-		within(stage, "tokens", float64(b.Tokens), 1, 1e9), within(stage, "overhead", float64(b.Overhead), 0,
-			1e6)); err != nil {
+	if err := env.check("budget", in); err != nil {
 		return nil, err
 	}
 	left := float64(b.Tokens)

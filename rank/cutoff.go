@@ -1,17 +1,12 @@
 package rank
 
-import (
-	"sheaf"
-)
+import "sheaf"
 
 // Top keeps the first N hits.
-type Top struct{ N int }
+type Top struct{ N int } // 0 or more
 
 // Apply implements [Stage].
 func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
-	if t.N < 0 {
-		return nil, sheaf.Invalidf("top: n is %d: must be 0 or more", t.N)
-	}
 	if err := in.Valid("top"); err != nil {
 		return nil, err
 	}
@@ -27,16 +22,13 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 // Source: the chunking specification's phase 2.
 type Elbow struct {
 	Ratio float64 // 0..1; 0 cuts only at scores of 0 and less
-	Max   int
+	Max   int     // 0 or more
 }
 
 // Apply implements [Stage].
 func (e Elbow) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
-	if err := firstError(within("elbow", "ratio", e.Ratio, 0, 1), in.Valid("elbow")); err != nil {
+	if err := in.Valid("elbow"); err != nil {
 		return nil, err
-	}
-	if e.Max < 0 {
-		return nil, sheaf.Invalidf("elbow: max is %d: must be 0 or more", e.Max)
 	}
 	return prefix(in, min(e.Find(in), e.Max)), nil
 }

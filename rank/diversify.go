@@ -1,8 +1,6 @@
 package rank
 
-import (
-	"sheaf"
-)
+import "sheaf"
 
 // PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. Each hit of
 // an unknown document counts as a document of its own. A document and its only section with the same title have
@@ -10,15 +8,11 @@ import (
 //
 // Example, Max 2: the note "Tea" has one section "Tea" with the sub-sections Green and Black. Of the hits Tea
 // (the document) 9, Tea (the section) 8, Green 5, Black 4, the document and Green are kept.
-type PerDocument struct{ Max int }
+type PerDocument struct{ Max int } // 1 or more
 
 // Apply implements [Stage].
 func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	const stage = "per_document"
-	if p.Max < 1 {
-		return nil, sheaf.Invalidf("per_document: max is %d: must be at least 1", p.Max)
-	}
-	if err := firstError(env.needFacts(stage), in.Valid(stage)); err != nil {
+	if err := env.check("per_document", in); err != nil {
 		return nil, err
 	}
 	counts := make(map[sheaf.ID]int, len(in))
@@ -66,9 +60,7 @@ type MMR struct {
 
 // Apply implements [Stage].
 func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	const stage = "mmr"
-	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "lambda", m.Lambda, 0, 1),
-		within(stage, "n", float64(m.N), 1, 1000)); err != nil {
+	if err := env.check("mmr", in); err != nil {
 		return nil, err
 	}
 	in = in[:min(m.N, len(in))]
@@ -78,7 +70,7 @@ func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		scores[i] = in[i].Score
 		paths[i] = treePath(in[i].ID, env.Facts)
 	}
-	relevance := newScale(NormMinMax, "scores", scores)
+	relevance := measure(NormMinMax, "scores", scores)
 	nearest := make([]float64, len(in)) // to a hit taken before
 	taken := make([]bool, len(in))
 	out := make(sheaf.Ranking, 0, len(in))
@@ -106,7 +98,7 @@ func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-func (m MMR) explain(s *scale, h *sheaf.Hit, v, nearest float64) *sheaf.Explanation {
+func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Explanation {
 	relevance := s.explain(h.Score, *h.Explanation)
 	e := combined("marginal relevance", v, sheaf.CombineDifference,
 		combined("relevance", m.Lambda*relevance.Value, sheaf.CombineProduct, part("lambda", m.Lambda), relevance),
@@ -121,7 +113,6 @@ func (m MMR) explain(s *scale, h *sheaf.Hit, v, nearest float64) *sheaf.Explanat
 //
 // Example: two sections of one document under different headings of level 1: 1/2; under the same one, at level 2:
 // 2/3.
-// 1/2; under the same one, at level 2, 2/3.
 func TreeSimilarity(a, b sheaf.ID, facts Facts) float64 {
 	return pathSimilarity(treePath(a, facts), treePath(b, facts))
 }

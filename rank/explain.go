@@ -31,16 +31,6 @@ func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation
 	return e
 }
 
-// explained reports whether the hits of r have explanations.
-func explained(r sheaf.Ranking) bool {
-	for i := range r {
-		if r[i].Explanation != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // reason returns the explanation of h, or a leaf with its score when it has none.
 func reason(h *sheaf.Hit) sheaf.Explanation {
 	if h.Explanation != nil {
@@ -51,5 +41,3 @@ func reason(h *sheaf.Hit) sheaf.Explanation {
 
 // number returns the shortest exact form of v.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func quoted(text string) string { return strconv.Quote(text) }

@@ -25,7 +25,7 @@ type FieldBoost struct {
 // Apply implements [Stage].
 func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "field boost"
-	if err := firstError(env.needFacts(stage), positive(stage, "factor", b.Factor)); err != nil {
+	if err := env.check(stage, in); err != nil {
 		return nil, err
 	}
 	property, isProperty := strings.CutPrefix(b.Field, "prop.")
@@ -34,19 +34,15 @@ func (b FieldBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, sheaf.Invalidf("%s: field is %q with %d values: must be tree, folder, tag or prop.NAME with at least one",
 			stage, b.Field, len(b.Values))
 	}
-	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+	return boost(stage, b.Blend, 0, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c, _ := env.Facts.Chunk(h.ID)
 		d, ok := env.Facts.Document(c.Doc)
-		if !ok {
-			return factor{}, false
-		}
 		for _, want := range b.Values {
-			if b.has(&c, &d, property, want) {
-				why := part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor)
-				return factor{b.Factor, &why}, true
+			if ok && b.has(&c, &d, property, want) {
+				return b.Factor, func() sheaf.Explanation { return part(fmt.Sprintf("%s is %s", b.Field, want), b.Factor) }
 			}
 		}
-		return factor{}, false
+		return 1, nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -29,8 +30,7 @@ type FolderBoost struct {
 // Apply implements [Stage].
 func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "folder boost"
-	err := firstError(env.needFacts(stage), within(stage, "min_share", b.MinShare, 0, 1), capValid(stage, b.Max))
-	if err != nil {
+	if err := cmp.Or(env.check(stage, in), capValid(stage, b.Max)); err != nil {
 		return nil, err
 	}
 	type folder struct{ tree, path string }
@@ -49,43 +49,42 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			counts[f]++
 		}
 	}
-	factors := map[folder]factor{}
+	factors := map[folder]*sheaf.Explanation{}
 	for f, count := range counts {
 		if count < b.MinDocuments {
 			continue
 		}
 		total := max(env.Facts.FolderSize(f.tree, f.path), count)
 		if float64(count)/float64(total) >= b.MinShare {
-			factors[f] = b.factor(f.path, count, total)
+			factors[f] = folderFactor(f.path, count, total)
 		}
 	}
-	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (by factor, ok bool) {
+	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		if n := nodeOf(env.Facts, h.ID); n != nil {
-			if f, known := folders[n.Doc]; known {
-				by, ok = factors[f]
+			if f, known := folders[n.Doc]; known && factors[f] != nil {
+				return factors[f].Value, func() sheaf.Explanation { return *factors[f] }
 			}
 		}
-		return by, ok
+		return 1, nil
 	})
 }
 
-func (b FolderBoost) factor(folder string, count, total int) factor {
-	return capped(folderFactor(folder, count, total), b.Max).called(sheaf.KindFolder, map[string]sheaf.Value{
-		"folder": sheaf.TextValue(folder), "documents": sheaf.NumberValue(float64(count)),
-		"of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(float64(count) / float64(total)),
-	})
-}
-
-func folderFactor(folder string, count, total int) sheaf.Explanation {
+// folderFactor explains the factor of a folder.
+func folderFactor(folder string, count, total int) *sheaf.Explanation {
 	n, share := float64(count), float64(count)/float64(total)
 	steps := math.Log2(n+1) - 1
-	return combined(fmt.Sprintf("folder %q: %d of %d documents found", folder, count, total), 1+steps*math.Sqrt(share),
+	e := combined(fmt.Sprintf("folder %q: %d of %d documents found", folder, count, total), 1+steps*math.Sqrt(share),
 		sheaf.CombineSum,
 		part("one", 1),
 		combined("growth", steps*math.Sqrt(share), sheaf.CombineProduct,
 			combined("log2(count + 1) - 1", steps, sheaf.CombineDifference,
 				combined("log2", math.Log2(n+1), sheaf.CombineLog2, part("count + 1", n+1)), part("one", 1)),
 			combined("square root", math.Sqrt(share), sheaf.CombinePower, part("share found", share), part("half", 0.5))))
+	e = identified(e, sheaf.KindFolder, map[string]sheaf.Value{
+		"folder": sheaf.TextValue(folder), "documents": sheaf.NumberValue(n),
+		"of": sheaf.NumberValue(float64(total)), "share": sheaf.NumberValue(share),
+	})
+	return &e
 }
 
 // folderOf returns the folder of a document's path, "" for the top.

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,20 +40,21 @@ type GraphBoost struct {
 // Apply implements [Stage].
 func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "graph boost"
-	err := firstError(env.needFacts(stage), capValid(stage, b.Max),
-		within(stage, "backlink", b.Backlink, 0, 1e6), within(stage, "co_citation", b.CoCitation, 0, 1e6),
-		within(stage, "shared_tag", b.SharedTag, 0, 1e6), within(stage, "strength", b.Strength, 0, 1e6),
-		within(stage, "candidates", float64(b.Candidates), 1, 1e6),
-		within(stage, "min_similarity", b.MinSimilarity, -1, 1))
-	if err != nil {
+	if err := cmp.Or(env.check(stage, in), capValid(stage, b.Max)); err != nil {
 		return nil, err
 	}
-	factors := b.factors(b.candidates(in, env), env.Facts, explained(in))
-	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (f factor, ok bool) {
-		if n := nodeOf(env.Facts, h.ID); n != nil {
-			f, ok = factors[n.Doc]
+	connected := b.connections(b.candidates(in, env), env.Facts)
+	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
+		n := nodeOf(env.Facts, h.ID)
+		if n == nil {
+			return 1, nil
 		}
-		return f, ok
+		c := connected[n.Doc]
+		sum := b.sum(c)
+		if sum == 0 {
+			return 1, nil
+		}
+		return 1 + b.Strength*math.Log(1+sum), func() sheaf.Explanation { return b.explain(c) }
 	})
 }
 
@@ -81,8 +83,16 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// factors returns the factors of the connected documents.
-func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[sheaf.ID]factor {
+// connections counts the other documents that are connected with one.
+type connections struct{ links, cited, shared int }
+
+// sum returns the weighted sum of the counts.
+func (b GraphBoost) sum(c connections) float64 {
+	return b.Backlink*float64(c.links) + b.CoCitation*float64(c.cited) + b.SharedTag*float64(c.shared)
+}
+
+// connections returns the counts of each of docs.
+func (b GraphBoost) connections(docs []sheaf.ID, facts Facts) map[sheaf.ID]connections {
 	n := len(docs)
 	if n < 2 {
 		return nil
@@ -101,13 +111,11 @@ func (b GraphBoost) factors(docs []sheaf.ID, facts Facts, explain bool) map[shea
 	if b.SharedTag > 0 {
 		shared = sharedTags(docs, facts)
 	}
-	factors := make(map[sheaf.ID]factor, n)
+	out := make(map[sheaf.ID]connections, n)
 	for i, doc := range docs {
-		if f, ok := b.factor(links[i], cited[i], shared[i], explain); ok {
-			factors[doc] = f
-		}
+		out[doc] = connections{links[i], cited[i], shared[i]}
 	}
-	return factors
+	return out
 }
 
 // forwardLinks counts, for each of docs, the others that link to it. It reads the links in docs, because the
@@ -169,28 +177,21 @@ func sharedTags(docs []sheaf.ID, facts Facts) []int {
 	return counts
 }
 
-// factor returns the factor for these counts of connections, or false when there are none.
-func (b GraphBoost) factor(links, cited, shared int, explain bool) (factor, bool) {
-	l, c, t := b.Backlink*float64(links), b.CoCitation*float64(cited), b.SharedTag*float64(shared)
-	sum := l + c + t
-	if sum == 0 {
-		return factor{}, false
-	}
+// explain explains the factor for these counts.
+func (b GraphBoost) explain(c connections) sheaf.Explanation {
+	sum := b.sum(c)
 	log := math.Log(1 + sum)
-	if !explain {
-		return factor{value: atMost(1+b.Strength*log, b.Max)}, true
-	}
 	all := combined("one and the connections", 1+sum, sheaf.CombineSum, part("one", 1),
-		counted("linked to by %d others", links, b.Backlink),
-		counted("cited together with %d others", cited, b.CoCitation),
-		counted("sharing tags with %d others", shared, b.SharedTag))
+		counted("linked to by %d others", c.links, b.Backlink),
+		counted("cited together with %d others", c.cited, b.CoCitation),
+		counted("sharing tags with %d others", c.shared, b.SharedTag))
 	why := combined("connections in the ranking", 1+b.Strength*log, sheaf.CombineSum, part("one", 1),
 		combined("growth", b.Strength*log, sheaf.CombineProduct, part("strength", b.Strength),
 			combined("ln", log, sheaf.CombineLog, all)))
-	return capped(why, b.Max).called(sheaf.KindGraph, map[string]sheaf.Value{
-		"backlinks": sheaf.NumberValue(float64(links)), "co_citations": sheaf.NumberValue(float64(cited)),
-		"shared_tags": sheaf.NumberValue(float64(shared)), "connections": sheaf.NumberValue(sum),
-	}), true
+	return identified(why, sheaf.KindGraph, map[string]sheaf.Value{
+		"backlinks": sheaf.NumberValue(float64(c.links)), "co_citations": sheaf.NumberValue(float64(c.cited)),
+		"shared_tags": sheaf.NumberValue(float64(c.shared)), "connections": sheaf.NumberValue(sum),
+	})
 }
 
 func counted(format string, n int, weight float64) sheaf.Explanation {

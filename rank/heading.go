@@ -22,26 +22,23 @@ type HeadingBoost struct {
 // Apply implements [Stage].
 func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "heading boost"
-	err := firstError(env.needFacts(stage), within(stage, "max", b.Max, 1, 1e6), within(stage, "decay", b.Decay, 1e-6, 1))
-	if err != nil {
+	if err := env.check(stage, in); err != nil {
 		return nil, err
 	}
-	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+	return boost(stage, b.Blend, 0, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
-			return factor{}, false
+			return 1, nil
 		}
 		steps := float64(max(c.Depth-1, 0))
 		decay := math.Pow(b.Decay, steps)
 		v := max(b.Max*decay, 1)
-		if h.Explanation == nil {
-			return factor{value: v}, true
+		return v, func() sheaf.Explanation {
+			level := combined("decay for the level", decay, sheaf.CombinePower,
+				part("decay", b.Decay), part("levels below the first", steps))
+			why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
+				combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max), level), part("least", 1))
+			return identified(why, sheaf.KindLevel, map[string]sheaf.Value{"level": sheaf.NumberValue(float64(c.Depth))})
 		}
-		level := combined("decay for the level", decay, sheaf.CombinePower,
-			part("decay", b.Decay), part("levels below the first", steps))
-		why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
-			combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max), level), part("least", 1))
-		return factor{v, &why}.called(sheaf.KindLevel,
-			map[string]sheaf.Value{"level": sheaf.NumberValue(float64(c.Depth))}), true
 	})
 }

@@ -3,6 +3,7 @@ package rank
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sheaf"
@@ -50,10 +51,7 @@ type Names struct {
 // Apply implements [Stage]. Without [Env.Named] only equal names count.
 func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "names"
-	err := firstError(env.needFacts(stage), within(stage, "document", n.Document, 0, 1e6),
-		within(stage, "heading", n.Heading, 0, 1e6), within(stage, "title", n.Title, 0, 1e6),
-		within(stage, "alias", n.Alias, 0, 1e6), within(stage, "equal", n.Equal, 0, 1e6))
-	if err != nil {
+	if err := env.check(stage, in); err != nil {
 		return nil, err
 	}
 	asked := foldNames(env.Query, env.Typed)
@@ -112,7 +110,7 @@ func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
 // explained explains weight x the value of the name.
 func (v nameValue) explained(what string, weight float64) sheaf.Explanation {
-	return combined(what+" "+quoted(shortened(v.name)), weight*v.value(), sheaf.CombineProduct, part("weight", weight),
+	return combined(what+" "+strconv.Quote(shortened(v.name)), weight*v.value(), sheaf.CombineProduct, part("weight", weight),
 		part("share of the query in the name", v.match.Asked), part("share of the name in the query", v.match.Said))
 }
 

@@ -14,17 +14,14 @@ type Neighbors struct{ Before, After int } // 0..100 each
 
 // Apply implements [Stage].
 func (n Neighbors) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	const stage = "neighbours"
-	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "before", float64(n.Before), 0, 100),
-		within(stage, "after", float64(n.After), 0, 100)); err != nil {
+	if err := env.check("neighbours", in); err != nil {
 		return nil, err
 	}
 	hits := make(map[sheaf.ID]*sheaf.Hit, len(in))
 	for i := range in {
 		hits[in[i].ID] = &in[i]
 	}
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
+	out := slices.Clone(in)
 	for i := range out {
 		h := &out[i]
 		c, _ := env.Facts.Chunk(h.ID)
@@ -65,7 +62,7 @@ type MergeAdjacent struct{}
 
 // Apply implements [Stage].
 func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	if err := firstError(env.needFacts("merge_adjacent"), in.Valid("merge_adjacent")); err != nil {
+	if err := env.check("merge_adjacent", in); err != nil {
 		return nil, err
 	}
 	type place struct {

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"sheaf"
@@ -43,16 +44,8 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	if err := in.Valid(stage); err != nil {
 		return nil, err
 	}
-	if n.Scale > ScaleL2 {
-		return nil, sheaf.Invalidf("%s: unknown scale %d", stage, n.Scale)
-	}
 	if n.Scale < ScaleMax && !(n.Low < n.High) {
 		return nil, sheaf.Invalidf("%s: low is %v and high %v: low must be below high", stage, n.Low, n.High)
-	}
-	if n.Scale == ScaleTanh || n.Scale == ScaleSigmoid {
-		if err := positive(stage, "spread", n.Spread); err != nil {
-			return nil, err
-		}
 	}
 	scores := make([]float64, len(in))
 	for i := range in {
@@ -60,9 +53,8 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	}
 	norms := [...]Norm{ScaleMinMax: NormMinMax, ScaleTanh: NormZScore, ScaleMax: NormMax, ScaleZScore: NormZScore,
 		ScaleL2: NormL2}
-	measured := newScale(norms[n.Scale], "scores", scores)
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
+	measured := measure(norms[n.Scale], "scores", scores)
+	out := slices.Clone(in)
 	for i := range out {
 		out[i].Score = n.value(&measured, in, i)
 		if in[i].Explanation != nil {
@@ -75,7 +67,7 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	return out, out.Valid(stage)
 }
 
-func (n Normalize) value(s *scale, in sheaf.Ranking, i int) float64 {
+func (n Normalize) value(s *statistics, in sheaf.Ranking, i int) float64 {
 	x := in[i].Score
 	switch n.Scale {
 	case ScaleMinMax:
@@ -109,7 +101,7 @@ func (n Normalize) percentile(in sheaf.Ranking, x float64) float64 {
 	return n.Low + (below+(same-1)/2)/float64(len(in)-1)*(n.High-n.Low)
 }
 
-func (n Normalize) explain(s *scale, h *sheaf.Hit, v float64) sheaf.Explanation {
+func (n Normalize) explain(s *statistics, h *sheaf.Hit, v float64) sheaf.Explanation {
 	x := *h.Explanation
 	lo, hi := part("lowest", n.Low), part("highest", n.High)
 	clip := func(e sheaf.Explanation) sheaf.Explanation {

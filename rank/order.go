@@ -19,8 +19,7 @@ type ReadingOrder struct{ Within float64 } // at least 0
 
 // Apply implements [Stage].
 func (o ReadingOrder) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	const stage = "reading_order"
-	if err := firstError(env.needFacts(stage), in.Valid(stage), within(stage, "within", o.Within, 0, 1e12)); err != nil {
+	if err := env.check("reading_order", in); err != nil {
 		return nil, err
 	}
 	out := slices.Clone(in)

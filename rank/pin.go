@@ -25,8 +25,7 @@ func (p Pin) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 	for _, h := range in {
 		best = max(best, h.Score)
 	}
-	out := make(sheaf.Ranking, len(in))
-	copy(out, in)
+	out := slices.Clone(in)
 	for i := range out {
 		at := slices.Index(pinned, out[i].ID)
 		if at < 0 {

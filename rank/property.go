@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -45,40 +46,39 @@ type PropertyBoost struct {
 // Apply implements [Stage].
 func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "property boost"
-	if err := firstError(env.needFacts(stage), capValid(stage, b.Max)); err != nil {
+	if err := cmp.Or(env.check(stage, in), capValid(stage, b.Max)); err != nil {
 		return nil, err
 	}
-	if b.Name == "" || b.Curve > Plain {
+	if b.Name == "" {
 		return nil, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
 	}
-	return boost(stage, b.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil { // a document that was cut into pieces
 			c = &sheaf.Node{Doc: h.ID}
 		}
 		v, ok := b.number(c, env.Facts)
-		if !ok {
-			return factor{}, false
-		}
 		f := b.Curve.Factor(v)
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return factor{}, false
+		if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+			return 1, nil
 		}
-		if h.Explanation == nil {
-			return factor{value: atMost(f, b.Max)}, true
-		}
-		why := part("property "+b.Name+" is "+number(v), f)
-		if b.Curve == Feedback {
-			logistic := combined("1 / (1 + e^-b/3)", 1/(1+math.Exp(-v/3)), sheaf.CombineLogistic, part("b/3", v/3))
-			if v < 0 {
-				why = combined(why.Label, f, sheaf.CombineSum, part("half", 0.5), logistic)
-			} else {
-				why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
-			}
-		}
-		return capped(why, b.Max).called(sheaf.KindProperty,
-			map[string]sheaf.Value{"name": sheaf.TextValue(b.Name), "number": sheaf.NumberValue(v)}), true
+		return f, func() sheaf.Explanation { return b.explain(v, f) }
 	})
+}
+
+// explain explains the factor f for the number v.
+func (b PropertyBoost) explain(v, f float64) sheaf.Explanation {
+	why := part("property "+b.Name+" is "+number(v), f)
+	if b.Curve == Feedback {
+		logistic := combined("1 / (1 + e^-b/3)", 1/(1+math.Exp(-v/3)), sheaf.CombineLogistic, part("b/3", v/3))
+		if v < 0 {
+			why = combined(why.Label, f, sheaf.CombineSum, part("half", 0.5), logistic)
+		} else {
+			why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
+		}
+	}
+	return identified(why, sheaf.KindProperty,
+		map[string]sheaf.Value{"name": sheaf.TextValue(b.Name), "number": sheaf.NumberValue(v)})
 }
 
 func (b PropertyBoost) number(c *sheaf.Node, facts Facts) (float64, bool) {

@@ -23,8 +23,9 @@ import (
 // safe for concurrent use.
 type Stage interface {
 	// Apply returns another ranking. It may share the memory of in, so neither may be changed afterwards. The
-	// hits of in are best first. Apply returns sheaf.ErrInvalid for a parameter out of range, and for a hit whose
-	// score is not finite.
+	// hits of in are best first. Parameters are within the ranges that their comments give: package profile checks
+	// them. Apply returns sheaf.ErrInvalid for parameters that do not go together, and for a hit whose score is not
+	// finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
@@ -50,12 +51,12 @@ type Env struct {
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// needFacts returns an error when a stage that needs facts has none.
-func (e Env) needFacts(stage string) error {
+// check returns an error for a score of in that is not finite, and when a stage that needs facts has none.
+func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
 		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
 	}
-	return nil
+	return in.Valid(stage)
 }
 
 // Facts tell stages about documents. The catalog's snapshots implement it. Answers belong to the Facts and must
@@ -136,14 +137,4 @@ func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
 		return n.Outline.Date, n.Outline.Date.Source != 0
 	}
 	return facts.Date(n.Doc)
-}
-
-// firstError returns the first of errs that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

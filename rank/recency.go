@@ -42,37 +42,23 @@ type Recency struct {
 // Apply implements [Stage].
 func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "recency"
-	err := firstError(env.needFacts(stage), within(stage, "floor", r.Floor, 0, 1),
-		within(stage, "undated", r.Undated.Hours()/24, 0, 1e5))
-	switch {
-	case err != nil:
+	if err := env.check(stage, in); err != nil {
 		return nil, err
-	case env.Now.IsZero():
+	}
+	if env.Now.IsZero() {
 		return nil, sheaf.Invalidf("recency: the time of the query is not known")
-	case r.Curve > HalfLife:
-		return nil, sheaf.Invalidf("recency: unknown curve %d", r.Curve)
-	case r.Curve == Hyperbolic:
-		err = within(stage, "decay", r.Decay, 0, 1000)
-	default:
-		err = positive(stage, "half_life", r.HalfLife.Hours())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return boost(stage, r.Blend, in, func(h *sheaf.Hit) (factor, bool) {
+	return boost(stage, r.Blend, 0, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c := nodeOf(env.Facts, h.ID)
 		if c == nil {
-			return factor{}, false
+			return 1, nil
 		}
 		date, dated := dateOf(env.Facts, c)
 		age := r.Undated
 		if dated {
 			age = env.Now.Sub(date.Time)
 		}
-		if h.Explanation == nil {
-			return factor{value: r.Factor(age)}, true
-		}
-		return r.explain(date, dated, max(age, 0)), true
+		return r.Factor(age), func() sheaf.Explanation { return r.explain(date, dated, max(age, 0)) }
 	})
 }
 
@@ -85,7 +71,7 @@ func (r Recency) Factor(age time.Duration) float64 {
 	return max(1/(1+r.Decay*years), r.Floor)
 }
 
-func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) factor {
+func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) sheaf.Explanation {
 	label := "undated"
 	if dated {
 		label = fmt.Sprintf("dated %s (%s)", date.Time.UTC().Format(time.DateOnly), date.Source)
@@ -100,11 +86,10 @@ func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) factor
 			combined("1 + decay x age", 1+r.Decay*years, sheaf.CombineSum, part("one", 1),
 				combined("decay x age", r.Decay*years, sheaf.CombineProduct, part("decay", r.Decay), part("age in years", years))))
 	}
-	v := r.Factor(age)
-	why := combined("recency", v, sheaf.CombineMax, raw, part("floor", r.Floor))
+	why := combined("recency", r.Factor(age), sheaf.CombineMax, raw, part("floor", r.Floor))
 	details := map[string]sheaf.Value{}
 	if dated {
 		details["date"] = sheaf.TextValue(date.Time.UTC().Format(time.DateOnly))
 	}
-	return factor{v, &why}.called(sheaf.KindRecency, details)
+	return identified(why, sheaf.KindRecency, details)
 }

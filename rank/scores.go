@@ -50,18 +50,18 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	scales := f.scales(u)
+	stats := f.stats(u)
 	values := make([]float64, len(legs))
 	for i := range u.hits {
-		f.normalize(u, scales, i, values)
+		f.normalize(u, stats, i, values)
 		u.hits[i].Score = f.combine(legs, values, total)
 	}
 	if f.Norm != NormLinear {
 		u.lower()
 	}
 	return u.ranking(func(i int) *sheaf.Explanation {
-		f.normalize(u, scales, i, values)
-		return f.explain(u, scales, values, i, total)
+		f.normalize(u, stats, i, values)
+		return f.explain(u, stats, values, i, total)
 	}), nil
 }
 
@@ -81,9 +81,9 @@ func (u *union) lower() {
 	}
 }
 
-// scales measures the scores of every leg.
-func (f Scores) scales(u *union) []scale {
-	scales := make([]scale, len(u.legs))
+// stats measures the scores of every leg.
+func (f Scores) stats(u *union) []statistics {
+	stats := make([]statistics, len(u.legs))
 	scores := make([]float64, 0, len(u.hits))
 	for j := range u.legs {
 		scores = scores[:0]
@@ -92,21 +92,21 @@ func (f Scores) scales(u *union) []scale {
 				scores = append(scores, leg.Score)
 			}
 		}
-		scales[j] = newScale(f.Norm, u.legs[j].Name, scores)
+		stats[j] = measure(f.Norm, u.legs[j].Name, scores)
 		if j < len(f.Ideals) {
-			scales[j].ideal = f.Ideals[j]
+			stats[j].ideal = f.Ideals[j]
 		}
 	}
-	return scales
+	return stats
 }
 
 // normalize sets values to the normalized scores of hit i in every leg.
-func (f Scores) normalize(u *union, scales []scale, i int, values []float64) {
+func (f Scores) normalize(u *union, stats []statistics, i int, values []float64) {
 	for j, leg := range u.hits[i].Legs {
 		if leg.Rank > 0 {
-			values[j] = scales[j].value(leg.Score)
+			values[j] = stats[j].value(leg.Score)
 		} else {
-			values[j] = scales[j].missing()
+			values[j] = stats[j].missing()
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 }
 
 // explain writes out the arithmetic of combine.
-func (f Scores) explain(u *union, scales []scale, values []float64, i int, total float64) *sheaf.Explanation {
+func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) *sheaf.Explanation {
 	if f.Norm != NormLinear && !u.counts(i) {
 		e := part(onlyWeightZero, u.hits[i].Score)
 		return &e
@@ -176,7 +176,7 @@ func (f Scores) explain(u *union, scales []scale, values []float64, i int, total
 			if s := u.source(i, j); s.Explanation != nil {
 				raw = *s.Explanation
 			}
-			x = scales[j].explain(leg.Score, raw)
+			x = stats[j].explain(leg.Score, raw)
 		}
 		parts = append(parts, f.term(name, w, x))
 	}

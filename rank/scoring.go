@@ -38,21 +38,6 @@ type Scoring struct {
 	K int
 }
 
-// valid checks the parameters that the method uses.
-func (s Scoring) valid(stage string) error {
-	switch {
-	case s.Method > RSS:
-		return sheaf.Invalidf("%s: unknown method %d", stage, s.Method)
-	case s.M < 0:
-		return sheaf.Invalidf("%s: m is %d: must be 0 or more", stage, s.M)
-	case s.Method == DecayedSum && !(s.Decay >= 0 && s.Decay <= 1):
-		return sheaf.Invalidf("%s: decay is %v: must be within 0..1", stage, s.Decay)
-	case s.Method == RRFPerDoc && (s.K < MinRRFK || s.K > MaxRRFK):
-		return sheaf.Invalidf("%s: k is %d: must be within 1..1000", stage, s.K)
-	}
-	return nil
-}
-
 // Score returns the score of an answer from the scores of its hits, in descending order; 0 without hits.
 //
 // Example, scores 0.8, 0.6, 0.5, 0.4: MaxP 0.8; TopMSum with M 3 1.9; DecayedSum with M 3 and Decay 0.95 0.8 +

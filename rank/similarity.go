@@ -35,9 +35,6 @@ type AsSimilarity struct{ To Similarity }
 
 // Apply implements [Stage].
 func (a AsSimilarity) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
-	if a.To > HalfCosine {
-		return nil, sheaf.Invalidf("similarity: unknown form %d", a.To)
-	}
 	if err := in.Valid("similarity"); err != nil {
 		return nil, err
 	}

@@ -532,28 +532,22 @@ func TestStageProperties(t *testing.T) {
 	}
 }
 
+// TestStagesRefuse: stages refuse numbers that do not go together, and documents that they need and do not have.
+// Package profile checks the range of each number.
 func TestStagesRefuse(t *testing.T) {
-	nan := math.NaN()
 	bad := []rank.Stage{
-		rank.Aggregate{Scoring: rank.Scoring{Method: 99}},
-		rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, Decay: 2}},
-		rank.Aggregate{Scoring: rank.Scoring{Method: rank.RRFPerDoc}}, rank.Aggregate{Scoring: rank.Scoring{M: -1}},
-		rank.FolderBoost{MinShare: 2}, rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: nan}, rank.FolderBoost{Blend: 9},
-		rank.GraphBoost{}, rank.GraphBoost{Candidates: 1, Strength: nan}, rank.Recency{Decay: -1},
-		rank.Recency{Curve: rank.HalfLife},
-		rank.Recency{Curve: 9}, rank.Recency{Floor: 2}, rank.PropertyBoost{}, rank.HeadingBoost{},
-		rank.FieldBoost{Field: "tree", Values: []string{"x"}},
-		rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
-		rank.Top{N: -1}, rank.Elbow{Ratio: 2}, rank.Elbow{Max: -1}, rank.Adaptive{Floor: 3, Ceiling: 2},
-		rank.Normalize{}, rank.Normalize{Scale: 99}, rank.Normalize{Scale: rank.ScaleTanh, High: 1}, rank.PerDocument{},
-		rank.MMR{},
-		rank.ReadingOrder{Within: -1}, rank.ReadingOrder{Within: nan},
-		rank.MMR{Lambda: 0.5, N: 5000}, rank.Neighbors{Before: -1}, rank.Budget{}, rank.AsSimilarity{To: 9},
+		rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: math.NaN()}, rank.GraphBoost{Candidates: 1, Max: 0.5},
+		rank.PropertyBoost{}, rank.PropertyBoost{Name: "boost", Max: 0.5},
+		rank.FieldBoost{Field: "tree", Factor: 2}, rank.FieldBoost{Field: "body", Values: []string{"x"}, Factor: 2},
+		rank.Adaptive{Floor: 3, Ceiling: 2}, rank.Normalize{},
 	}
 	for _, s := range bad {
 		if _, err := s.Apply(nil, rank.Env{Facts: guide(), Now: now}); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%T%+v: got %v", s, s, err)
 		}
+	}
+	if _, err := specification().Apply(nil, rank.Env{}); !errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("without facts: got %v", err)
 	}
 }
 

@@ -49,15 +49,7 @@ const (
 
 // Apply implements [Stage].
 func (t Tree) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
-	switch {
-	case !(t.Threshold > 0 && t.Threshold <= 1):
-		return nil, sheaf.Invalidf("tree: threshold is %v: must be above 0 and at most 1", t.Threshold)
-	case t.MinMatches < 1:
-		return nil, sheaf.Invalidf("tree: min_matches is %d: must be at least 1", t.MinMatches)
-	case t.Nested > NestedBoth:
-		return nil, sheaf.Invalidf("tree: unknown rule %d for nested hits", t.Nested)
-	}
-	if err := firstError(t.Scoring.valid("tree"), env.needFacts("tree"), in.Valid("tree")); err != nil {
+	if err := env.check("tree", in); err != nil {
 		return nil, err
 	}
 	l := &lift{facts: env.Facts, in: in, byID: make(map[sheaf.ID]*treeNode, 2*len(in))}

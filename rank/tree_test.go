@@ -1,7 +1,6 @@
 package rank_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -116,19 +115,6 @@ func TestTreeSaysWhoseScore(t *testing.T) {
 	if e.Combine != sheaf.CombineMax || len(e.Parts) != 2 || e.Parts[0].Label != string(at("A1")) ||
 		e.Parts[0].Value != 8 || e.Parts[1].Label != string(at("")) || e.Parts[1].Value != 2 {
 		t.Errorf("got %+v", *e)
-	}
-}
-
-func TestTreeRefuses(t *testing.T) {
-	env := rank.Env{Facts: guide()}
-	for _, tree := range []rank.Tree{{}, {Threshold: 1.5, MinMatches: 1}, {Threshold: 0.5},
-		{Threshold: 0.5, MinMatches: 1, Nested: 9}} {
-		if _, err := tree.Apply(nil, env); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%+v: got %v", tree, err)
-		}
-	}
-	if _, err := specification().Apply(nil, rank.Env{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("without facts: got %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"strconv"
 	"strings"
 
 	"sheaf"
@@ -35,9 +36,7 @@ type WordPairs struct {
 // Apply implements [Stage]. Without [Env.Pairs] the ranking stays as it is.
 func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "word pairs"
-	err := firstError(within(stage, "strength", w.Strength, 0, 1e6), within(stage, "hits", float64(w.Hits), 1, 1e6),
-		in.Valid(stage))
-	if err != nil || env.Pairs == nil || w.Strength == 0 {
+	if err := in.Valid(stage); err != nil || env.Pairs == nil || w.Strength == 0 {
 		return in, err
 	}
 	ids := make([]sheaf.ID, min(len(in), w.Hits))
@@ -74,7 +73,7 @@ func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			var texts []string
 			for i := range pairs {
 				if pairs[i].In[at] {
-					parts = append(parts, part(quoted(pairs[i].Text), pairs[i].Worth))
+					parts = append(parts, part(strconv.Quote(pairs[i].Text), pairs[i].Worth))
 					texts = append(texts, pairs[i].Text)
 				}
 			}

@@ -3,10 +3,8 @@ package rank_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 
 	"sheaf"
@@ -127,27 +125,6 @@ func TestWordPairsAreBounded(t *testing.T) {
 		}
 		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
 			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
-		}
-	}
-}
-
-// TestNewStagesRefuse: an error names the stage and the parameter.
-func TestNewStagesRefuse(t *testing.T) {
-	env := rank.Env{Facts: guide()}
-	for _, c := range []struct {
-		stage rank.Stage
-		want  string
-	}{
-		{rank.Names{Document: -1}, "names: document"}, {rank.Names{Heading: 2e6}, "names: heading"},
-		{rank.Names{Title: math.NaN()}, "names: title"},
-		{rank.Names{Alias: -0.1}, "names: alias"}, {rank.Names{Equal: math.Inf(1)}, "names: equal"},
-		{rank.WordPairs{Strength: -1, Hits: 1}, "word pairs: strength"},
-		{rank.WordPairs{Strength: math.NaN(), Hits: 1}, "word pairs: strength"},
-		{rank.WordPairs{Strength: math.Inf(1), Hits: 1}, "word pairs: strength"},
-		{rank.WordPairs{Strength: 1}, "word pairs: hits"}, {rank.WordPairs{Strength: 1, Hits: -1}, "word pairs: hits"},
-	} {
-		if _, err := c.stage.Apply(nil, env); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%T%+v: got %v, want %s", c.stage, c.stage, err, c.want)
 		}
 	}
 }

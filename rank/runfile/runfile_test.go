@@ -209,7 +209,7 @@ func TestApply(t *testing.T) {
 		out.Rankings["q"][0].Score != 1 {
 		t.Errorf("a cosine that floats made larger than 1: %v %v", out, err)
 	}
-	if _, err := r.Apply(rank.Elbow{Ratio: 2}); !errors.Is(err, sheaf.ErrInvalid) ||
+	if _, err := r.Apply(rank.Adaptive{Floor: 3, Ceiling: 2}); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(err.Error(), "query q") {
 		t.Errorf("%v", err)
 	}

@@ -43,8 +43,8 @@ const (
 // floorOpenSearch is the smallest value that OpenSearch gives to a found hit.
 const floorOpenSearch = 0.001
 
-// scale has the statistics of one list of scores under a Norm.
-type scale struct {
+// statistics describe one list of scores under a Norm.
+type statistics struct {
 	norm         Norm
 	name         string
 	lo, hi       float64
@@ -54,9 +54,9 @@ type scale struct {
 	n            int
 }
 
-// newScale measures scores. For NormLinear, the legs of a fusion add the zeros of missing hits.
-func newScale(norm Norm, name string, scores []float64) scale {
-	s := scale{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
+// measure computes the statistics of scores. For NormLinear, the legs of a fusion add the zeros of missing hits.
+func measure(norm Norm, name string, scores []float64) statistics {
+	s := statistics{norm: norm, name: name, lo: math.Inf(1), hi: math.Inf(-1), n: len(scores)}
 	switch {
 	case s.n == 0, norm == NormNone, norm == NormShare: // these need no statistics
 		s.lo, s.hi = 0, 0
@@ -93,7 +93,7 @@ func newScale(norm Norm, name string, scores []float64) scale {
 }
 
 // value returns the normalized form of x.
-func (s *scale) value(x float64) float64 {
+func (s *statistics) value(x float64) float64 {
 	switch s.norm {
 	case NormMinMax, NormLinear, NormMinMaxOpenSearch:
 		if s.lo == s.hi {
@@ -139,7 +139,7 @@ func (s *scale) value(x float64) float64 {
 }
 
 // missing returns the value of a hit that was not found.
-func (s *scale) missing() float64 {
+func (s *statistics) missing() float64 {
 	switch {
 	case s.n == 0:
 		return 0
@@ -152,7 +152,7 @@ func (s *scale) missing() float64 {
 }
 
 // explain says how x became value(x); from has the reasons for x.
-func (s *scale) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
+func (s *statistics) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x
 	lo, hi := part("lowest of "+s.name, s.lo), part("highest of "+s.name, s.hi)

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,11 +9,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"sheaf"
+	"sheaf/internal/lru"
 	"sheaf/model"
 	"sheaf/profile"
 	"sheaf/search/snippet"
@@ -69,9 +68,7 @@ type Expander struct {
 	Chat  Chat
 	Model string
 
-	mu    sync.Mutex
-	order *list.List // of *expanded, newest first
-	at    map[expandKey]*list.Element
+	replies lru.Cache[expandKey, Expansion]
 }
 
 type expandKey struct {
@@ -79,18 +76,13 @@ type expandKey struct {
 	asked        profile.Expand
 }
 
-type expanded struct {
-	key   expandKey
-	value Expansion
-}
-
 // rememberedExpansions is the number of remembered expansions.
 const rememberedExpansions = 100
 
-// Expand returns what the model makes of a query. The error names the fault of the model or of its reply.
+// Expand returns what the model makes of a query. Callers must not change it. The error names the fault of the model or of its reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
 	key := expandKey{e.Model, query, o}
-	if x, ok := e.remembered(key); ok {
+	if x, ok := e.replies.Get(key); ok {
 		return x, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -111,7 +103,8 @@ func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (
 	if err != nil {
 		return Expansion{}, fmt.Errorf("the reply of %s: %w", e.name(), err)
 	}
-	e.remember(key, x)
+	e.replies.Limit(rememberedExpansions)
+	e.replies.Put(key, x, 1)
 	return x, nil
 }
 
@@ -140,34 +133,6 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 		return a.reply, a.err
 	case <-ctx.Done():
 		return "", fmt.Errorf("%s did not answer in time: %w", e.name(), ctx.Err())
-	}
-}
-
-func (e *Expander) remembered(key expandKey) (Expansion, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	entry := e.at[key]
-	if entry == nil {
-		return Expansion{}, false
-	}
-	e.order.MoveToFront(entry)
-	x := entry.Value.(*expanded).value
-	return Expansion{slices.Clone(x.Queries), slices.Clone(x.Terms), x.Passage}, true
-}
-
-func (e *Expander) remember(key expandKey, x Expansion) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.at == nil {
-		e.order, e.at = list.New(), map[expandKey]*list.Element{}
-	}
-	if e.at[key] != nil {
-		return
-	}
-	x.Queries, x.Terms = slices.Clone(x.Queries), slices.Clone(x.Terms)
-	e.at[key] = e.order.PushFront(&expanded{key, x})
-	if e.order.Len() > rememberedExpansions {
-		delete(e.at, e.order.Remove(e.order.Back()).(*expanded).key)
 	}
 }
 

@@ -77,8 +77,9 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 		words = everything
 	}
 	req := ScanRequest{
-		Queries: append([]string{r.query.Text}, r.expansion.Queries...), Terms: append(r.expansion.Terms, r.opt.Terms...),
-		Words: words, Answering: r.answering(plan), Filter: r.query.Filter, Limits: *plan.Scan,
+		Queries: append([]string{r.query.Text}, r.expansion.Queries...),
+		Terms:   slices.Concat(r.expansion.Terms, r.opt.Terms),
+		Words:   words, Answering: r.answering(plan), Filter: r.query.Filter, Limits: *plan.Scan,
 		Vectors: r.vector != nil,
 	}
 	scanned, err := r.searcher.Scanner.Scan(ctx, req)

@@ -251,7 +251,7 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 // text.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
 	key := chunker.Name() + "\x00" + f.Path
-	if d := s.cache.get(key, f.Bytes, f.ModTime); d != nil {
+	if d, ok := s.cache.Get(key); ok && d.size == f.Bytes && d.modTime.Equal(f.ModTime) {
 		return d
 	}
 	raw, err := readInto(*buffer, filepath.Join(s.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
@@ -265,7 +265,7 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	}
 	text = bytes.Clone(text) // the chunks share the text, and the buffer is reused
 	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
-	s.cache.put(d)
+	s.cache.Put(key, d, d.memory())
 	return d
 }
 
@@ -304,7 +304,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 				with.vectors[j] = entries[j].Vectors
 			}
 			docs[i] = with
-			g.cache.put(with)
+			g.cache.Put(with.key, with, with.memory())
 			return nil
 		})
 	}

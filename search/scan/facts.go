@@ -217,7 +217,7 @@ func (f *facts) text(id sheaf.ID) (string, error) {
 
 // text returns the text of a document, from the cache or from its file.
 func (s *Scanner) text(d *document) (string, error) {
-	if held := s.cache.get(d.key, d.size, d.modTime); held != nil && held.hash == d.hash {
+	if held, ok := s.cache.Get(d.key); ok && held.hash == d.hash {
 		return held.text, nil
 	}
 	raw, err := readInto(nil, filepath.Join(s.o.Root, filepath.FromSlash(d.path)), int(d.size))

@@ -20,6 +20,7 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/lru"
 	"sheaf/model"
 	"sheaf/search"
 	"sheaf/store/memory"
@@ -43,8 +44,9 @@ type Options struct {
 
 // Scanner scans one folder. It is safe for concurrent use.
 type Scanner struct {
-	o     Options
-	cache cache
+	o Options
+	// cache has the cut files that were used last, by chunker and path.
+	cache lru.Cache[string, *loaded]
 	// commentless returns a scanner of the same folder that hides comments.
 	commentless func() *Scanner
 }
@@ -117,7 +119,7 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 	}
 	took("scan")
 	cut, index := split(req.Limits.MemoryBytes)
-	s.cache.resize(cut)
+	s.cache.Limit(cut)
 	store := memory.NewFor(s.o.Analyzer, req.Words)
 	g, err := s.gather(ctx, found, req, store, index)
 	if err != nil {

@@ -1,0 +1,50 @@
+package lru_test
+
+import (
+	"testing"
+
+	"sheaf/internal/lru"
+)
+
+// TestCache: the value that was not used for the longest time goes first, and one above the limit is not stored.
+func TestCache(t *testing.T) {
+	var c lru.Cache[string, int]
+	c.Put("none", 1, 1)
+	if _, ok := c.Get("none"); ok {
+		t.Error("the zero cache holds a value")
+	}
+	c.Limit(10)
+	for _, key := range []string{"a", "b", "c"} {
+		c.Put(key, 1, 3)
+	}
+	c.Get("a")
+	c.Put("d", 2, 4)
+	c.Put("large", 3, 11)
+	holds := func(keys ...string) {
+		t.Helper()
+		n := 0
+		for _, key := range []string{"a", "b", "c", "d", "large"} {
+			if _, ok := c.Get(key); ok {
+				n++
+			}
+		}
+		for _, key := range keys {
+			if _, ok := c.Get(key); !ok {
+				t.Errorf("%s is gone", key)
+			}
+		}
+		if values, _ := c.Size(); n != len(keys) || values != n {
+			t.Errorf("%d values, want %v", n, keys)
+		}
+	}
+	holds("a", "c", "d")
+	c.Put("a", 5, 1)
+	if v, _ := c.Get("a"); v != 5 {
+		t.Errorf("a is %d, want the later value", v)
+	}
+	if _, size := c.Size(); size != 8 {
+		t.Errorf("size %d, want 8", size)
+	}
+	c.Limit(4)
+	holds("a")
+}

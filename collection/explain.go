@@ -237,7 +237,7 @@ func (c *Collection) Profiles() ([]Profile, error) {
 		for i := range loaded.Parameters {
 			q := &loaded.Parameters[i]
 			p.Parameters = append(p.Parameters, Parameter{q.Name, q.About, q.Default, q.Range(), Finite(q.Min), Finite(q.Max),
-				q.Integer, orEmpty(q.OneOf)})
+				q.Integer(), orEmpty(q.OneOf)})
 		}
 		out = append(out, p)
 	}

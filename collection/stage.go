@@ -31,7 +31,7 @@ func NoStage(name string) error {
 type StageOption = profile.Option
 
 // StageOptions returns the settings that Stage takes for a stage.
-func StageOptions(name string) []StageOption {
+func StageOptions(name string) []*StageOption {
 	if name == StageFuse {
 		return profile.FusionOptions()
 	}

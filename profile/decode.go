@@ -141,11 +141,12 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		n.fail("%s has no default", where)
 	}
 	check(standard.want(nodeScalar, "the default of "+where))
-	p := Parameter{Name: name, Default: standard.text, parsed: parsed{node: standard}}
+	p := Parameter{Option: Option{Name: name, Default: standard.text}, parsed: parsed{node: standard}}
 	if about := n.get("about"); about != nil {
 		p.About = about.text
 	}
 	if words := n.get("one_of"); words != nil {
+		p.kind = typeChoice
 		check(words.want(nodeList, "one_of"))
 		for i := range words.items {
 			p.OneOf = append(p.OneOf, words.items[i].text)
@@ -163,26 +164,15 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		if whole.text != "true" && whole.text != "false" {
 			whole.fail("integer of %s is %s: must be true or false", where, whole.describe())
 		}
-		p.Integer = whole.text == "true"
+		if whole.text == "true" {
+			p.kind = typeInteger
+		}
 	}
 	if least := n.get("at_least"); least != nil {
-		p.AtLeast, p.atLeast = least.text, d.value(p.option(), least, "at_least of "+where).number
+		p.AtLeast, p.atLeast = least.text, d.value(&p.Option, least, "at_least of "+where).number
 	}
-	p.number = d.value(p.option(), standard, where).number
+	p.number = d.value(&p.Option, standard, where).number
 	return p
-}
-
-// option returns the parameter as an option.
-func (p *Parameter) option() *option {
-	o := &option{name: p.Name, about: p.About, kind: typeNumber, standard: p.Default,
-		min: p.Min, max: p.Max, choices: p.OneOf}
-	switch {
-	case len(p.OneOf) > 0:
-		o.kind = typeChoice
-	case p.Integer:
-		o.kind = typeInteger
-	}
-	return o
 }
 
 // bound reads the least or largest value of a parameter.
@@ -238,8 +228,8 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	if how == nil {
 		n.fail("%s has no retrieve: must be %s", where, branchOptions[0].allowed())
 	}
-	if !slices.Contains(branchOptions[0].choices, how.text) {
-		check(how.unknown("value of retrieve", branchOptions[0].choices))
+	if !slices.Contains(branchOptions[0].OneOf, how.text) {
+		check(how.unknown("value of retrieve", branchOptions[0].OneOf))
 	}
 	b := branch{node: n, name: how.text, retrieve: Retrieve(how.text)}
 	keys, own := []string{"name", "retrieve", "then"}, vectorOptions
@@ -337,24 +327,24 @@ func (d *decoder) step(k *kind, n *node) *step {
 	options := k.allOptions()
 	check(given.onlyKeys(k.name, namesOf(options)...))
 	for _, o := range options {
-		if given.get(o.name) == nil && o.standard == "" {
-			n.fail("%s needs %s: %s, %s", k.name, o.name, o.about, o.allowed())
+		if given.get(o.Name) == nil && o.Default == "" {
+			n.fail("%s needs %s: %s, %s", k.name, o.Name, o.About, o.allowed())
 		}
 	}
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
 // settings reads the options of mapping n; of names the stage or branch.
-func (d *decoder) settings(options []*option, n *node, of string) []setting {
+func (d *decoder) settings(options []*Option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
-		out[i] = d.setting(o, n, of+"."+o.name)
+		out[i] = d.setting(o, n, of+"."+o.Name)
 	}
 	return out
 }
 
 // pointers returns pointers to the options of several lists.
-func pointers(lists ...[]option) (out []*option) {
+func pointers(lists ...[]Option) (out []*Option) {
 	for _, list := range lists {
 		for i := range list {
 			out = append(out, &list[i])
@@ -363,10 +353,10 @@ func pointers(lists ...[]option) (out []*option) {
 	return out
 }
 
-func namesOf(options []*option) []string {
+func namesOf(options []*Option) []string {
 	names := make([]string, len(options))
 	for i, o := range options {
-		names[i] = o.name
+		names[i] = o.Name
 	}
 	return names
 }
@@ -408,7 +398,7 @@ func (ph *phase) cosines() bool {
 	}
 	fuse := func(name string) string {
 		s := find(ph.fuse.settings, name)
-		return cmp.Or(s.text, s.option.standard)
+		return cmp.Or(s.text, s.option.Default)
 	}
 	if fuse("direct") == "true" {
 		return true
@@ -422,7 +412,7 @@ func (ph *phase) cosines() bool {
 // find returns the setting called name, or nil.
 func find(settings []setting, name string) *setting {
 	for i := range settings {
-		if settings[i].option.name == name {
+		if settings[i].option.Name == name {
 			return &settings[i]
 		}
 	}

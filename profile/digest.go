@@ -115,7 +115,7 @@ func digestSettings(b *strings.Builder, settings []setting) {
 func (s *setting) digest(b *strings.Builder) {
 	name := ""
 	if s.option != nil {
-		name = s.option.name
+		name = s.option.Name
 	}
 	if s.number != nil {
 		fmt.Fprintf(b, " %s=%q", name, plainNumber(s.number.source))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +49,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 		p.planSources(plan, v)
 		if p.candidates != nil {
 			plan.Candidates = phase(p.candidates)
-			plan.Candidates.Limit = compute([]setting{*p.candidates.limit}, v).integer(phaseLimit.name)
+			plan.Candidates.Limit = compute([]setting{*p.candidates.limit}, v).integer(phaseLimit.Name)
 		}
 		plan.Main = *phase(&p.main)
 		return plan
@@ -59,7 +60,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 func (p *Profile) planSources(plan *Plan, v values) {
 	if p.expand != nil {
 		args := compute(p.expand.settings, v)
-		if args.number(whenOption.name) != 0 {
+		if args.number(whenOption.Name) != 0 {
 			plan.Expand = &Expand{Variants: args.integer("variants"), Passage: args.flag("passage"),
 				AllWords: args.flag("all_words"), Timeout: seconds(args.number("timeout"))}
 		}
@@ -120,9 +121,7 @@ func given(err error, set map[string]string) error {
 
 // Dated reports whether the result depends on the time of the query, for example by ages.
 func (p *Plan) Dated() bool {
-	recent := func(steps []Step) bool {
-		return slices.ContainsFunc(steps, func(s Step) bool { _, ok := s.Stage.(rank.Recency); return ok })
-	}
+	recent := func(steps []Step) bool { return slices.ContainsFunc(steps, func(s Step) bool { return s.dated }) }
 	in := func(ph *Phase) bool {
 		return recent(ph.Then) || slices.ContainsFunc(ph.Branches, func(b Branch) bool { return recent(b.Then) })
 	}
@@ -142,11 +141,8 @@ func (p *Plan) Most() int {
 		most = min(most, p.Candidates.Limit)
 	}
 	for _, step := range p.Main.Then {
-		switch s := step.Stage.(type) {
-		case rank.Elbow:
-			most = min(most, s.Max)
-		case rank.Adaptive:
-			most = min(most, s.Ceiling)
+		if step.cuts {
+			most = min(most, step.Most)
 		}
 	}
 	return most
@@ -221,7 +217,7 @@ func (p *Profile) values(limit int, set map[string]string) (values, error) {
 
 // bind adds the value of the parameter to v.
 func (param *Parameter) bind(p *Profile, set map[string]string, v values) error {
-	o := param.option()
+	o := &param.Option
 	text, given := set[param.Name]
 	if len(param.OneOf) > 0 {
 		if !given {
@@ -250,7 +246,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 			x = 1
 		}
 	}
-	if err != nil || !(x >= param.Min && x <= param.Max) || param.Integer && x != float64(int64(x)) {
+	if err != nil || !(x >= param.Min && x <= param.Max) || o.Integer() && x != float64(int64(x)) {
 		return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text,
 			o.allowed())
 	}
@@ -320,7 +316,7 @@ func (ph *phase) plan(v values) *Phase {
 func (ph *phase) weightNode() *node {
 	for i := range ph.branches {
 		for _, s := range ph.branches[i].settings {
-			if s.option.name == "weight" && s.node != nil {
+			if s.option.Name == "weight" && s.node != nil {
 				return s.node
 			}
 		}
@@ -366,20 +362,27 @@ func planSteps(steps []step, v values) []Step {
 	var out []Step
 	for i := range steps {
 		args := compute(steps[i].settings, v)
-		if args.number(whenOption.name) == 0 {
+		if args.number(whenOption.Name) == 0 {
 			continue
 		}
-		stage := steps[i].kind.stage(args)
+		k := steps[i].kind
+		stage := k.stage(args)
 		// Some numbers depend on each other (low below high). The stage checks them itself, with an empty
 		// ranking.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
 			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
-			if steps[i].kind.pairs {
+			if k.pairs {
 				err = together{err}
 			}
 			check(err)
 		}
-		out = append(out, Step{Name: steps[i].kind.name, Text: steps[i].text(args), Stage: stage})
+		step := Step{Name: k.name, Text: steps[i].text(args), Stage: stage, Most: math.MaxInt, Drops: k.drops,
+			cuts: k.cuts, dated: k.dated}
+		if k.most != nil {
+			step.Most = k.most(args)
+			step.Drops = step.Drops || step.Most < math.MaxInt
+		}
+		out = append(out, step)
 	}
 	return out
 }
@@ -389,7 +392,7 @@ func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {
 		set := &s.settings[i]
-		if set.node == nil || set.option == &whenOption || set.option.name == pushDownName {
+		if set.node == nil || set.option == &whenOption || set.option.Name == pushDownName {
 			continue
 		}
 		value := set.String()
@@ -398,7 +401,7 @@ func (s *step) text(args arguments) string {
 		} else if set.option.kind == typeChoice {
 			value = arg.text
 		}
-		parts = append(parts, set.option.name+": "+value)
+		parts = append(parts, set.option.Name+": "+value)
 	}
 	if len(parts) == 0 {
 		return s.kind.name

@@ -45,18 +45,11 @@ type origin struct {
 
 // Parameter is a number or a word of a profile that a query may set.
 type Parameter struct {
-	Name  string
-	About string
-	// Default is the value when the query sets none: a number, an expression over limit and earlier parameters,
-	// or one of OneOf.
-	Default string
-	// Min and Max bound a number. Integer requires a whole number.
-	Min, Max float64
-	Integer  bool
+	// Option has the name, the range, and the value when the query sets none. Its expression may name limit and
+	// earlier parameters.
+	Option
 	// AtLeast is a lower bound for a number, an expression over limit and earlier parameters; "" means only Min.
 	AtLeast string
-	// OneOf are the allowed words; empty for a number.
-	OneOf []string
 
 	parsed
 }
@@ -208,4 +201,10 @@ type Step struct {
 	Name  string
 	Text  string
 	Stage rank.Stage
+	// Most is how many hits the stage keeps at most; math.MaxInt for all. Drops says that it may drop hits, or replace
+	// them by their parents.
+	Most  int
+	Drops bool
+
+	cuts, dated bool // see kind
 }

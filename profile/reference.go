@@ -26,7 +26,7 @@ func Reference() (string, error) {
 	b.WriteString("## Fusion\n\n`fuse` " + fusion.about + ".\n\n")
 	writeOptions(&b, fusion.options)
 	b.WriteString("\n## Stages\n\nOf every stage, besides its own settings:\n\n")
-	writeOptions(&b, []option{whenOption})
+	writeOptions(&b, []Option{whenOption})
 	for i := range stages {
 		k := &stages[i]
 		fmt.Fprintf(&b, "\n### %s\n\n`%s` %s.", k.name, k.name, k.about)
@@ -83,84 +83,52 @@ func (p *Profile) Reference() (string, error) {
 //go:embed reference.md
 var referenceHead string
 
-func writeOptions(b *strings.Builder, options []option) {
+func writeOptions(b *strings.Builder, options []Option) {
 	b.WriteString("| setting | default | allowed | meaning |\n|---|---|---|---|\n")
 	for i := range options {
 		o := &options[i]
-		standard := "`" + o.standard + "`"
-		if o.standard == "" {
+		standard := "`" + o.Default + "`"
+		if o.Default == "" {
 			standard = "none"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.name, standard, cell(o.allowed()), cell(o.about))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", o.Name, standard, cell(o.allowed()), cell(o.About))
 	}
 }
 
 // cell escapes a text for a cell of a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-// Option describes a setting.
-type Option struct {
-	// Default is "" when the setting is required.
-	Name, About, Default string
-	// Allowed says which values it takes; Flag says that it is true or false.
-	Allowed string
-	Flag    bool
-	// Number says that it is a number within Min..Max, or an expression for one. Integer requires a whole number.
-	Number, Integer bool
-	Min, Max        float64
-	// OneOf are the allowed words. When no other field applies, the setting is a text.
-	OneOf []string
-}
-
-func describe(options []*option) (out []Option) {
-	for _, o := range options {
-		out = append(out, Option{Name: o.name, About: o.about, Default: o.standard, Allowed: o.written(),
-			Flag: o.kind == typeBool, Number: o.isNumber(), Integer: o.kind == typeInteger,
-			Min: o.min, Max: o.max, OneOf: o.choices})
-	}
-	return out
-}
-
-// written describes the option's value outside a profile, where it is one text.
-func (o *option) written() string {
-	if o.kind == typeTexts {
-		return o.allowed() + " with commas between them"
-	}
-	return o.allowed()
-}
-
 // StageOptions returns the settings of a stage; none when there is no such stage.
-func StageOptions(name string) []Option {
-	k := stageNamed(name)
-	if k == nil {
-		return nil
+func StageOptions(name string) []*Option {
+	if k := stageNamed(name); k != nil {
+		return k.allOptions()
 	}
-	return describe(k.allOptions())
+	return nil
 }
 
 // FusionOptions returns the settings of a fusion of rankings from elsewhere.
-func FusionOptions() []Option { return describe(pointers(runFusion.options)) }
+func FusionOptions() []*Option { return pointers(runFusion.options) }
 
 // StageHelp describes a stage and its settings, one per line. For an unknown name, the error lists the stages for
 // rankings of other systems.
 func StageHelp(name string) (string, error) {
 	k := stageNamed(name)
 	if k == nil {
-		return "", unknownStage(name, runStages)
+		return "", unknownStage(name, RunStages())
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s.\n", k.name, k.about)
 	width := 0
 	for i := range k.options {
-		width = max(width, len(k.options[i].name))
+		width = max(width, len(k.options[i].Name))
 	}
 	for i := range k.options {
 		o := &k.options[i]
 		standard := "must be given"
-		if o.standard != "" {
-			standard = "default " + o.standard
+		if o.Default != "" {
+			standard = "default " + o.Default
 		}
-		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.name, o.about, o.written(), standard)
+		fmt.Fprintf(&b, "  --%-*s  %s (%s; %s)\n", width, o.Name, o.About, o.Allowed(), standard)
 	}
 	return b.String(), nil
 }

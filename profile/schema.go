@@ -69,15 +69,15 @@ func Schema() ([]byte, error) {
 // object is a JSON object; its keys are written in alphabetical order.
 type object map[string]any
 
-func branchSchema(how Retrieve, options []option, more object) object {
+func branchSchema(how Retrieve, options []Option, more object) object {
 	props := object{"name": object{"type": "string", "pattern": validName.String()},
 		"then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
 	for i := range branchOptions {
-		props[branchOptions[i].name] = branchOptions[i].schema()
+		props[branchOptions[i].Name] = branchOptions[i].schema()
 	}
-	props["retrieve"] = object{"const": string(how), "description": branchOptions[0].about}
+	props["retrieve"] = object{"const": string(how), "description": branchOptions[0].About}
 	for i := range options {
-		props[options[i].name] = options[i].schema()
+		props[options[i].Name] = options[i].schema()
 	}
 	maps.Copy(props, more)
 	required := []string{"retrieve"}
@@ -89,7 +89,7 @@ func branchSchema(how Retrieve, options []option, more object) object {
 
 func (k *kind) needsSettings() bool {
 	for i := range k.options {
-		if k.options[i].standard == "" {
+		if k.options[i].Default == "" {
 			return true
 		}
 	}
@@ -99,9 +99,9 @@ func (k *kind) needsSettings() bool {
 func (k *kind) schema() object {
 	props, required := object{}, []string{}
 	for _, o := range k.allOptions() {
-		props[o.name] = o.schema()
-		if o.standard == "" {
-			required = append(required, o.name)
+		props[o.Name] = o.schema()
+		if o.Default == "" {
+			required = append(required, o.Name)
 		}
 	}
 	settings := object{"type": "object", "additionalProperties": false, "properties": props}
@@ -113,27 +113,27 @@ func (k *kind) schema() object {
 		return settings
 	}
 	for i := range k.options {
-		if k.options[i].name == k.short {
+		if k.options[i].Name == k.short {
 			return object{"anyOf": []any{settings, k.options[i].schema()}}
 		}
 	}
 	return settings
 }
 
-func (o *option) schema() object {
-	s := object{"description": o.about}
-	if o.standard != "" {
-		s["description"] = o.about + " (default " + o.standard + ")"
+func (o *Option) schema() object {
+	s := object{"description": o.About}
+	if o.Default != "" {
+		s["description"] = o.About + " (default " + o.Default + ")"
 	}
 	switch o.kind {
 	case typeNumber, typeInteger:
-		n := object{"type": "number", "minimum": o.min, "maximum": o.max}
+		n := object{"type": "number", "minimum": o.Min, "maximum": o.Max}
 		if o.kind == typeInteger {
 			n["type"] = "integer"
 		}
 		s["anyOf"] = []any{n, object{"type": "string", "description": "an expression"}}
 	case typeChoice:
-		s["anyOf"] = []any{object{"enum": o.choices}, object{"type": "string", "pattern": `^\$`}}
+		s["anyOf"] = []any{object{"enum": o.OneOf}, object{"type": "string", "pattern": `^\$`}}
 	case typeBool:
 		s["type"] = "boolean"
 	case typeTexts:

@@ -20,26 +20,47 @@ const (
 	typeTexts                     // a list of texts, or a single one
 )
 
-// option is one setting of a stage, a fusion or a branch. The decoder, the JSON Schema and the reference use it.
-type option struct {
-	name  string
-	about string
+// Option is one setting of a stage, a fusion or a branch, or a parameter of a profile. The decoder, the JSON Schema
+// and the reference use it.
+type Option struct {
+	Name  string
+	About string
 	kind  optionType
-	// standard is the default as a profile would write it; "" when the option is required.
-	standard string
-	min, max float64 // of numbers
-	choices  []string
+	// Default is written as in a profile. It is a number, an expression, a word or a text; "" when the option is
+	// required.
+	Default string
+	// Min and Max bound a number.
+	Min, Max float64
+	// OneOf are the allowed words; empty for a number or a text.
+	OneOf []string
 }
 
-// allowed describes the allowed values for people.
-func (o *option) allowed() string {
+// Number reports whether the value is a number within Min..Max, or an expression for one.
+func (o *Option) Number() bool { return o.kind == typeNumber || o.kind == typeInteger }
+
+// Integer reports whether the value is a whole number.
+func (o *Option) Integer() bool { return o.kind == typeInteger }
+
+// Flag reports whether the value is true or false.
+func (o *Option) Flag() bool { return o.kind == typeBool }
+
+// Allowed describes for people which values the option takes outside a profile, where a value is one text.
+func (o *Option) Allowed() string {
+	if o.kind == typeTexts {
+		return o.allowed() + " with commas between them"
+	}
+	return o.allowed()
+}
+
+// allowed describes for people which values a profile may have.
+func (o *Option) allowed() string {
 	switch o.kind {
 	case typeNumber:
-		return fmt.Sprintf("a number within %s..%s", plain(o.min), plain(o.max))
+		return fmt.Sprintf("a number within %s..%s", plain(o.Min), plain(o.Max))
 	case typeInteger:
-		return fmt.Sprintf("a whole number within %s..%s", plain(o.min), plain(o.max))
+		return fmt.Sprintf("a whole number within %s..%s", plain(o.Min), plain(o.Max))
 	case typeChoice:
-		return "one of " + strings.Join(o.choices, ", ")
+		return "one of " + strings.Join(o.OneOf, ", ")
 	case typeBool:
 		return "true or false"
 	case typeTexts:
@@ -47,8 +68,6 @@ func (o *option) allowed() string {
 	}
 	return "a text"
 }
-
-func (o *option) isNumber() bool { return o.kind == typeNumber || o.kind == typeInteger }
 
 // plain writes a number without an exponent if it is readable, and without rounding errors: 1 - 0.82 is 0.18.
 func plain(v float64) string {
@@ -60,7 +79,7 @@ func plain(v float64) string {
 
 // setting is the value that a profile gives to an option, not yet computed.
 type setting struct {
-	option *option
+	option *Option
 	node   *node  // its position in the file; nil for a default
 	where  string // names the option for people, as "elbow.ratio"
 	number *expression
@@ -69,13 +88,13 @@ type setting struct {
 }
 
 // setting returns the value of an option in mapping n, or its default.
-func (d *decoder) setting(o *option, n *node, where string) setting {
-	if value := n.get(o.name); value != nil {
+func (d *decoder) setting(o *Option, n *node, where string) setting {
+	if value := n.get(o.Name); value != nil {
 		return d.value(o, value, where)
 	}
-	s := setting{option: o, where: where, text: o.standard}
-	if o.isNumber() {
-		e, err := parseExpression(o.standard)
+	s := setting{option: o, where: where, text: o.Default}
+	if o.Number() {
+		e, err := parseExpression(o.Default)
 		if err != nil {
 			panic(fmt.Sprintf("profile: default of %s: %v", where, err)) // the table is wrong
 		}
@@ -85,7 +104,7 @@ func (d *decoder) setting(o *option, n *node, where string) setting {
 }
 
 // value reads n as the value of an option.
-func (d *decoder) value(o *option, n *node, where string) setting {
+func (d *decoder) value(o *Option, n *node, where string) setting {
 	s := setting{option: o, node: n, where: where, text: n.text}
 	if o.kind == typeTexts {
 		items := []node{*n}
@@ -111,8 +130,8 @@ func (d *decoder) value(o *option, n *node, where string) setting {
 	case typeChoice:
 		if name, ok := strings.CutPrefix(n.text, "$"); ok {
 			d.choiceParameter(&s, name)
-		} else if !slices.Contains(o.choices, n.text) {
-			check(n.unknown("value of "+where, o.choices))
+		} else if !slices.Contains(o.OneOf, n.text) {
+			check(n.unknown("value of "+where, o.OneOf))
 		}
 	}
 	return s
@@ -158,7 +177,7 @@ func (d *decoder) choiceParameter(s *setting, name string) {
 			s.where, name, s.option.allowed())
 	}
 	for _, word := range d.params[i].OneOf {
-		if !slices.Contains(s.option.choices, word) {
+		if !slices.Contains(s.option.OneOf, word) {
 			s.node.fail("%s takes its value from parameter %s, which may be %q: must be %s",
 				s.where, name, word, s.option.allowed())
 		}
@@ -218,17 +237,17 @@ func compute(settings []setting, v values) arguments {
 
 func (s *setting) compute(v values) (argument, error) {
 	o := s.option
-	arg := argument{name: o.name, text: s.text, texts: s.texts}
+	arg := argument{name: o.Name, text: s.text, texts: s.texts}
 	if name, ok := strings.CutPrefix(s.text, "$"); ok && o.kind == typeChoice {
 		arg.text = v.choices[name]
 	}
-	arg.choice = slices.Index(o.choices, arg.text)
+	arg.choice = slices.Index(o.OneOf, arg.text)
 	if s.number == nil {
 		return arg, nil
 	}
 	x := s.number.value(v.numbers)
 	arg.number = x
-	if x >= o.min && x <= o.max && (o.kind != typeInteger || x == math.Trunc(x)) {
+	if x >= o.Min && x <= o.Max && (o.kind != typeInteger || x == math.Trunc(x)) {
 		return arg, nil
 	}
 	written := s.number.source

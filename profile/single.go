@@ -20,35 +20,31 @@ func Stages() []string {
 	return names
 }
 
-// searchStages work only in a search: one calls a model, the other looks up the words of the query in the index.
-var searchStages = []string{"rerank", "word_pairs"}
-
 // SingleStages returns the names of the stages that work outside a search, on rankings and facts about documents.
 func SingleStages() []string {
-	return slices.DeleteFunc(Stages(), func(name string) bool { return slices.Contains(searchStages, name) })
+	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
 }
-
-// runStages only need to know which chunks belong to a document.
-var runStages = []string{"aggregate", "top", "elbow", "adaptive", "normalize", "similarity", "per_document", "pin"}
 
 // RunStages returns the names of the stages that can process rankings of other systems. The others need
 // documents.
-func RunStages() []string { return slices.Clone(runStages) }
+func RunStages() []string {
+	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
+}
 
 // runFusion fuses rankings from elsewhere, without the options for branches and repeated IDs.
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
-func runFusionOptions() []option {
-	var out []option
+func runFusionOptions() []Option {
+	var out []Option
 	for _, o := range fusionOptions {
-		switch o.name {
+		switch o.Name {
 		case "repeats", "complete", pushDownName, "direct":
 			continue
 		case "norm":
-			o.about = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
-			o.choices = slices.Clone(o.choices) // share needs the query, which is unknown here
-			o.choices = slices.DeleteFunc(o.choices, func(norm string) bool { return norm == "share" })
+			o.About = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
+			o.OneOf = slices.Clone(o.OneOf) // share needs the query, which is unknown here
+			o.OneOf = slices.DeleteFunc(o.OneOf, func(norm string) bool { return norm == "share" })
 		}
 		out = append(out, o)
 	}
@@ -65,16 +61,17 @@ func NewStage(name string, set map[string]string, limit int) (Step, error) {
 // NewRunStage is [NewStage] for rankings that tell only which document a chunk belongs to. It returns
 // sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
-	if stageNamed(name) == nil {
-		return Step{}, unknownStage(name, runStages)
+	k := stageNamed(name)
+	if k == nil {
+		return Step{}, unknownStage(name, RunStages())
 	}
 	step, err := newStage(name, set, limit, "--")
 	if err != nil {
 		return step, err
 	}
-	if !slices.Contains(runStages, name) || set["to"] == "parent" {
+	if k.needs != needsIDs || set["to"] == "parent" {
 		return step, fmt.Errorf("stage %s needs documents, and a run has none: "+
-			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(runStages, ", "), sheaf.ErrUnsupported)
+			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(RunStages(), ", "), sheaf.ErrUnsupported)
 	}
 	return step, nil
 }
@@ -94,7 +91,7 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 		return Step{}, err
 	}
 	if len(steps) == 0 { // "when" disables it: every hit stays
-		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}}, nil
+		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}, Most: math.MaxInt}, nil
 	}
 	return steps[0], nil
 }
@@ -142,7 +139,7 @@ func settingsNode(k *kind, what, called string, set map[string]string) *node {
 		at := node{file: called + name, setting: name}
 		p := scalarPair(&at, name, set[name])
 		for i := range k.options {
-			if k.options[i].name == name && k.options[i].kind == typeTexts {
+			if k.options[i].Name == name && k.options[i].kind == typeTexts {
 				p.value.kind, p.value.text = nodeList, ""
 				for text := range strings.SplitSeq(set[name], ",") {
 					item := at

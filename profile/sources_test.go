@@ -154,7 +154,7 @@ func TestRunStages(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, o := range profile.FusionOptions() {
-		if o.Name == "" || o.About == "" || fmt.Sprint(o.Allowed) == "" || o.Name == "complete" ||
+		if o.Name == "" || o.About == "" || o.Allowed() == "" || o.Name == "complete" ||
 			slices.Contains(o.OneOf, "share") {
 			t.Errorf("%+v", o)
 		}

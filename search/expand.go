@@ -79,7 +79,8 @@ type expandKey struct {
 // rememberedExpansions is the number of remembered expansions.
 const rememberedExpansions = 100
 
-// Expand returns what the model makes of a query. Callers must not change it. The error names the fault of the model or of its reply.
+// Expand returns what the model makes of a query. Callers must not change it. The error names the fault of the
+// model or of its reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
 	key := expandKey{e.Model, query, o}
 	if x, ok := e.replies.Get(key); ok {

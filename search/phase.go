@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -121,34 +120,6 @@ func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = r.worth(ctx) })
 	return wg.Wait
-}
-
-// keeps returns how many hits a stage keeps at most.
-func keeps(stage rank.Stage) int {
-	switch s := stage.(type) {
-	case rank.Top:
-		return s.N
-	case rank.Elbow:
-		return s.Max
-	case rank.Adaptive:
-		return s.Ceiling
-	case rank.MMR:
-		return s.N
-	case profile.Rerank:
-		if s.N > 0 {
-			return s.N
-		}
-	}
-	return math.MaxInt
-}
-
-// drops reports whether a stage may drop hits, or replace them by their parents.
-func drops(stage rank.Stage) bool {
-	switch stage.(type) {
-	case rank.PerDocument, rank.Aggregate, rank.Tree:
-		return true
-	}
-	return keeps(stage) < math.MaxInt
 }
 
 // requests returns the branches that can run, with their requests.
@@ -387,7 +358,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 	start := clock()
 	for i := range steps {
 		step := &steps[i]
-		if at == (lane{}) && r.judged != nil && drops(step.Stage) {
+		if at == (lane{}) && r.judged != nil && step.Drops {
 			r.judged.compare(r.facts, ranking)
 		}
 		before := len(ranking)
@@ -404,7 +375,7 @@ func (r *run) steps(ctx context.Context, ranking sheaf.Ranking, steps []profile.
 		if _, ok := step.Stage.(rank.PerDocument); ok && at == (lane{}) {
 			r.noteCrowded(len(ranking), before)
 		}
-		r.result.More = r.result.More || len(ranking) >= keeps(step.Stage)
+		r.result.More = r.result.More || len(ranking) >= step.Most
 		start = r.took(at.step(step.Name), start)
 		r.trace(at, step.Text, ranking)
 	}

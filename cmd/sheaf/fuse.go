@@ -57,7 +57,7 @@ search --json among it; - is the standard input. See doc/stages.md.`,
 	}
 	f := cmd.Flags()
 	for _, option := range profile.FusionOptions() {
-		if option.Flag {
+		if option.Flag() {
 			f.Bool(option.Name, false, option.About)
 			continue
 		}

@@ -289,7 +289,7 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 		Parameters: []parameterJSON{}, Pipeline: text}
 	for _, parameter := range p.Parameters {
 		j := parameterJSON{Name: parameter.Name, About: parameter.About, Default: parameter.Default,
-			Value: plan.Values[parameter.Name], Integer: parameter.Integer, OneOf: parameter.OneOf}
+			Value: plan.Values[parameter.Name], Integer: parameter.Integer(), OneOf: parameter.OneOf}
 		if len(parameter.OneOf) == 0 {
 			lo, hi := parameter.Min, parameter.Max
 			j.Min, j.Max = &lo, &hi

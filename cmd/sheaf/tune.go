@@ -338,9 +338,9 @@ func grid(p *profile.Parameter) []string {
 	switch {
 	case err != nil:
 		return nil
-	case p.Integer && p.Max <= 1:
+	case p.Integer() && p.Max <= 1:
 		return []string{"0", "1"}
-	case p.Integer:
+	case p.Integer():
 		whole := func(v float64) float64 { return max(math.Trunc(v), 1) }
 		return around(standard, p.Min, p.Max, whole, 0.1, 0.25, 0.5, 1, 2, 4)
 	case p.Min >= -1 && p.Max <= 1:

@@ -60,7 +60,7 @@ func stageList() *StageList {
 	for _, name := range out.Stages {
 		out.Settings[name] = []StageSetting{}
 		for _, o := range collection.StageOptions(name) {
-			out.Settings[name] = append(out.Settings[name], StageSetting{o.Name, o.About, o.Allowed, o.Default})
+			out.Settings[name] = append(out.Settings[name], StageSetting{o.Name, o.About, o.Allowed(), o.Default})
 		}
 	}
 	return out

@@ -16,7 +16,7 @@ func TestStages(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, name := range collection.Stages() {
 		for _, o := range collection.StageOptions(name) {
-			if !o.Number {
+			if !o.Number() {
 				continue
 			}
 			for _, x := range []float64{o.Min, o.Max} {
@@ -24,7 +24,7 @@ func TestStages(t *testing.T) {
 				for _, other := range collection.StageOptions(name) {
 					switch {
 					case other.Default != "" || other.Name == o.Name:
-					case other.Number:
+					case other.Number():
 						set[other.Name] = max(1, other.Min)
 					case len(other.OneOf) > 0:
 						set[other.Name] = other.OneOf[0]

@@ -440,7 +440,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 		beyond := []any{want.least - 1, want.most + 1, "NaN", "", "much"}
-		if parameter.Integer {
+		if parameter.Integer() {
 			beyond = append(beyond, want.least+0.5)
 		}
 		for _, value := range beyond {

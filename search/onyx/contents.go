@@ -17,77 +17,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Contents keep the indexed documents. Implementations are safe for concurrent use.
-type Contents interface {
-	// Load returns a document; ok is false when there is none.
-	Load(id sheaf.ID) (d Document, ok bool, err error)
-	// Save keeps documents. A document replaces one with the same ID.
-	Save(docs []Document) error
-	// Delete drops a document. It returns no error when there is none.
-	Delete(id sheaf.ID) error
-	// Settings returns the saved settings; ok is false when none were saved.
-	Settings() (s Settings, ok bool, err error)
-	SaveSettings(Settings) error
-}
-
-// Memory implements [Contents] in memory. It copies what callers pass and get, because the lists of a document
-// decide who may see it.
-type Memory struct {
-	mu       sync.RWMutex
-	docs     map[sheaf.ID]Document
-	settings *Settings
-}
-
-// Load implements [Contents].
-func (m *Memory) Load(id sheaf.ID) (Document, bool, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	d, ok := m.docs[id]
-	return d.clone(), ok, nil
-}
-
-// Save implements [Contents].
-func (m *Memory) Save(docs []Document) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.docs == nil {
-		m.docs = map[sheaf.ID]Document{}
-	}
-	for _, d := range docs {
-		m.docs[d.ID] = d.clone()
-	}
-	return nil
-}
-
-// Delete implements [Contents].
-func (m *Memory) Delete(id sheaf.ID) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.docs, id)
-	return nil
-}
-
-// Settings implements [Contents].
-func (m *Memory) Settings() (Settings, bool, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.settings == nil {
-		return Settings{}, false, nil
-	}
-	return *m.settings, true, nil
-}
-
-// SaveSettings implements [Contents].
-func (m *Memory) SaveSettings(s Settings) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.settings = &s
-	return nil
-}
-
-// Folder implements [Contents] in a folder. Each document is a file with a checksum at its end, named by the hash
-// of the ID. A write makes a temporary file and renames it.
-type Folder struct {
+// Contents keep the indexed documents in a folder. Each document is a file with a checksum at its end, named by the
+// hash of the ID. A write makes a temporary file and renames it. Safe for concurrent use.
+type Contents struct {
+	// FS has the folder: vfs.Disk, or vfs.NewMem for contents in memory.
 	FS  vfs.FS
 	Dir string
 
@@ -98,64 +31,64 @@ const settingsName = "settings"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func (f *Folder) name(id sheaf.ID) string {
+func (c *Contents) name(id sheaf.ID) string {
 	sum := sha256.Sum256([]byte(id))
 	return "doc-" + hex.EncodeToString(sum[:])
 }
 
-// Load implements [Contents]. It returns sheaf.ErrCorrupt for a damaged file.
-func (f *Folder) Load(id sheaf.ID) (d Document, ok bool, err error) {
-	ok, err = f.read(f.name(id), &d)
+// Load returns a document; ok is false when there is none. It returns sheaf.ErrCorrupt for a damaged file.
+func (c *Contents) Load(id sheaf.ID) (d Document, ok bool, err error) {
+	ok, err = c.read(c.name(id), &d)
 	if err == nil && ok && d.ID != id {
-		return d, false, fmt.Errorf("%s: %w: it holds document %q", f.name(id), sheaf.ErrCorrupt, d.ID)
+		return d, false, fmt.Errorf("%s: %w: it holds document %q", c.name(id), sheaf.ErrCorrupt, d.ID)
 	}
 	return d, ok, err
 }
 
-// Save implements [Contents].
-func (f *Folder) Save(docs []Document) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// Save keeps documents. A document replaces one with the same ID.
+func (c *Contents) Save(docs []Document) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for i := range docs {
-		if err := f.write(f.name(docs[i].ID), &docs[i]); err != nil {
+		if err := c.write(c.name(docs[i].ID), &docs[i]); err != nil {
 			return err
 		}
 	}
-	return f.FS.SyncDir(f.Dir)
+	return c.FS.SyncDir(c.Dir)
 }
 
-// Delete implements [Contents].
-func (f *Folder) Delete(id sheaf.ID) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	err := f.FS.Remove(filepath.Join(f.Dir, f.name(id)))
+// Delete drops a document. It returns no error when there is none.
+func (c *Contents) Delete(id sheaf.ID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.FS.Remove(filepath.Join(c.Dir, c.name(id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(err, f.FS.SyncDir(f.Dir))
+	return errors.Join(err, c.FS.SyncDir(c.Dir))
 }
 
-// Settings implements [Contents].
-func (f *Folder) Settings() (s Settings, ok bool, err error) {
-	ok, err = f.read(settingsName, &s)
+// Settings returns the saved settings; ok is false when none were saved.
+func (c *Contents) Settings() (s Settings, ok bool, err error) {
+	ok, err = c.read(settingsName, &s)
 	return s, ok, err
 }
 
-// SaveSettings implements [Contents].
-func (f *Folder) SaveSettings(s Settings) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.write(settingsName, &s); err != nil {
+// SaveSettings keeps settings in place of earlier ones.
+func (c *Contents) SaveSettings(s Settings) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.write(settingsName, &s); err != nil {
 		return err
 	}
-	return f.FS.SyncDir(f.Dir)
+	return c.FS.SyncDir(c.Dir)
 }
 
 // maxFile bounds how many bytes of a file are read.
 const maxFile = 1 << 30
 
-func (f *Folder) read(name string, to any) (bool, error) {
-	file, err := f.FS.Open(filepath.Join(f.Dir, name))
+func (c *Contents) read(name string, to any) (bool, error) {
+	file, err := c.FS.Open(filepath.Join(c.Dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -182,18 +115,18 @@ func checksum(data []byte) []byte {
 	return []byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}
 }
 
-// The caller of write holds f.mu.
-func (f *Folder) write(name string, from any) error {
+// The caller of write holds c.mu.
+func (c *Contents) write(name string, from any) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(from); err != nil {
 		return err
 	}
 	b.Write(checksum(b.Bytes()))
-	if err := f.FS.MkdirAll(f.Dir); err != nil {
+	if err := c.FS.MkdirAll(c.Dir); err != nil {
 		return err
 	}
-	full := filepath.Join(f.Dir, name)
-	file, err := f.FS.Create(full + ".tmp")
+	full := filepath.Join(c.Dir, name)
+	file, err := c.FS.Create(full + ".tmp")
 	if err != nil {
 		return err
 	}
@@ -204,5 +137,5 @@ func (f *Folder) write(name string, from any) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return f.FS.Rename(full+".tmp", full)
+	return c.FS.Rename(full+".tmp", full)
 }

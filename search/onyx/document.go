@@ -70,29 +70,6 @@ func Tags(metadata []chunk.Metadata) []string {
 	return tags
 }
 
-// clone returns a copy of d with its own lists.
-func (d Document) clone() Document {
-	m := &d.Metadata
-	for _, list := range []*[]string{&m.Access, &m.Sets, &m.Tags, &m.Entities, &m.Terms, &m.Relationships} {
-		*list = slices.Clone(*list)
-	}
-	for _, list := range []*[]int{&m.Projects, &m.Personas, &m.Nodes} {
-		*list = slices.Clone(*list)
-	}
-	d.Chunks = slices.Clone(d.Chunks)
-	for i := range d.Chunks {
-		vectors := slices.Clone(d.Chunks[i].Vectors)
-		for j := range vectors {
-			vectors[j].Passages = slices.Clone(vectors[j].Passages)
-			for n, passage := range vectors[j].Passages {
-				vectors[j].Passages[n] = slices.Clone(passage)
-			}
-		}
-		d.Chunks[i].Vectors = vectors
-	}
-	return d
-}
-
 // validate returns an error that wraps sheaf.ErrInvalid when d cannot be indexed.
 func (d *Document) validate() error {
 	switch {

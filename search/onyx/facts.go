@@ -8,7 +8,7 @@ import (
 )
 
 // facts tell stages about the documents of an index. There are no links and no folders.
-type facts struct{ contents Contents }
+type facts struct{ contents *Contents }
 
 // Chunk implements rank.Facts.
 func (f facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {

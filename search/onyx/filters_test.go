@@ -137,7 +137,7 @@ func TestFiltersGroupByGroup(t *testing.T) {
 	}
 	let, kept := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		x := onyx.New(memory.New(a), &onyx.Memory{}, func() time.Time { return drawnNow })
+		x := onyx.New(memory.New(a), contents(), func() time.Time { return drawnNow })
 		var docs []onyx.Document
 		for i := range 6 {
 			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Metadata: drawnMetadata(t),

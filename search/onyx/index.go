@@ -3,7 +3,7 @@
 // document and range, by words (for administrators hidden ones too), by meaning, by a profile, or at random.
 // [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
 //
-// [Contents] keep the indexed documents beside the store. So metadata can change without sending or embedding
+// [Contents] keeps the indexed documents beside the store. So metadata can change without sending or embedding
 // texts again, and stages know titles and times.
 //
 // Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the
@@ -28,7 +28,7 @@ import (
 // Index is a document index. It is safe for concurrent use.
 type Index struct {
 	store    store.Backend
-	contents Contents
+	contents *Contents
 	now      func() time.Time
 
 	writing sync.Mutex
@@ -43,7 +43,7 @@ type Settings struct {
 }
 
 // New returns an index over a store and its contents. now is the clock for windows of time; nil is time.Now.
-func New(st store.Backend, contents Contents, now func() time.Time) *Index {
+func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	if now == nil {
 		now = time.Now
 	}

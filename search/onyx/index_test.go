@@ -54,12 +54,15 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 				t.Error(err)
 			}
 		})
-		out[d.String()] = onyx.New(b, &onyx.Memory{}, now)
+		out[d.String()] = onyx.New(b, contents(), now)
 	}
 	return out
 }
 
-// local are empty indexes over every store that needs no server, with both kinds of contents.
+// contents returns empty contents in memory.
+func contents() *onyx.Contents { return &onyx.Contents{FS: vfs.NewMem(), Dir: "/contents"} }
+
+// local are empty indexes over every store that needs no server.
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -73,8 +76,8 @@ func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	}
 	t.Cleanup(func() { _ = engine.Close() })
 	return map[string]*onyx.Index{
-		"memory":   onyx.New(memory.New(a), &onyx.Memory{}, now),
-		"embedded": onyx.New(engine, &onyx.Folder{FS: vfs.NewMem(), Dir: "/contents"}, now),
+		"memory":   onyx.New(memory.New(a), contents(), now),
+		"embedded": onyx.New(engine, contents(), now),
 	}
 }
 
@@ -464,7 +467,7 @@ func TestAccessIsCareful(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := onyx.New(memory.New(a), &onyx.Memory{}, nil)
+		x := onyx.New(memory.New(a), contents(), nil)
 		var docs []onyx.Document
 		for i := range 6 {
 			docs = append(docs, onyx.Document{ID: sheaf.ID(fmt.Sprint("t:", i)), Chunks: []onyx.Chunk{{Text: "cat"}},
@@ -496,15 +499,15 @@ func TestAccessIsCareful(t *testing.T) {
 	})
 }
 
-// TestFolder: a damaged file is an error, and saved documents exist after a crash.
-func TestFolder(t *testing.T) {
+// TestContents: a damaged file is an error, and saved documents exist after a crash.
+func TestContents(t *testing.T) {
 	disk := vfs.NewMem()
-	f := &onyx.Folder{FS: disk, Dir: "/c"}
+	f := &onyx.Contents{FS: disk, Dir: "/c"}
 	if err := f.Save([]onyx.Document{{ID: "t:a", Title: "A",
 		Chunks: []onyx.Chunk{{Text: "x", Vectors: vector(1, 0)}}}}); err != nil {
 		t.Fatal(err)
 	}
-	after := &onyx.Folder{FS: disk.Crash(7), Dir: "/c"}
+	after := &onyx.Contents{FS: disk.Crash(7), Dir: "/c"}
 	if d, ok, err := after.Load("t:a"); err != nil || !ok || d.Title != "A" || len(d.Chunks) != 1 ||
 		d.Chunks[0].Vectors[0].Passages[0][0] != 1 {
 		t.Errorf("after a crash: %+v, %v, %v", d, ok, err)
@@ -611,7 +614,7 @@ func TestUpdateColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := &columnsOnly{Backend: memory.New(a)}
-	x := onyx.New(st, &onyx.Memory{}, nil)
+	x := onyx.New(st, contents(), nil)
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
 	st.Backend = nil // any other write panics
 	boost := 2.0

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/index/vfs"
 	"sheaf/search/onyx"
 	"sheaf/search/onyx/onyxtest"
 	"sheaf/store"
@@ -209,7 +210,7 @@ func TestOnyxFilters(t *testing.T) {
 	dir := written(t, s.o)
 	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
 		var store noted
-		x := onyx.New(&store, &onyx.Memory{}, func() time.Time { return c.Now })
+		x := onyx.New(&store, &onyx.Contents{FS: vfs.NewMem(), Dir: "/onyx"}, func() time.Time { return c.Now })
 		if _, err := x.Write(t.Context(), c.Documents); err != nil {
 			t.Fatal(err)
 		}

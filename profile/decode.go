@@ -57,17 +57,17 @@ func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...
 
 // profile reads a profile from its merged form.
 func (d *decoder) profile(n *node) *Profile {
-	check(n.want(nodeMapping, "a profile"))
-	check(n.onlyKeys("a profile", profileKeys...))
+	n.want(nodeMapping, "a profile")
+	n.onlyKeys("a profile", profileKeys...)
 	p := &Profile{File: n.file, origin: origin{root: n.root}}
 	name := n.get("name")
 	if name == nil {
 		n.fail("the profile has no name")
 	}
-	check(checkName(name, "the name of a profile"))
+	checkName(name, "the name of a profile")
 	p.Name = name.text
 	if about := n.get("about"); about != nil {
-		check(about.want(nodeScalar, "about"))
+		about.want(nodeScalar, "about")
 		p.About = about.text
 	}
 	if extends := n.get("extends"); extends != nil {
@@ -94,32 +94,29 @@ func (d *decoder) profile(n *node) *Profile {
 // candidates reads a first phase: a scan of files, or branches.
 func (d *decoder) candidates(p *Profile, n *node) {
 	if n.kind == nodeMapping && n.get(scan.name) != nil {
-		check(n.onlyKeys("candidates that are scanned", scan.name))
+		n.onlyKeys("candidates that are scanned", scan.name)
 		p.scan = d.step(&scan, n.get(scan.name))
 		return
 	}
-	check(n.want(nodeMapping, "candidates"))
-	check(n.onlyKeys("candidates", phaseKeys...))
+	n.want(nodeMapping, "candidates")
+	n.onlyKeys("candidates", phaseKeys...)
 	p.candidates = d.phase(n)
 	limit := d.setting(&phaseLimit, n, "candidates.limit")
 	p.candidates.limit = &limit
 }
 
-func checkName(n *node, what string) error {
-	if err := n.want(nodeScalar, what); err != nil {
-		return err
-	}
+func checkName(n *node, what string) {
+	n.want(nodeScalar, what)
 	if !validName.MatchString(n.text) {
-		return n.errorf("%s is %q: must be small letters, digits, - and _, a letter first, at most 64", what, n.text)
+		n.fail("%s is %q: must be small letters, digits, - and _, a letter first, at most 64", what, n.text)
 	}
-	return nil
 }
 
 func (d *decoder) parameters(n *node) {
-	check(n.want(nodeMapping, "parameters"))
+	n.want(nodeMapping, "parameters")
 	for i := range n.pairs {
 		key, value := &n.pairs[i].key, &n.pairs[i].value
-		check(checkName(key, "the name of a parameter"))
+		checkName(key, "the name of a parameter")
 		_, isFunction := functions[key.text]
 		if key.text == limitName || key.text == "x" || isFunction {
 			key.fail("a parameter must not be called %q: expressions use that name", key.text)
@@ -135,19 +132,19 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 		n.fail("%s must be a mapping with a default and its range, and is %s "+
 			"(a single value changes the default of a parameter of the profile that is extended)", where, n.describe())
 	}
-	check(n.onlyKeys(where, parameterKeys...))
+	n.onlyKeys(where, parameterKeys...)
 	standard := n.get("default")
 	if standard == nil {
 		n.fail("%s has no default", where)
 	}
-	check(standard.want(nodeScalar, "the default of "+where))
+	standard.want(nodeScalar, "the default of "+where)
 	p := Parameter{Option: Option{Name: name, Default: standard.text}, parsed: parsed{node: standard}}
 	if about := n.get("about"); about != nil {
 		p.About = about.text
 	}
 	if words := n.get("one_of"); words != nil {
 		p.kind = typeChoice
-		check(words.want(nodeList, "one_of"))
+		words.want(nodeList, "one_of")
 		for i := range words.items {
 			p.OneOf = append(p.OneOf, words.items[i].text)
 		}
@@ -194,7 +191,7 @@ func (d *decoder) phase(n *node) *phase {
 	if branches == nil {
 		n.fail("there are no branches: a profile needs at least one")
 	}
-	check(branches.want(nodeList, "branches"))
+	branches.want(nodeList, "branches")
 	if len(branches.items) == 0 || len(branches.items) > 16 {
 		branches.fail("there are %d branches: must be within 1..16", len(branches.items))
 	}
@@ -223,7 +220,7 @@ func scalarPair(at *node, key, value string) pair {
 
 func (d *decoder) branch(n *node, i int, before []branch) branch {
 	where := fmt.Sprintf("branch %d", i+1)
-	check(n.want(nodeMapping, where))
+	n.want(nodeMapping, where)
 	how := n.get("retrieve")
 	if how == nil {
 		n.fail("%s has no retrieve: must be %s", where, branchOptions[0].allowed())
@@ -237,9 +234,9 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 		keys, own = append(keys, "fields"), textOptions
 	}
 	options := pointers(branchOptions[1:], own)
-	check(n.onlyKeys("a "+how.text+" branch", append(keys, namesOf(options)...)...))
+	n.onlyKeys("a "+how.text+" branch", append(keys, namesOf(options)...)...)
 	if name := n.get("name"); name != nil {
-		check(checkName(name, "the name of a branch"))
+		checkName(name, "the name of a branch")
 		b.name = name.text
 	}
 	var names []string
@@ -269,7 +266,7 @@ func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
 		n.fail("text branch %s has no fields: name at least one with its weight (%s)",
 			branch, strings.Join(sheaf.Fields[:], ", "))
 	}
-	check(fields.want(nodeMapping, "fields"))
+	fields.want(nodeMapping, "fields")
 	if len(fields.pairs) == 0 {
 		fields.fail("fields is empty: name at least one with its weight")
 	}
@@ -289,7 +286,7 @@ func (d *decoder) steps(n *node) (out []step) {
 	if n == nil || n.kind == nodeNull {
 		return nil
 	}
-	check(n.want(nodeList, "then"))
+	n.want(nodeList, "then")
 	if len(n.items) > 64 {
 		n.fail("there are %d stages: at most 64 are allowed", len(n.items))
 	}
@@ -299,7 +296,7 @@ func (d *decoder) steps(n *node) (out []step) {
 		if item.kind == nodeMapping && len(item.pairs) == 1 {
 			name, value = &item.pairs[0].key, item.pairs[0].value
 		} else if item.kind != nodeScalar {
-			check(item.cutAtComma(len(item.pairs) - 1))
+			item.cutAtComma(len(item.pairs) - 1)
 			item.fail("a stage must be a name, or a name with its settings, as \"- top: 10\"")
 		}
 		k := stageNamed(name.text)
@@ -325,7 +322,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 		given = &short
 	}
 	options := k.allOptions()
-	check(given.onlyKeys(k.name, namesOf(options)...))
+	given.onlyKeys(k.name, namesOf(options)...)
 	for _, o := range options {
 		if given.get(o.Name) == nil && o.Default == "" {
 			n.fail("%s needs %s: %s, %s", k.name, o.Name, o.About, o.allowed())

@@ -43,21 +43,29 @@ func Builtin(name string) (file string, text []byte, err error) {
 // file NAME.yaml.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
-		if validName.MatchString(name) {
-			for _, dir := range dirs {
-				file := filepath.Join(dir, name+".yaml")
-				text, err := readFile(file)
-				if !errors.Is(err, fs.ErrNotExist) {
-					return file, text, err
-				}
-			}
+		file, text, err := inFolders(name, dirs)
+		if file == "" {
+			file, text, err = Builtin(name)
 		}
-		file, text, err := Builtin(name)
-		if err == nil {
-			return file, text, nil
+		if errors.Is(err, sheaf.ErrNotFound) {
+			err = newMissing(name, append(namesIn(dirs), builtinNames()...), dirs)
 		}
-		return "", nil, newMissing(name, append(namesIn(dirs), builtinNames()...), dirs)
+		return file, text, err
 	}
+}
+
+// inFolders reads the profile from the first of the folders that has it. file is "" when none has.
+func inFolders(name string, dirs []string) (file string, text []byte, err error) {
+	if !validName.MatchString(name) {
+		return "", nil, nil
+	}
+	for _, dir := range dirs {
+		file = filepath.Join(dir, name+".yaml")
+		if text, err = readFile(file); !errors.Is(err, fs.ErrNotExist) {
+			return file, text, err
+		}
+	}
+	return "", nil, nil
 }
 
 // beside returns the [Source] of the profiles in the folder of file, and then of find. It skips the file itself,
@@ -65,12 +73,8 @@ func In(dirs ...string) Source {
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
-		other := filepath.Join(dir, name+".yaml")
-		if validName.MatchString(name) && other != filepath.Clean(file) {
-			text, err := readFile(other)
-			if !errors.Is(err, fs.ErrNotExist) {
-				return other, text, err
-			}
+		if other, text, err := inFolders(name, []string{dir}); other != "" && other != filepath.Clean(file) {
+			return other, text, err
 		}
 		found, text, err := find(name)
 		if m := (*missing)(nil); errors.As(err, &m) {
@@ -174,11 +178,7 @@ func Parse(file string, text []byte, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
 	}
-	n, err := parseYAML(file, text)
-	if err != nil {
-		return nil, err
-	}
-	p, err := attempt(func() *Profile { return (&decoder{}).profile(resolve(n, find, nil)) })
+	p, err := attempt(func() *Profile { return (&decoder{}).profile(resolve(parseYAML(file, text), find, nil)) })
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (p *Profile) try() error {
 
 // resolve merges n with the profile that it extends. above are the names of the profiles that led here.
 func resolve(n *node, find Source, above []string) *node {
-	check(n.want(nodeMapping, "a profile"))
+	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")
 	if extends == nil {
 		if name := n.get("name"); name != nil {
@@ -216,7 +216,7 @@ func resolve(n *node, find Source, above []string) *node {
 		}
 		return n
 	}
-	check(extends.want(nodeScalar, "extends"))
+	extends.want(nodeScalar, "extends")
 	own := n.get("name")
 	if own != nil && own.text == extends.text && !slices.Contains(above, own.text) &&
 		slices.Contains(builtinNames(), own.text) {
@@ -256,9 +256,7 @@ func extended(extends *node, find Source) *node {
 		extends.fail("extends %v", err)
 	}
 	check(err)
-	parent, err := parseYAML(file, text)
-	check(err)
-	return parent
+	return parseYAML(file, text)
 }
 
 // overlay merges mapping child into mapping parent. Keys of the child replace those of the parent. parameters,
@@ -340,7 +338,7 @@ func joinBranches(parent, child *node, root string) node {
 		if at < 0 {
 			check(key.unknown("branch of the profile that is extended", names))
 		}
-		check(changes.want(nodeMapping, "the changes of branch "+key.text))
+		changes.want(nodeMapping, "the changes of branch "+key.text)
 		branch := out.items[at]
 		branch.pairs = slices.Clone(branch.pairs)
 		for _, p := range changes.pairs {
@@ -374,15 +372,25 @@ type Info struct {
 // List returns the profiles of the folders dirs and the built-in ones, by name. A profile in a folder hides a
 // built-in one of its name. Folders that do not exist are skipped.
 func List(dirs ...string) ([]Info, error) {
-	var out []Info
-	seen := map[string]bool{}
-	find := In(dirs...)
-	add := func(name, file string, text []byte, err error, isBuiltin bool) {
-		if seen[name] {
-			return
+	for _, dir := range dirs {
+		if _, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
-		seen[name] = true
-		info := Info{Name: name, File: file, Builtin: isBuiltin, Err: err}
+	}
+	var out []Info
+	find := In(dirs...)
+	names := append(namesIn(dirs), builtinNames()...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		file, text, err := inFolders(name, dirs)
+		own := file == ""
+		if own {
+			file, text, err = Builtin(name)
+		}
+		if errors.Is(err, sheaf.ErrNotFound) { // the file was just removed, or is a dead link
+			continue
+		}
+		info := Info{Name: name, File: file, Builtin: own, Err: err}
 		var p *Profile
 		if err == nil {
 			p, info.Err = Parse(file, text, find)
@@ -392,32 +400,6 @@ func List(dirs ...string) ([]Info, error) {
 		}
 		out = append(out, info)
 	}
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		for _, entry := range entries {
-			name, ok := strings.CutSuffix(entry.Name(), ".yaml")
-			if !ok || entry.IsDir() || !validName.MatchString(name) {
-				continue
-			}
-			file := filepath.Join(dir, entry.Name())
-			text, err := readFile(file)
-			if errors.Is(err, fs.ErrNotExist) { // the file was just removed, or is a dead link: In does not find it either
-				continue
-			}
-			add(name, file, text, err, false)
-		}
-	}
-	for _, name := range builtinNames() {
-		file, text, err := Builtin(name)
-		if err != nil {
-			return nil, err
-		}
-		add(name, file, text, nil, true)
-	}
-	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

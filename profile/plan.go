@@ -24,7 +24,7 @@ func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
 	}
-	v, err := p.values(limit, set)
+	v, err := attempt(func() values { return p.values(limit, set) })
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,7 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
 	}
-	v, err := p.values(1, set)
-	if err != nil {
-		return 0, 0, err
-	}
-	args, err := attempt(func() arguments { return compute(p.limits.settings, v) })
+	args, err := attempt(func() arguments { return compute(p.limits.settings, p.values(1, set)) })
 	return args.integer("default"), args.integer("max"), err
 }
 
@@ -179,12 +175,13 @@ type together struct{ error }
 
 func (e together) Unwrap() []error { return []error{ErrTogether, e.error} }
 
-func wrongParameter(name, format string, args ...any) error {
-	return &ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)}
+// wrongParameter panics with a fault.
+func wrongParameter(name, format string, args ...any) {
+	check(&ParameterError{Name: name, Err: sheaf.Invalidf(format, args...)})
 }
 
-// values returns the values of all parameters.
-func (p *Profile) values(limit int, set map[string]string) (values, error) {
+// values returns the values of all parameters. It panics with a fault.
+func (p *Profile) values(limit int, set map[string]string) values {
 	v := values{numbers: map[string]float64{limitName: float64(limit)}, choices: map[string]string{}}
 	var names []string
 	for _, param := range p.Parameters {
@@ -193,7 +190,7 @@ func (p *Profile) values(limit int, set map[string]string) (values, error) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(names, name) {
 			if gone := p.Gone(name); gone != "" {
-				return v, wrongParameter(name, "%s", gone)
+				wrongParameter(name, "%s", gone)
 			}
 			hint := ""
 			if near := suggest.Nearest(name, names); near != "" {
@@ -202,21 +199,18 @@ func (p *Profile) values(limit int, set map[string]string) (values, error) {
 			if len(names) == 0 {
 				names = []string{"none"}
 			}
-			return v, wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint,
+			wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint,
 				strings.Join(names, ", "))
 		}
 	}
 	for i := range p.Parameters {
-		param := &p.Parameters[i]
-		if err := param.bind(p, set, v); err != nil {
-			return v, err
-		}
+		p.Parameters[i].bind(p, set, v)
 	}
-	return v, nil
+	return v
 }
 
 // bind adds the value of the parameter to v.
-func (param *Parameter) bind(p *Profile, set map[string]string, v values) error {
+func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	o := &param.Option
 	text, given := set[param.Name]
 	if len(param.OneOf) > 0 {
@@ -224,20 +218,18 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 			text = param.Default
 		}
 		if !slices.Contains(param.OneOf, text) {
-			return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text,
-				o.allowed())
+			wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
 		}
 		v.choices[param.Name] = text
-		return nil
+		return
 	}
 	if !given {
 		s := setting{option: o, node: param.node, where: "the default of parameter " + param.Name, number: param.number}
 		arg, err := s.compute(v)
+		check(err)
 		v.numbers[param.Name] = arg.number
-		if err == nil {
-			err = param.reaches(p, arg.number, v, len(set) == 0)
-		}
-		return err
+		param.reaches(p, arg.number, v, len(set) == 0)
+		return
 	}
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if errors.Is(err, strconv.ErrSyntax) && (text == "true" || text == "false") {
@@ -247,32 +239,31 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) error 
 		}
 	}
 	if err != nil || !(x >= param.Min && x <= param.Max) || o.Integer() && x != float64(int64(x)) {
-		return wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text,
-			o.allowed())
+		wrongParameter(param.Name, "parameter %s of profile %s is %q: must be %s", param.Name, p.Name, text, o.allowed())
 	}
 	v.numbers[param.Name] = x
-	return param.reaches(p, x, v, false)
+	param.reaches(p, x, v, false)
 }
 
-// reaches returns an error when x is below AtLeast. written says that x is the profile's own number, whatever the
+// reaches panics with a fault when x is below AtLeast. written says that x is the profile's own number, whatever the
 // query sets.
-func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) error {
+func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
-		return nil
+		return
 	}
 	least := param.atLeast.value(v.numbers)
 	if x >= least {
-		return nil
+		return
 	}
 	bound := param.AtLeast
 	if bound != plain(least) {
 		bound += ", which is " + plain(least)
 	}
 	if written {
-		return param.node.errorf("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
+		param.node.fail("the default of parameter %s is %s: must be at least %s", param.Name, plain(x), bound)
 	}
-	return &ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at "+
-		"least %s", param.Name, p.Name, plain(x), bound)}}
+	check(&ParameterError{Name: param.Name, Err: together{sheaf.Invalidf("parameter %s of profile %s is %s: must be at "+
+		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
 // only returns the single branch with a weight above 0, or nil.

@@ -112,7 +112,7 @@ func (d *decoder) value(o *Option, n *node, where string) setting {
 			items = n.items
 		}
 		for i := range items {
-			check(items[i].want(nodeScalar, where))
+			items[i].want(nodeScalar, where)
 			s.texts = append(s.texts, items[i].text)
 		}
 		return s

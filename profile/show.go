@@ -179,7 +179,7 @@ func diffLines(a, b []string) string {
 // New returns the text of a profile that extends p and lists every parameter at its default, for editing.
 func New(name string, p *Profile) ([]byte, error) {
 	n := node{file: name, line: 1, col: 1, kind: nodeScalar, text: name}
-	if err := checkName(&n, "the name of a profile"); err != nil {
+	if _, err := attempt(func() error { checkName(&n, "the name of a profile"); return nil }); err != nil {
 		return nil, err
 	}
 	var b strings.Builder

@@ -128,8 +128,7 @@ func single(k *kind, what, called string, set map[string]string, limit int) (*st
 				s.settings[i].where, limit, MaxLimit)
 		}
 	}
-	v, err := (&Profile{}).values(limit, nil)
-	return s, v, err
+	return s, (&Profile{}).values(limit, nil), nil
 }
 
 // settingsNode returns the settings as a mapping of a profile.

@@ -66,14 +66,14 @@ func (n *node) errorf(format string, args ...any) error {
 }
 
 // parseYAML reads one YAML document of plain values. It refuses anchors, aliases, tags, merge keys and repeated
-// keys.
-func parseYAML(file string, text []byte) (*node, error) {
+// keys. It panics with a fault.
+func parseYAML(file string, text []byte) *node {
 	root := &node{file: file, line: 1, col: 1}
 	parsed, err := yamlfile.Parse(string(text), yamlfile.Limits{Bytes: maxBytes, Depth: 2 * maxDepth})
 	var fault *yamlfile.Fault
 	if errors.As(err, &fault) {
 		root.line, root.col = max(fault.Line, 1), max(fault.Column, 1)
-		return nil, root.errorf("%s", fault.Text)
+		root.fail("%s", fault.Text)
 	}
 	var body ast.Node
 	for _, doc := range parsed.Docs {
@@ -81,18 +81,15 @@ func parseYAML(file string, text []byte) (*node, error) {
 			continue
 		}
 		if body != nil {
-			return nil, place(file, doc.Body.GetToken()).errorf("a second document begins here: a profile is one")
+			place(file, doc.Body.GetToken()).fail("a second document begins here: a profile is one")
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		return nil, root.errorf("the file is empty: a profile is wanted")
+		root.fail("the file is empty: a profile is wanted")
 	}
-	n, err := convert(file, body, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &n, nil
+	n := convert(file, body, 0)
+	return &n
 }
 
 func place(file string, t *token.Token) *node {
@@ -103,10 +100,10 @@ func place(file string, t *token.Token) *node {
 	return n
 }
 
-func convert(file string, from ast.Node, depth int) (node, error) {
+func convert(file string, from ast.Node, depth int) node {
 	n := *place(file, from.GetToken())
 	if depth > maxDepth {
-		return n, n.errorf("nested more than %d deep", maxDepth)
+		n.fail("nested more than %d deep", maxDepth)
 	}
 	switch from := from.(type) {
 	case *ast.NullNode:
@@ -119,52 +116,38 @@ func convert(file string, from ast.Node, depth int) (node, error) {
 	case *ast.SequenceNode:
 		n.kind = nodeList
 		for _, value := range from.Values {
-			item, err := convert(file, value, depth+1)
-			if err != nil {
-				return n, err
-			}
-			n.items = append(n.items, item)
+			n.items = append(n.items, convert(file, value, depth+1))
 		}
 	case *ast.MappingValueNode:
 		n.kind = nodeMapping
-		return n, n.addPair(from, depth)
+		n.addPair(from, depth)
 	case *ast.MappingNode:
 		n.kind = nodeMapping
 		for _, value := range from.Values {
-			if err := n.addPair(value, depth); err != nil {
-				return n, err
-			}
+			n.addPair(value, depth)
 		}
 	default:
-		return n, n.errorf("anchors, aliases, tags and merge keys are not allowed in a profile")
+		n.fail("anchors, aliases, tags and merge keys are not allowed in a profile")
 	}
-	return n, nil
+	return n
 }
 
-func (n *node) addPair(from *ast.MappingValueNode, depth int) error {
-	key, err := convert(n.file, from.Key, depth+1)
-	if err != nil {
-		return err
-	}
+func (n *node) addPair(from *ast.MappingValueNode, depth int) {
+	key := convert(n.file, from.Key, depth+1)
 	if key.kind != nodeScalar {
-		return key.errorf("a key must be a word")
+		key.fail("a key must be a word")
 	}
 	if slices.ContainsFunc(n.pairs, func(p pair) bool { return p.key.text == key.text }) {
-		return key.errorf("%q is given twice", key.text)
+		key.fail("%q is given twice", key.text)
 	}
 	if len(n.pairs) == 0 {
 		n.line, n.col = key.line, key.col
 	}
-	if from.Value == nil {
-		n.pairs = append(n.pairs, pair{key, key.null()})
-		return nil
-	}
-	value, err := convert(n.file, from.Value, depth+1)
-	if err != nil {
-		return err
+	value := key.null()
+	if from.Value != nil {
+		value = convert(n.file, from.Value, depth+1)
 	}
 	n.pairs = append(n.pairs, pair{key, value})
-	return nil
 }
 
 // null returns an empty value at n's position.
@@ -182,12 +165,11 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// want returns an error unless n has the kind; what names the kind for people.
-func (n *node) want(kind nodeKind, what string) error {
+// want panics with a fault unless n has the kind; what names the kind for people.
+func (n *node) want(kind nodeKind, what string) {
 	if n.kind != kind {
-		return n.errorf("%s must be %s, and is %s", what, kind, n.describe())
+		n.fail("%s must be %s, and is %s", what, kind, n.describe())
 	}
-	return nil
 }
 
 func (n *node) describe() string {
@@ -197,32 +179,28 @@ func (n *node) describe() string {
 	return n.kind.String()
 }
 
-// onlyKeys returns an error for the first key of mapping n that is not in allowed.
-func (n *node) onlyKeys(what string, allowed ...string) error {
+// onlyKeys panics with a fault for the first key of mapping n that is not in allowed.
+func (n *node) onlyKeys(what string, allowed ...string) {
 	for i := range n.pairs {
 		if key := &n.pairs[i].key; !slices.Contains(allowed, key.text) {
-			if err := n.cutAtComma(i); err != nil {
-				return err
-			}
-			return key.unknown("key of "+what, allowed)
+			n.cutAtComma(i)
+			check(key.unknown("key of "+what, allowed))
 		}
 	}
-	return nil
 }
 
-// cutAtComma returns the error for an expression that YAML split at a comma inside braces, so that key i is the
-// rest of the expression; nil otherwise. i is -1 when there are no keys.
-func (n *node) cutAtComma(i int) error {
+// cutAtComma panics with a fault for an expression that YAML split at a comma inside braces, so that key i is the
+// rest of the expression. i is -1 when there are no keys.
+func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
-		return nil
+		return
 	}
 	for _, p := range slices.Backward(n.pairs[:i]) {
 		if v := &p.value; v.kind == nodeScalar && strings.Count(v.text, "(") > strings.Count(v.text, ")") {
-			return v.errorf("%q ends at the comma: an expression with commas stands in quotation marks here, as %s: \"%s, "+
+			v.fail("%q ends at the comma: an expression with commas stands in quotation marks here, as %s: \"%s, "+
 				"...)\"", v.text, p.key.text, v.text)
 		}
 	}
-	return nil
 }
 
 // saying returns a node at n's position with another text.

@@ -1,5 +1,10 @@
 package sheaf
 
+import (
+	"iter"
+	"slices"
+)
+
 // Names of the text fields of a chunk.
 const (
 	FieldTitle      = "title"      // the chunk's own title
@@ -89,3 +94,43 @@ func (Prefix) textQuery() {}
 func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
+
+// Wanted yields the parts of q that have no parts of their own and that a hit may match, in order, each with the
+// product of the factors of the Boosts around it. A Bool without Must and Should, which matches everything, is such
+// a part.
+func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
+	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
+}
+
+func wanted(q TextQuery, factor float64, yield func(TextQuery, float64) bool) bool {
+	switch q := q.(type) {
+	case nil:
+		return true
+	case Boost:
+		return wanted(q.Query, factor*q.Factor, yield)
+	case Bool:
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			if !wanted(part, factor, yield) {
+				return false
+			}
+		}
+		if len(q.Must)+len(q.Should) > 0 {
+			return true
+		}
+	}
+	return yield(q, factor)
+}
+
+// Forbidden returns the parts of q that a hit must not match.
+func Forbidden(q TextQuery) (parts []TextQuery) {
+	switch q := q.(type) {
+	case Boost:
+		return Forbidden(q.Query)
+	case Bool:
+		parts = slices.Clone(q.MustNot)
+		for _, part := range slices.Concat(q.Must, q.Should) {
+			parts = append(parts, Forbidden(part)...)
+		}
+	}
+	return parts
+}

@@ -190,3 +190,24 @@ func TestPathsInIDs(t *testing.T) {
 		_ = sheaf.ID("t:" + p).Path() // any text is allowed
 	})
 }
+
+// TestPartsOfQueries: Wanted and Forbidden look into groups and boosts, and keep what a query forbids apart.
+func TestPartsOfQueries(t *testing.T) {
+	a, b, c, d := sheaf.Match{Text: "a"}, sheaf.Phrase{Text: "b"}, sheaf.Prefix{Text: "c"}, sheaf.Match{Text: "d"}
+	q := sheaf.Boost{Factor: 2, Query: sheaf.Bool{Must: []sheaf.TextQuery{a, sheaf.Boost{Query: b, Factor: 3}},
+		Should:  []sheaf.TextQuery{sheaf.Bool{MustNot: []sheaf.TextQuery{d}}, c},
+		MustNot: []sheaf.TextQuery{sheaf.Bool{Must: []sheaf.TextQuery{a, c}}}}}
+	var got []string
+	for part, factor := range sheaf.Wanted(q) {
+		got = append(got, fmt.Sprintf("%T %v", part, factor))
+	}
+	if want := "[sheaf.Match 2 sheaf.Phrase 6 sheaf.Bool 2 sheaf.Prefix 2]"; fmt.Sprint(got) != want {
+		t.Errorf("wanted: %v, want %s", got, want)
+	}
+	if got := sheaf.Forbidden(q); len(got) != 2 || got[1] != sheaf.TextQuery(d) {
+		t.Errorf("forbidden: %v", got)
+	}
+	for part := range sheaf.Wanted(nil) {
+		t.Errorf("wanted of nothing: %v", part)
+	}
+}

@@ -373,7 +373,7 @@ func (r *run) holdsAlternative() bool {
 	for _, part := range r.alternatives {
 		var list queryParts
 		r.stats.seek(&list)
-		list.add(part, 1)
+		list.add(part)
 		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {
 			return true
 		}

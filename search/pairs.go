@@ -158,20 +158,14 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 
 // wordings returns the texts of a query whose words may stand side by side in a hit. A phrase is
 // one of them: its words count as much as the same words without quotes.
-func wordings(q sheaf.TextQuery) []string {
-	switch q := q.(type) {
-	case sheaf.Match:
-		return []string{q.Text}
-	case sheaf.Phrase:
-		return []string{q.Text}
-	case sheaf.Boost:
-		return wordings(q.Query)
-	case sheaf.Bool:
-		var texts []string
-		for _, part := range slices.Concat(q.Must, q.Should) {
-			texts = append(texts, wordings(part)...)
+func wordings(q sheaf.TextQuery) (texts []string) {
+	for part := range sheaf.Wanted(q) {
+		switch part := part.(type) {
+		case sheaf.Match:
+			texts = append(texts, part.Text)
+		case sheaf.Phrase:
+			texts = append(texts, part.Text)
 		}
-		return texts
 	}
-	return nil
+	return texts
 }

@@ -105,7 +105,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 // answering returns requests that together find each chunk that may be an answer. It returns nil when words
 // forbid nothing, or when any chunk may be an answer.
 func (r *run) answering(plan *profile.Plan) []store.TextRequest {
-	if !leavesOut(r.query.Words) {
+	if len(sheaf.Forbidden(r.query.Words)) == 0 {
 		return nil
 	}
 	out := []store.TextRequest{*r.matches(plan).Text}
@@ -128,15 +128,4 @@ func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 		}
 	}
 	return out
-}
-
-// leavesOut reports whether a query forbids something.
-func leavesOut(q sheaf.TextQuery) bool {
-	switch q := q.(type) {
-	case sheaf.Boost:
-		return leavesOut(q.Query)
-	case sheaf.Bool:
-		return len(q.MustNot) > 0 || slices.ContainsFunc(q.Must, leavesOut) || slices.ContainsFunc(q.Should, leavesOut)
-	}
-	return false
 }

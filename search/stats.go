@@ -54,7 +54,7 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 	}
 	var list queryParts
 	s.seek(&list)
-	list.add(words, 1)
+	list.add(words)
 	dfs, err := s.frequencies(ctx, counter, list.queries)
 	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
 		dfs, err = s.frequencies(ctx, counter, list.queries)
@@ -143,25 +143,19 @@ type place struct {
 	factor, share float64
 }
 
-// add lists the parts of q; factor is how much q counts.
-func (l *queryParts) add(q sheaf.TextQuery, factor float64) {
-	switch q := q.(type) {
-	case sheaf.Match:
-		l.addWords(l.words(q.Text), factor)
-	case sheaf.Phrase:
-		l.addWords(l.ofPhrase(q.Text), factor)
-	case sheaf.Boost:
-		l.add(q.Query, factor*q.Factor)
-	case sheaf.Bool:
-		for _, list := range [][]sheaf.TextQuery{q.Must, q.Should} {
-			for _, part := range list {
-				l.add(part, factor)
-			}
+// add lists the parts of q.
+func (l *queryParts) add(q sheaf.TextQuery) {
+	for part, factor := range sheaf.Wanted(q) {
+		switch part := part.(type) {
+		case sheaf.Match:
+			l.addWords(l.words(part.Text), factor)
+		case sheaf.Phrase:
+			l.addWords(l.ofPhrase(part.Text), factor)
+		case sheaf.Prefix:
+			l.put(part, part.Text+"*", factor)
+		case sheaf.Fuzzy:
+			l.put(part, part.Text+"~", factor)
 		}
-	case sheaf.Prefix:
-		l.put(q, q.Text+"*", factor)
-	case sheaf.Fuzzy:
-		l.put(q, q.Text+"~", factor)
 	}
 }
 

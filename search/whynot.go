@@ -315,7 +315,7 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 	}
 	req.Within, req.Limit, req.Filter = ids, 1, nil
 	var missing []string
-	for _, word := range words(req.Text.Query, nil) {
+	for _, word := range words(req.Text.Query) {
 		one := *req.Text
 		one.Query = word
 		req.Text = &one
@@ -337,9 +337,9 @@ func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID)
 func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID) string {
 	var held []string
 	tries := 0
-	for _, part := range leftOut(q, nil) {
+	for _, part := range sheaf.Forbidden(q) {
 		// A group may forbid only chunks with all its words, or with none of some.
-		for k, one := range append([]sheaf.TextQuery{part}, words(part, nil)...) {
+		for k, one := range append([]sheaf.TextQuery{part}, words(part)...) {
 			if tries++; tries > maxLacks {
 				break
 			}
@@ -362,44 +362,19 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 	return "holds " + strings.Join(held, ", ") + ", which the query leaves out"
 }
 
-// leftOut appends what q forbids to dst.
-func leftOut(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
-	switch q := q.(type) {
-	case sheaf.Boost:
-		dst = leftOut(q.Query, dst)
-	case sheaf.Bool:
-		dst = append(dst, q.MustNot...)
-		for _, part := range slices.Concat(q.Must, q.Should) {
-			dst = leftOut(part, dst)
-		}
-	}
-	return dst
-}
-
-// words appends the single words and phrases that q asks for to dst.
-func words(q sheaf.TextQuery, dst []sheaf.TextQuery) []sheaf.TextQuery {
-	if len(dst) >= maxLacks {
-		return dst
-	}
-	switch q := q.(type) {
-	case sheaf.Match:
-		for _, word := range strings.Fields(q.Text) {
-			if len(dst) < maxLacks {
-				dst = append(dst, sheaf.Match{Text: word, Field: q.Field})
+// words returns the single words and phrases that q asks for, at most maxLacks.
+func words(q sheaf.TextQuery) (out []sheaf.TextQuery) {
+	for part := range sheaf.Wanted(q) {
+		switch part := part.(type) {
+		case sheaf.Match:
+			for word := range strings.FieldsSeq(part.Text) {
+				out = append(out, sheaf.Match{Text: word, Field: part.Field})
 			}
-		}
-	case sheaf.Phrase, sheaf.Prefix, sheaf.Fuzzy:
-		dst = append(dst, q)
-	case sheaf.Boost:
-		dst = words(q.Query, dst)
-	case sheaf.Bool:
-		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
-			for _, part := range parts {
-				dst = words(part, dst)
-			}
+		case sheaf.Phrase, sheaf.Prefix, sheaf.Fuzzy:
+			out = append(out, part)
 		}
 	}
-	return dst
+	return out[:min(len(out), maxLacks)]
 }
 
 // wordText returns a word of a query as a person would write it, with its field if it has one.

@@ -30,7 +30,9 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	c.words(words)
 	wanted, all := len(c.out), c.all
 	c.all, c.seen, c.lost = false, 0, false
-	c.leftOut(words)
+	for _, part := range sheaf.Forbidden(words) {
+		c.words(part)
+	}
 	out = leftOut{only: 1<<len(c.out) - 1<<wanted, any: c.seen, unseen: c.lost || c.all}
 	c.all = all
 	for _, q := range queries {
@@ -75,55 +77,32 @@ func (c *collector) add(text string) {
 	c.seen |= 1 << at
 }
 
+// words adds the words that a query asks for.
 func (c *collector) words(q sheaf.TextQuery) {
-	switch q := q.(type) {
-	case sheaf.Match:
-		c.match(q.Text)
-	case sheaf.Phrase:
-		c.match(q.Text)
-	case sheaf.Prefix:
-		for _, p := range c.analyzer.PrefixPieces(q.Text) {
-			if p.Exact {
-				c.match(p.Text)
-			} else {
-				c.add(p.Text)
+	for part := range sheaf.Wanted(q) {
+		switch q := part.(type) {
+		case sheaf.Match:
+			c.match(q.Text)
+		case sheaf.Phrase:
+			c.match(q.Text)
+		case sheaf.Prefix:
+			for _, p := range c.analyzer.PrefixPieces(q.Text) {
+				if p.Exact {
+					c.match(p.Text)
+				} else {
+					c.add(p.Text)
+				}
 			}
-		}
-	case sheaf.Fuzzy:
-		for _, p := range c.analyzer.FuzzyPieces(q.Text) {
-			if p.Exact {
-				c.match(p.Text)
-			} else {
-				c.parts(p.Text, q.Distance+1)
+		case sheaf.Fuzzy:
+			for _, p := range c.analyzer.FuzzyPieces(q.Text) {
+				if p.Exact {
+					c.match(p.Text)
+				} else {
+					c.parts(p.Text, q.Distance+1)
+				}
 			}
-		}
-	case sheaf.Boost:
-		c.words(q.Query)
-	case sheaf.Bool:
-		if len(q.Must)+len(q.Should) == 0 {
+		case sheaf.Bool: // matches everything
 			c.all = true
-		}
-		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
-			for _, part := range parts {
-				c.words(part)
-			}
-		}
-	}
-}
-
-// leftOut adds the words that a query forbids.
-func (c *collector) leftOut(q sheaf.TextQuery) {
-	switch q := q.(type) {
-	case sheaf.Boost:
-		c.leftOut(q.Query)
-	case sheaf.Bool:
-		for _, part := range q.MustNot {
-			c.words(part)
-		}
-		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should} {
-			for _, part := range parts {
-				c.leftOut(part)
-			}
 		}
 	}
 }

@@ -169,23 +169,19 @@ type reader struct {
 }
 
 func (r *reader) collect(query sheaf.TextQuery) {
-	switch q := query.(type) {
-	case sheaf.Match:
-		r.addWords(q.Text, false)
-	case sheaf.Phrase:
-		r.addWords(q.Text, true)
-		if words := r.termsOf(q.Text); len(words) > 1 {
-			r.phrases = append(r.phrases, words)
-		}
-	case sheaf.Prefix:
-		r.addExpanded(prefix, r.analyzer.PrefixPieces(q.Text), 0)
-	case sheaf.Fuzzy:
-		r.addExpanded(fuzzy, r.analyzer.FuzzyPieces(q.Text), q.Distance)
-	case sheaf.Boost:
-		r.collect(q.Query)
-	case sheaf.Bool:
-		for _, part := range slices.Concat(q.Must, q.Should) {
-			r.collect(part)
+	for part := range sheaf.Wanted(query) {
+		switch q := part.(type) {
+		case sheaf.Match:
+			r.addWords(q.Text, false)
+		case sheaf.Phrase:
+			r.addWords(q.Text, true)
+			if words := r.termsOf(q.Text); len(words) > 1 {
+				r.phrases = append(r.phrases, words)
+			}
+		case sheaf.Prefix:
+			r.addExpanded(prefix, r.analyzer.PrefixPieces(q.Text), 0)
+		case sheaf.Fuzzy:
+			r.addExpanded(fuzzy, r.analyzer.FuzzyPieces(q.Text), q.Distance)
 		}
 	}
 }

@@ -10,16 +10,10 @@ import (
 func TestDigest(t *testing.T) {
 	digest := func(text string) string {
 		t.Helper()
-		p, err := profile.Parse("own.yaml", []byte("name: own\nabout: x.\n"+text), profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Parse("own.yaml", []byte("name: own\nabout: x.\n"+text), profile.Builtin))
 		return p.Digest()
 	}
-	own, err := profile.Load("sheaf", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must(profile.Load("sheaf", profile.Builtin))
 	if digest("extends: sheaf\nparameters: {meaning: 0.220}\n") != digest(
 		"extends: sheaf\nparameters: {meaning: 0.22}\n") || digest("extends: sheaf\n") != own.Digest() {
 		t.Error("a number that is written another way gives another digest")

@@ -16,10 +16,7 @@ import (
 // the replacement.
 func TestGoneParameters(t *testing.T) {
 	const list = "(parameters: meaning, pairs, names, exact, links, per_document, rerank, hyde)"
-	p, err := profile.Load("sheaf", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("sheaf", nil))
 	var names []string
 	for _, q := range p.Parameters {
 		names = append(names, q.Name)
@@ -63,10 +60,7 @@ func TestGoneParameters(t *testing.T) {
 			t.Errorf("%s of one's own: %v", name, err)
 		}
 		// In profiles that never had it, the parameter is unknown.
-		rrf, err := profile.Load("rrf", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rrf := must(profile.Load("rrf", nil))
 		if _, err := rrf.Plan(10, map[string]string{name: "1"}); err == nil || strings.Contains(err.Error(), "gone") {
 			t.Errorf("rrf, %s: %v", name, err)
 		}
@@ -142,10 +136,7 @@ func TestGoneInAFolder(t *testing.T) {
 		[]byte("name: mine\nextends: sheaf\nparameters:\n  coverage: 0.2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list, err := profile.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(profile.List(dir))
 	for _, info := range list {
 		if info.Name == "mine" && (info.Err == nil ||
 			!strings.Contains(info.Err.Error(), "parameter coverage of profile sheaf is gone")) {

@@ -9,10 +9,7 @@ import (
 
 // TestMeaningAlone: meaning 1 searches only by meaning, and meaning 0 only by words.
 func TestMeaningAlone(t *testing.T) {
-	p, err := profile.Load("sheaf", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("sheaf", nil))
 	for _, c := range []struct {
 		meaning        string
 		words, vectors float64

@@ -31,10 +31,7 @@ func golden(t *testing.T, file, text string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(file))
 	if d := cmp.Diff(string(want), text); d != "" {
 		t.Errorf("%s (-file +now; -update rewrites it):\n%s", file, d)
 	}
@@ -42,10 +39,7 @@ func golden(t *testing.T, file, text string) {
 
 func parse(t testing.TB, text string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("p.yaml", []byte(text), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
 	return p
 }
 
@@ -87,10 +81,7 @@ func TestWithoutSource(t *testing.T) {
 }
 
 func TestBuiltin(t *testing.T) {
-	infos, err := profile.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must(profile.List())
 	for _, info := range infos {
 		if info.Err != nil {
 			t.Errorf("%v", info.Err)
@@ -99,20 +90,11 @@ func TestBuiltin(t *testing.T) {
 		if info.About == "" {
 			t.Errorf("%s says not what it is for", info.Name)
 		}
-		p, err := profile.Load(info.Name, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := p.Show(10, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Load(info.Name, profile.Builtin))
+		text := must(p.Show(10, nil))
 		// Numbers may depend on the limit and on parameters, so test other values, too.
 		set := others[info.Name]
-		again, err := p.Show(min(150, limitOf(t, p)), set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(p.Show(min(150, limitOf(t, p)), set))
 		_, again, _ = strings.Cut(again, "\nparameters\n")
 		golden(t, filepath.Join("testdata", "show", info.Name+".txt"), text+"\nwith other parameters\n"+again)
 	}
@@ -124,18 +106,12 @@ func TestBuiltin(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
-	text, err := profile.Reference()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(profile.Reference())
 	golden(t, filepath.Join("..", "doc", "profiles.md"), text)
 }
 
 func TestSchema(t *testing.T) {
-	text, err := profile.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(profile.Schema())
 	if !json.Valid(text) {
 		t.Fatal("the schema is not JSON")
 	}
@@ -305,10 +281,7 @@ func TestExpressions(t *testing.T) {
 	for text, want := range tests {
 		p := parse(t, fmt.Sprintf("name: p\nparameters: {three: {default: 3, min: 0, max: 9}}\nbranches: [{retrieve: "+
 			"text, fields: {body: 1}, limit: %q}]\n", text))
-		plan, err := p.Plan(10, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must(p.Plan(10, nil))
 		if got := plan.Main.Branches[0].Limit; got != want {
 			t.Errorf("%s is %d, want %d", text, got, want)
 		}
@@ -415,10 +388,7 @@ func TestParameters(t *testing.T) {
 
 // TestOnyxElasticParameters: the parameters that the reference system derives from a query.
 func TestOnyxElasticParameters(t *testing.T) {
-	p, err := profile.Load("onyx-elastic", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("onyx-elastic", profile.Builtin))
 	for _, test := range []struct {
 		keyword, ratio string
 		limit          int
@@ -431,10 +401,7 @@ func TestOnyxElasticParameters(t *testing.T) {
 		{"1", "0.3", 10, "fuse: {method: rrf, k: 20}", 3, 7, 50},
 		{"1", "0.1", 100, "fuse: {method: rrf, k: 20}", 1, 9, 500},
 	} {
-		plan, err := p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must(p.Plan(test.limit, map[string]string{"keyword": test.keyword, "title_content_ratio": test.ratio}))
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		got := []profile.Field{{Name: "title", Weight: test.title}, {Name: "body", Weight: test.body}}
 		if d := cmp.Diff(got, words.Text.Fields); d != "" {
@@ -456,22 +423,13 @@ func TestOnyxElasticParameters(t *testing.T) {
 func TestExtends(t *testing.T) {
 	p := parse(t, "name: mine\nextends: sonar\nparameters: {decay: 0.5, extra: {default: 1, min: 0, max: "+
 		"2}}\nbranches: {words: {limit: 7, fields: {title: extra}}}\n")
-	plan, err := p.Plan(10, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(p.Plan(10, nil))
 	if b := plan.Main.Branches; len(b) != 2 || b[0].Limit != 7 || b[0].Text.Fields[0].Name != "title" ||
 		!strings.Contains(b[1].Then[0].Text, "decay: 0.5") || b[0].Weight != 0.4 {
 		t.Errorf("got %+v", b)
 	}
-	sonar, err := profile.Load("sonar", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := profile.Diff(sonar, p, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sonar := must(profile.Load("sonar", profile.Builtin))
+	d := must(profile.Diff(sonar, p, 10))
 	if !strings.Contains(d, "- ┌ words    words in body x 1") || !strings.Contains(d, "+ ┌ words    words in title x 1") {
 		t.Errorf("the difference is\n%s", d)
 	}
@@ -512,14 +470,8 @@ func TestExtendsInCircles(t *testing.T) {
 // changes, and others may extend it. A profile that is not built in cannot extend itself.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	dir := t.TempDir()
-	sonar, err := profile.Load("sonar", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := profile.New("sonar", sonar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sonar := must(profile.Load("sonar", profile.Builtin))
+	text := must(profile.New("sonar", sonar))
 	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
 	for name, text := range map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n",
 		"own": "name: own\nextends: own\n"} {
@@ -528,10 +480,7 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"sonar", "mine"} {
-		p, err := profile.Load(name, profile.In(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Load(name, profile.In(dir)))
 		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
 			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
 		}
@@ -612,10 +561,7 @@ func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte("name: x\nextends: nope\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	infos, err := profile.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must(profile.List(dir))
 	for _, info := range infos {
 		if fault := info.Err != nil; fault != (info.Name == "x") {
 			t.Errorf("%s: %v", info.Name, info.Err)
@@ -631,14 +577,8 @@ func TestNewOfEveryName(t *testing.T) {
 		if name == "after-null" {
 			from = "null"
 		}
-		p, err := profile.Load(from, profile.In(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := profile.New(name, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Load(from, profile.In(dir)))
+		text := must(profile.New(name, p))
 		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -650,31 +590,19 @@ func TestNewOfEveryName(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
-	sonar, err := profile.Load("sonar", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := profile.New("mine", sonar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sonar := must(profile.Load("sonar", profile.Builtin))
+	text := must(profile.New("mine", sonar))
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "broken.yaml"), []byte("name: broken\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	mine, err := profile.Load("mine", profile.In(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := must(profile.Load("mine", profile.In(dir)))
 	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
 		t.Errorf("the new profile does something else: %s, %v", d, err)
 	}
-	infos, err := profile.List(dir, filepath.Join(dir, "nowhere"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must(profile.List(dir, filepath.Join(dir, "nowhere")))
 	found := map[string]bool{}
 	for _, info := range infos {
 		found[info.Name] = info.Err == nil
@@ -722,10 +650,7 @@ func FuzzParse(f *testing.F) {
 
 func TestNewStage(t *testing.T) {
 	r := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7}, {ID: "c", Score: 2}}
-	step, err := profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	step := must(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10))
 	out, err := step.Stage.Apply(r, rank.Env{})
 	if err != nil || len(out) != 2 || step.Text != "elbow: {ratio: 0.5}" {
 		t.Errorf("%s gives %v, %v", step.Text, out, err)
@@ -760,10 +685,7 @@ func BenchmarkLoad(b *testing.B) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	p, err := profile.Load("onyx-vespa", profile.Builtin)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must(profile.Load("onyx-vespa", profile.Builtin))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := p.Plan(10, nil); err != nil {
@@ -777,4 +699,12 @@ func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1
 	return fmt.Sprintf("p.yaml:%d:%d:", line, at-strings.LastIndexByte(profile[:at], '\n'))
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -50,10 +50,7 @@ type script struct {
 
 func readScript(t *testing.T, file string) *script {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))
 	s := &script{limit: 10, set: map[string]string{}, dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{},
 		rankings: map[string]sheaf.Ranking{}}
 	head, result, ok := strings.Cut(string(text), "\nresult\n")
@@ -227,10 +224,7 @@ func (s *script) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, 
 
 func (s *script) search(t *testing.T, explain bool) *search.Result {
 	t.Helper()
-	p, err := profile.Load(s.profile, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load(s.profile, profile.Builtin))
 	searcher := &search.Searcher{Backend: s, Facts: s, Now: func() time.Time {
 		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	},
@@ -274,10 +268,7 @@ func TestScripts(t *testing.T) {
 			}
 		})
 	}
-	infos, err := profile.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must(profile.List())
 	for _, info := range infos {
 		if !shown[info.Name] {
 			t.Errorf("no script shows what profile %s does", info.Name)

@@ -25,10 +25,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := p.Plan(10, map[string]string{"n": "30"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(p.Plan(10, map[string]string{"n": "30"}))
 	if want := (profile.Expand{Variants: 2, Passage: true, Timeout: 1500 * time.Millisecond}); *plan.Expand != want {
 		t.Errorf("expand %+v", plan.Expand)
 	}
@@ -48,18 +45,12 @@ func TestSources(t *testing.T) {
 	}
 	for text, want := range map[string]*profile.Expand{"{when: 0}": nil,
 		"{variants: 0, all_words: true, when: 2}": {AllWords: true, Timeout: 5 * time.Second}} {
-		p, err := profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Parse("w.yaml", []byte("name: w\nexpand: "+text+"\n"+oneBranch), profile.Builtin))
 		if plan, err := p.Plan(5, nil); err != nil || !reflect.DeepEqual(plan.Expand, want) {
 			t.Errorf("%s: %+v, %v", text, plan.Expand, err)
 		}
 	}
-	plain, err := profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must(profile.Parse("q.yaml", []byte("name: q\nexpand: 0\n"+oneBranch), profile.Builtin))
 	if plan, err := plain.Plan(5, nil); err != nil || plan.Scan != nil || plan.Expand.Variants != 0 ||
 		plan.Expand.Timeout != 5*time.Second || plain.DefaultLimit(nil) != 0 {
 		t.Errorf("%+v, %v", plan, err)
@@ -174,14 +165,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 		{"onyx-vespa", map[string]string{"rerank_count": "30"}, 30}, {"tiered", nil, 20},
 		{"tiered", map[string]string{"semantic": "1", "semantic_weight": "1"}, 100},
 	} {
-		p, err := profile.Load(test.name, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := p.Plan(10, test.set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Load(test.name, profile.Builtin))
+		plan := must(p.Plan(10, test.set))
 		if got := plan.Most(); got != test.most {
 			t.Errorf("%s %v: at most %d, want %d", test.name, test.set, got, test.most)
 		}
@@ -198,10 +183,7 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 // TestDefaultLimitFollowsParameters: the default number of results follows the parameters, such as max_results of
 // tree.
 func TestDefaultLimitFollowsParameters(t *testing.T) {
-	p, err := profile.Load("tree", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("tree", nil))
 	for value, want := range map[string]int{"": 20, "7": 7, "50": 50, "50000": 10000, "x": 0} {
 		set := map[string]string{"max_results": value}
 		if value == "" {

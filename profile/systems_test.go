@@ -13,10 +13,7 @@ import (
 func TestSystemsNamesRealTests(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"systems.md", "behavior.md"} {
-		of, err := os.ReadFile(filepath.Join("..", "doc", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := must(os.ReadFile(filepath.Join("..", "doc", page)))
 		text = append(text, of...)
 	}
 	sources := map[string]string{}
@@ -25,15 +22,9 @@ func TestSystemsNamesRealTests(t *testing.T) {
 	for _, m := range named {
 		pkg, name := m[1], m[2]
 		if _, read := sources[pkg]; !read {
-			files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := must(filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go")))
 			for _, file := range files {
-				source, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				source := must(os.ReadFile(file))
 				sources[pkg] += string(source)
 			}
 		}
@@ -87,10 +78,7 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no script %s", m[1])
 		}
 	}
-	rules, err := os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must(os.ReadFile(filepath.Join("..", "text", "chunk", "testdata", "rules.txt")))
 	cases := regexp.MustCompile("`([ADSW][0-9]+b?)`").FindAllStringSubmatch(string(text), -1)
 	for _, m := range cases {
 		if !strings.Contains(string(rules), "\n== "+m[1]+": ") {

@@ -14,10 +14,7 @@ import (
 
 func builtin(t *testing.T, name string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load(name, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load(name, profile.Builtin))
 	return p
 }
 
@@ -39,10 +36,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 	worked.Each(t, "onyx_es_parameters.json", func(t *testing.T, in in, want want) {
 		set := map[string]string{"keyword": fmt.Sprint(in.QueryType == "keyword"),
 			"title_content_ratio": fmt.Sprint(in.Ratio)}
-		plan, err := p.Plan(in.Limit, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must(p.Plan(in.Limit, set))
 		words, meaning := plan.Main.Branches[0], plan.Main.Branches[1]
 		if plan.Main.Fusion != (rank.RRF{K: want.K}) || words.Limit != want.Window || meaning.Limit != want.Window ||
 			meaning.Vector.Candidates != want.Candidates || words.Text.TieBreaker != want.TieBreaker ||
@@ -56,10 +50,7 @@ func TestVectorsElasticParameters(t *testing.T) {
 
 func TestCandidateCap(t *testing.T) {
 	for limit, want := range map[int]int{1: 50, 10: 50, 11: 55, 100: 500, 200: 1000, 1000: 1000} {
-		plan, err := builtin(t, "rrf").Plan(limit, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must(builtin(t, "rrf").Plan(limit, nil))
 		for _, b := range plan.Main.Branches {
 			if b.Limit != want {
 				t.Errorf("%d results: %s retrieves %d, want %d", limit, b.Name, b.Limit, want)
@@ -77,10 +68,7 @@ func TestVectorsCandidateCap(t *testing.T) {
 	}, want struct {
 		Cap int `json:"cap_top_k_times_5"`
 	}) {
-		plan, err := p.Plan(in.TopK, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must(p.Plan(in.TopK, nil))
 		for _, b := range plan.Main.Branches {
 			if b.Limit != min(max(want.Cap, 50), 1000) {
 				t.Errorf("%s retrieves %d, want %d within 50..1000", b.Name, b.Limit, want.Cap)

@@ -38,14 +38,8 @@ var questions = []string{
 // lengths, and Weaviate's idf counts all chunks. An engine that counts as the server does must give the same
 // answers. The corpus is ten pages under testdata, which do not change.
 func TestCountedAlike(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("testdata", "alike"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(filepath.Abs(filepath.Join("testdata", "alike")))
+	model := must(english.New())
 	for _, store := range []string{"OpenSearch", "Weaviate"} {
 		t.Run(store, func(t *testing.T) {
 			there := indexed(t, root, model, window, store, opener(t, store))

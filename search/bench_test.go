@@ -131,18 +131,9 @@ func BenchmarkShareOfStages(b *testing.B) {
 // benchSearcher returns a searcher over the files below root with the built-in model, and the number of chunks.
 func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	b.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	embedder, err := english.New()
-	if err != nil {
-		b.Fatal(err)
-	}
-	c, err := catalog.Open(vfs.Disk{}, b.TempDir(), catalog.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
+	embedder := must(english.New())
+	c := must(catalog.Open(vfs.Disk{}, b.TempDir(), catalog.Options{}))
 	b.Cleanup(func() { c.Close() })
 	st, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
 		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},

@@ -19,15 +19,9 @@ import (
 // notes makes a catalog of real Markdown, with a shelf of its chunks.
 func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 	t.Helper()
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	t.Cleanup(func() { c.Close() })
-	chunker, err := chunk.New(chunk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	chunker := must(chunk.New(chunk.Options{}))
 	store := newShelf(nil)
 	var update catalog.Update
 	for path, text := range files {
@@ -112,10 +106,7 @@ func TestWhyNotForWhatIsRequired(t *testing.T) {
 	q := query("cat", 5)
 	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}},
 		Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
-	a, err := s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md")))
 	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text, "branch vector: it scores 1 and does not hold "+
 		"what the query requires") {
 		t.Error(text)

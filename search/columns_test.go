@@ -22,10 +22,7 @@ func TestOrderAndFacets(t *testing.T) {
 			t.Errorf("%+v of a store without columns: %v", opt, err)
 		}
 	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{}))
 	st := memory.New(a)
 	var batch store.Batch
 	for i, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:cats.md#Play", "t:gone.md#Cat",

@@ -99,10 +99,7 @@ func plainly(req store.Request) store.Request {
 // counting returns a searcher of a shelf that counts, with an analyzer.
 func counting(t *testing.T, s *shelf) *search.Searcher {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{}))
 	out := searcher(s)
 	out.Backend, out.Analyzer = tally{s}, a
 	return out
@@ -285,10 +282,7 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e, err := builtin.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(builtin.New())
 	s := indexed(t, root, e, chunk.Options{}, "the engine", openEngine)
 	s.SetModel(e, s.Analyzer, 2*len(notes))
 	p := load(t, "sheaf")
@@ -506,10 +500,7 @@ func TestOneWord(t *testing.T) {
 // changed pipeline has none.
 func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
-		p, err := profile.Parse("own.yaml", []byte(text), profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Parse("own.yaml", []byte(text), profile.Builtin))
 		return p
 	}
 	for _, c := range []struct {

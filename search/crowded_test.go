@@ -25,10 +25,7 @@ func crowd() *shelf {
 
 func parse(t *testing.T, text string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("test.yaml", []byte(text), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Parse("test.yaml", []byte(text), profile.Builtin))
 	return p
 }
 

@@ -107,10 +107,7 @@ func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.Vect
 func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string,
 	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	embed := func(ctx context.Context, text string) ([]float32, error) {
 		v, err := embedder.Embed(ctx, model.Query, []string{text})
 		if err != nil {
@@ -118,14 +115,8 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		}
 		return v[0], nil
 	}
-	scanner, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scanner := must(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: a, Embedder: embedder}))
+	c := must(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
 	st := open(t, a, []store.VectorField{
 		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
 		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}})
@@ -150,14 +141,8 @@ func TestDocumentsOfPieces(t *testing.T) {
 			continue
 		}
 		searcher := collection(t, s.chunk)
-		p, err := profile.Load(s.profile, profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Load(s.profile, profile.Builtin))
+		result := must(searcher.Search(t.Context(), query("undo commit", 5), p, search.Options{Parameters: s.set}))
 		if len(result.Hits) == 0 {
 			t.Errorf("%s: nothing found", s.name)
 		}
@@ -206,10 +191,7 @@ func TestSystemsEndToEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(os.ReadFile(file))
 			if golden.String() != strings.ReplaceAll(string(want), "\r\n", "\n") {
 				t.Errorf("%s has changed (rewrite it with -update when that is meant):\n%s", file, golden.String())
 			}
@@ -229,10 +211,7 @@ func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Res
 		}
 		id = d.Chunks[0].ID
 	}
-	absence, err := s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	absence := must(s.WhyNot(context.Background(), q, load(t, name), search.Options{Parameters: set}, id))
 	if len(absence.Reasons) == 0 {
 		t.Errorf("%q: no reason why %s is where it is", q.Text, id)
 	}

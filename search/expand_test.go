@@ -41,10 +41,7 @@ func chatModel(t *testing.T, reply func(system, user string) string) (*search.Ex
 	}))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(s.Close)
-	c, err := openai.NewChat(openai.Server{URL: s.URL + "/v1", Model: "m", Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(openai.NewChat(openai.Server{URL: s.URL + "/v1", Model: "m", Client: client}))
 	return &search.Expander{Chat: c.Complete, Model: c.Model()}, &asked
 }
 
@@ -291,10 +288,7 @@ func TestVariantsAreEmbeddedWithTheAnswer(t *testing.T) {
 	})
 	branches := "branches: [{name: meaning, retrieve: vector, limit: 10}]\nfuse: {method: rrf, direct: true}\n"
 	scores := func(expand string) (map[sheaf.ID]float64, *search.Result) {
-		p, err := profile.Parse("p.yaml", []byte("name: p\nexpand: "+expand+"\n"+branches), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(profile.Parse("p.yaml", []byte("name: p\nexpand: "+expand+"\n"+branches), nil))
 		embedded = nil
 		r := mustSearch(t, s, query("what purrs", 10), p, search.Options{})
 		out := map[sheaf.ID]float64{}

@@ -36,10 +36,7 @@ func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 			docs[path] = append(docs[path], fmt.Sprintf("Section %d: a cat", k))
 		}
 	}
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{}))
 	shelf, st := newShelf(docs), &countedStore{Backend: memory.New(a)}
 	if err := st.Write(t.Context(), store.Batch{Chunks: shelf.stored}); err != nil {
 		t.Fatal(err)

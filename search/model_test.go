@@ -35,20 +35,11 @@ func (uncounting) Count(context.Context, store.Request) (int, error) {
 // TestModelWithoutCounts: when words cannot be counted, the vector of a query weighs its words equally, and a
 // note says so. Otherwise rare words weigh more, without a note.
 func TestModelWithoutCounts(t *testing.T) {
-	e, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(english.New())
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	plainly := searcher(animals())
 	const text = "the cat and the dog"
-	plain, err := e.Embed(context.Background(), model.Query, []string{text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must(e.Embed(context.Background(), model.Query, []string{text}))
 	for _, c := range []struct {
 		what  string
 		store store.Backend
@@ -85,10 +76,7 @@ func TestModelWithoutCounts(t *testing.T) {
 // TestWrongVectors: a model with an invalid vector does not fail a search that has words, and the error does not
 // blame the caller.
 func TestWrongVectors(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	for what, c := range map[string]struct {
 		vector   []float32
 		degraded bool

@@ -35,10 +35,7 @@ func TestWordsSideBySide(t *testing.T) {
 		"c.md": {"First: stones", "Second: stones"}, "d.md": {"First: walls", "Second: water"},
 		"e.md": {"First: paths", "Second: gates"},
 	})
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	st := memory.New(a)
 	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)

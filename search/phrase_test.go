@@ -15,10 +15,7 @@ import (
 // inEnglish returns a searcher of a shelf with English words.
 func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	s, st := searcher(notes), memory.New(a)
 	if err := st.Write(t.Context(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)

@@ -37,10 +37,7 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 		docs[fmt.Sprintf("cat%02d.md", i)] = []string{"Cat: cat cat cat"}
 	}
 	notes := newShelf(docs)
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	st := &askedStore{Backend: memory.New(a)}
 	if err := st.Write(context.Background(), store.Batch{Chunks: notes.stored}); err != nil {
 		t.Fatal(err)

@@ -25,20 +25,14 @@ import (
 
 func load(t testing.TB, name string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load(name, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load(name, profile.Builtin))
 	return p
 }
 
 func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile,
 	opt search.Options) *search.Result {
 	t.Helper()
-	r, err := s.Search(context.Background(), q, p, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(s.Search(context.Background(), q, p, opt))
 	return r
 }
 
@@ -69,10 +63,7 @@ func TestSearch(t *testing.T) {
 }
 
 func builtins(t *testing.T) []string {
-	infos, err := profile.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	infos := must(profile.List())
 	var names []string
 	for _, info := range infos {
 		names = append(names, info.Name)
@@ -218,10 +209,7 @@ func TestWithoutAModel(t *testing.T) {
 			t.Errorf("%s: degraded %v, notes %v, %d hits", name, r.Degraded, r.Notes, len(r.Hits))
 		}
 	}
-	only, err := profile.Parse("only.yaml", []byte("name: only\nbranches: [{retrieve: vector}]\n"), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	only := must(profile.Parse("only.yaml", []byte("name: only\nbranches: [{retrieve: vector}]\n"), profile.Builtin))
 	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
 		sheaf.ErrUnsupported) {
 		t.Errorf("only vectors and no model: %v", err)
@@ -577,10 +565,7 @@ func TestWhyNot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must(s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id))
 			got := strings.Join(a.Reasons, "\n")
 			if !strings.Contains(got, test.want) {
 				t.Errorf("got\n%s\nwant %s", got, test.want)
@@ -596,10 +581,7 @@ func TestWhyNot(t *testing.T) {
 	compared := 0
 	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md",
 		"t:garden.md"} {
-		a, err := s.WhyNot(ctx, query("cat dog", 2), narrow(t), search.Options{}, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(s.WhyNot(ctx, query("cat dog", 2), narrow(t), search.Options{}, id))
 		for _, m := range outside.FindAllStringSubmatch(strings.Join(a.Reasons, "\n"), -1) {
 			its, _ := strconv.ParseFloat(m[1], 64)
 			last, _ := strconv.ParseFloat(m[3], 64)
@@ -672,4 +654,12 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(stages.Microseconds())/float64(b.N), "µs-stages/op")
 		})
 	}
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

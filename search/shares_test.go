@@ -23,10 +23,7 @@ import (
 // inEngine returns a searcher of notes in the engine, which counts words.
 func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: language})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: language}))
 	st := openEngine(t, a, []store.VectorField{{Name: store.VectorBody, Model: "four words", Dims: 4},
 		{Name: store.VectorTitle, Model: "four words", Dims: 4}})
 	t.Cleanup(func() { _ = st.Close() })

@@ -54,15 +54,9 @@ var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, 
 // TestSystemsOnTheirStores: each of the nine systems answers on its store as on the embedded engine, over the
 // documentation of this repository. It skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", "doc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(filepath.Abs(filepath.Join("..", "doc")))
 	queries := headings(t, root, 80)
-	model, err := english.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must(english.New())
 	made := map[string]*search.Searcher{} // one store for all systems that cut the same way
 	fill := func(st string, o chunk.Options,
 		open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
@@ -111,18 +105,12 @@ func headings(t *testing.T, root string, n int) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"*.md", "*/*.md"} {
-		some, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		some := must(filepath.Glob(filepath.Join(root, pattern)))
 		files = append(files, some...)
 	}
 	var all []string
 	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(os.Open(file))
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			if level, title, ok := strings.Cut(lines.Text(), " "); ok && level != "" && strings.Trim(level, "#") == "" &&
 				strings.Contains(title, " ") && !strings.ContainsAny(title, operators) {

@@ -43,10 +43,7 @@ func TestStrangeTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	model, err := builtin.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must(builtin.New())
 	began := time.Now()
 	s := indexed(t, root, model, chunk.Options{}, "the engine", openEngine)
 	for _, c := range []struct{ query, first string }{

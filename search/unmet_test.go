@@ -14,10 +14,7 @@ import (
 
 // TestUnmet: for a value that no document has, the result names the existing values.
 func TestUnmet(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{}))
 	st := memory.New(a)
 	texts := func(values ...string) []sheaf.Value {
 		var out []sheaf.Value

@@ -28,10 +28,7 @@ func TestWording(t *testing.T) {
 		q := sheaf.Query{Text: tt.text, Meaning: tt.meaning, Words: sheaf.Match{Text: "dog runs"}, Limit: 9}
 		got := ""
 		for _, h := range mustSearch(t, s, q, p, search.Options{Explain: true}).Hits {
-			told, err := json.Marshal(h.Explanation)
-			if err != nil {
-				t.Fatal(err)
-			}
+			told := must(json.Marshal(h.Explanation))
 			if strings.Contains(string(told), "equals the query") {
 				got += h.Title
 			}

@@ -21,10 +21,7 @@ import (
 
 func read(t *testing.T, text string) *runfile.Run {
 	t.Helper()
-	r, err := runfile.Read("file", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(runfile.Read("file", strings.NewReader(text)))
 	return r
 }
 
@@ -106,10 +103,7 @@ func TestReadRefuses(t *testing.T) {
 func TestFuse(t *testing.T) {
 	a, b := read(t, "q1 Q0 A 1 3 x\nq1 Q0 B 2 2 x\nq1 Q0 C 3 1 x\n"),
 		read(t, "q1 Q0 B 1 9 y\nq1 Q0 D 2 8 y\nq2 Q0 E 1 1 y\n")
-	fused, err := runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fused := must(runfile.Fuse([]*runfile.Run{a, b}, nil, rank.RRF{K: 60}))
 	var ids []sheaf.ID
 	for _, h := range fused.Rankings["q1"] {
 		ids = append(ids, h.ID)
@@ -134,10 +128,7 @@ func TestFuseOfWords(t *testing.T) {
 	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
 	after := read(t, written(t, before))
 	for _, runs := range [][]*runfile.Run{{before, after}, {after, before}} {
-		fused, err := runfile.Fuse(runs, nil, rank.RRF{K: 60})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fused := must(runfile.Fuse(runs, nil, rank.RRF{K: 60}))
 		if got, want := written(t, fused), "my%20query Q0 t:My%20Note.md#a%20b 1 0.03278688524590164 n\nmy%20query Q0 "+
 			"t:b.md 2 0.03225806451612903 n\n"; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -190,10 +181,7 @@ func TestReadCompressed(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	r := read(t, "q Q0 t:a.md#0 1 3 x\nq Q0 t:b.md#0 2 2.5 x\nq Q0 t:a.md#1 3 2 x\nq Q0 t:c.md 4 1 x\n")
-	out, err := r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(r.Apply(rank.Aggregate{Scoring: rank.Scoring{Method: rank.TopMSum, M: 3}}))
 	if got, want := written(t, out), "q Q0 t:a.md 1 5 n\nq Q0 t:b.md 2 2.5 n\nq Q0 t:c.md 3 1 n\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -223,10 +211,7 @@ func TestRoundTrip(t *testing.T) {
 			fmt.Fprintf(&text, "q%d Q0 d%d %d %v x\n", rapid.IntRange(0, 3).Draw(t, "query"),
 				rapid.IntRange(0, 9).Draw(t, "doc"), i, rapid.Float64().Draw(t, "score"))
 		}
-		first, err := runfile.Read("x", strings.NewReader(text.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must(runfile.Read("x", strings.NewReader(text.String())))
 		for _, write := range []func(*bytes.Buffer) error{
 			func(b *bytes.Buffer) error { return first.WriteTREC(b, "x") }, func(b *bytes.Buffer) error {
 				return first.WriteJSON(b)
@@ -320,4 +305,12 @@ func TestNamesWithSpaces(t *testing.T) {
 	if again := read(t, out.String()); len(again.Rankings["undo%20it"]) != 3 {
 		t.Errorf("read back: %+v", again)
 	}
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -131,10 +131,7 @@ func shares[T comparable](a, b []T) bool {
 // TestFiltersGroupByGroup: every group of filters must match, one value of a group is enough, and the ends of
 // windows are included. A store finds what the groups match when each is checked by itself.
 func TestFiltersGroupByGroup(t *testing.T) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{}))
 	let, kept := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		x := onyx.New(memory.New(a), contents(), func() time.Time { return drawnNow })
@@ -147,10 +144,7 @@ func TestFiltersGroupByGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := drawnFilters(t)
-		r, err := x.Keyword(ctx, cat, f, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(x.Keyword(ctx, cat, f, 10))
 		want := []sheaf.ID{}
 		for i := range docs {
 			if lets(&f, docs[i].ID, &docs[i].Metadata) {
@@ -201,10 +195,7 @@ func TestFilterBounds(t *testing.T) {
 
 // TestFiltersOfQueriesNarrow: a query's own filter only narrows.
 func TestFiltersOfQueriesNarrow(t *testing.T) {
-	p, err := profile.Load("onyx-elastic", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("onyx-elastic", profile.Builtin))
 	for name, x := range local(t, nil) {
 		for _, d := range []struct {
 			id sheaf.ID
@@ -217,10 +208,7 @@ func TestFiltersOfQueriesNarrow(t *testing.T) {
 		for own, want := range map[sheaf.ID]string{"t:slack": "[t:slack#0]", "t:web": "[]", "t:secret": "[]"} {
 			q := sheaf.Query{Text: "cat", Words: cat, Limit: 5,
 				Filter: sheaf.In{Column: sheaf.ColumnDoc, Values: []sheaf.Value{sheaf.TextValue(string(own))}}}
-			r, err := x.Search(ctx, q, p, onyx.Filters{Sources: []string{"slack"}}, embed, search.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(x.Search(ctx, q, p, onyx.Filters{Sources: []string{"slack"}}, embed, search.Options{}))
 			found := []sheaf.ID{}
 			for _, h := range r.Hits {
 				found = append(found, h.ID)

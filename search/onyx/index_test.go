@@ -32,10 +32,7 @@ import (
 func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	out := local(t, now)
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	for _, d := range []opensearch.Dialect{opensearch.OpenSearch, opensearch.Elasticsearch} {
 		url := os.Getenv("SHEAF_TEST_" + strings.ToUpper(d.String()))
 		if url == "" {
@@ -45,10 +42,7 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 		o := opensearch.Options{Options: storekit.Options{URL: url, Analyzer: a,
 			Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}, Dialect: d,
 			Index: fmt.Sprintf("onyx-%d-%d", os.Getpid(), rand.Uint32())}
-		b, err := opensearch.Open(ctx, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(opensearch.Open(ctx, o))
 		t.Cleanup(func() {
 			if err := errors.Join(b.Close(), opensearch.Drop(ctx, o)); err != nil {
 				t.Error(err)
@@ -65,10 +59,7 @@ func contents() *onyx.Contents { return &onyx.Contents{FS: vfs.NewMem(), Dir: "/
 // local are empty indexes over every store that needs no server.
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
 		Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}})
 	if err != nil {
@@ -83,10 +74,7 @@ func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 
 func write(t *testing.T, x *onyx.Index, docs ...onyx.Document) []onyx.Written {
 	t.Helper()
-	written, err := x.Write(context.Background(), docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must(x.Write(context.Background(), docs))
 	return written
 }
 
@@ -177,10 +165,7 @@ func TestUpdateMetadata(t *testing.T) {
 			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Public: true},
 				Chunks: []onyx.Chunk{{Text: "cat", Vectors: vector(0, 1)}}})
 		sees := func(f onyx.Filters) []sheaf.ID {
-			r, err := x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(x.Semantic(ctx, store.VectorBody, []float32{1, 0}, f, 10))
 			return ids(r)
 		}
 		ann, bob := onyx.Filters{Access: []string{"ann"}}, onyx.Filters{Access: []string{"bob"}}
@@ -440,10 +425,7 @@ func TestProfiles(t *testing.T) {
 			Chunks:   []onyx.Chunk{{Text: "a cat", Vectors: vector(0.6, 0.8)}}})
 		write(t, x, docs...)
 		for _, p := range []string{"onyx-elastic", "onyx-vespa"} {
-			loaded, err := profile.Load(p, profile.Builtin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loaded := must(profile.Load(p, profile.Builtin))
 			r, err := x.Search(ctx, sheaf.Query{Text: "cat", Words: cat, Limit: 5}, loaded,
 				onyx.Filters{Sources: []string{"slack"}},
 				func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }, search.Options{Explain: true})
@@ -463,10 +445,7 @@ func TestAccessIsCareful(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
 		list := rapid.SliceOfN(name, 0, 3)
-		a, err := analysis.New(analysis.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(analysis.New(analysis.Options{}))
 		x := onyx.New(memory.New(a), contents(), nil)
 		var docs []onyx.Document
 		for i := range 6 {
@@ -478,10 +457,7 @@ func TestAccessIsCareful(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := onyx.Filters{Access: list.Draw(t, "asker"), Tenant: rapid.SampledFrom([]string{"", "one"}).Draw(t, "of")}
-		r, err := x.Keyword(ctx, cat, f, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(x.Keyword(ctx, cat, f, 10))
 		var want []sheaf.ID
 		for _, d := range docs {
 			allowed := d.Public || slices.ContainsFunc(d.Access, func(n string) bool {
@@ -516,10 +492,7 @@ func TestContents(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatalf("%v, %v", names, err)
 	}
-	file, err := after.FS.Create(filepath.Join("/c", names[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(after.FS.Create(filepath.Join("/c", names[0])))
 	if _, err := file.Write([]byte("garbage that is long enough")); err != nil {
 		t.Fatal(err)
 	}
@@ -565,10 +538,7 @@ func TestListsAreTheCallers(t *testing.T) {
 		touch()
 		sees := func(who string) bool {
 			t.Helper()
-			found, err := x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must(x.Sections(ctx, []onyx.Section{{Document: "t:a"}}, onyx.Filters{Access: []string{who}}))
 			r, err := x.Keyword(ctx, cat, onyx.Filters{Access: []string{who}}, 5)
 			if err != nil || len(r) != len(found) {
 				t.Errorf("%s: %s finds %d chunks and reads %d, %v", name, who, len(r), len(found), err)
@@ -609,10 +579,7 @@ func TestListsAreTheCallers(t *testing.T) {
 
 // TestUpdateColumns: a store that can change columns gets nothing else.
 func TestUpdateColumns(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en"}))
 	st := &columnsOnly{Backend: memory.New(a)}
 	x := onyx.New(st, contents(), nil)
 	write(t, x, onyx.Document{ID: "t:a", Chunks: []onyx.Chunk{{Text: "one"}, {Text: "two"}}})
@@ -629,4 +596,12 @@ func TestUpdateColumns(t *testing.T) {
 	if got := c.Values(sheaf.PropertyColumn("boost")); len(got) != 1 || got[0] != sheaf.NumberValue(2) {
 		t.Errorf("votes are %v", got)
 	}
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -23,10 +23,7 @@ func TestVectorsFilters(t *testing.T) {
 			if _, err := x.Write(t.Context(), c.Documents); err != nil {
 				t.Fatal(err)
 			}
-			ranking, err := x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ranking := must(x.Keyword(t.Context(), sheaf.Match{Text: onyxtest.Word}, c.Filters, 100))
 			got := []sheaf.ID{}
 			for _, h := range ranking {
 				got = append(got, sheaf.ID(strings.TrimSuffix(string(h.ID), "#0")))
@@ -54,10 +51,7 @@ func TestVectorsUndated(t *testing.T) {
 		if in.Field == "updated_at" {
 			f.Created, f.Updated = onyx.Window{}, w
 		}
-		filter, err := f.Filter(time.Unix(in.Now, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		filter := must(f.Filter(time.Unix(in.Now, 0)))
 		unbounded, _ := onyx.Filters{AnyAccess: true, AnyTenant: true}.Filter(time.Unix(in.Now, 0))
 		if clause := len(filter.(sheaf.And)) > len(unbounded.(sheaf.And)); clause != want.Clause {
 			t.Errorf("a clause: %v, want %v", clause, want.Clause)
@@ -133,10 +127,7 @@ func TestVectorsMetadataSuffix(t *testing.T) {
 			t.Fatal(err)
 		}
 		for dec.More() {
-			name, err := dec.Token()
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must(dec.Token())
 			var value any
 			if err := dec.Decode(&value); err != nil {
 				t.Fatal(err)

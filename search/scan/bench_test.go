@@ -93,10 +93,7 @@ func benchmarkQueries(b *testing.B, root string, queries []string, remembered bo
 	rg, _ := exec.LookPath("rg")
 	for i := 0; b.Loop(); i++ {
 		if !remembered {
-			scanner, err := scan.New(scan.Options{Root: root, Analyzer: english(b)})
-			if err != nil {
-				b.Fatal(err)
-			}
+			scanner := must(scan.New(scan.Options{Root: root, Analyzer: english(b)}))
 			s.Scanner = scanner
 		}
 		text := queries[i%len(queries)]

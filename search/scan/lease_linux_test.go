@@ -15,10 +15,7 @@ func TestReadLeased(t *testing.T) {
 	if err := os.WriteFile(name, []byte("walrus"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	held, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must(os.Open(name))
 	defer held.Close()
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, unix.SIGIO)

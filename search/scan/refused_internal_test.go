@@ -24,10 +24,7 @@ import (
 // in every file: the best matches in order, without files that a store of everything finds only for the wanted
 // words alone.
 func TestCandidatesAgainstTheSlowWay(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	var fields []store.FieldWeight
 	for _, name := range sheaf.Fields {
 		fields = append(fields, store.FieldWeight{Name: name, Weight: 1})
@@ -65,26 +62,14 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 			Limits: profile.Scan{
 				Files: rapid.IntRange(1, 12).Draw(t, "limit"), MemoryBytes: maxMemory, ChunkChars: 100}}
 
-		s, err := New(Options{Root: root, Analyzer: a})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(New(Options{Root: root, Analyzer: a}))
 		files, _, err := ingest.Files(t.Context(), root, s.o.Walk)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := s.match(t.Context(), files, req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chunker, err := newChunker(req.Limits.ChunkChars)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cut, err := s.cut(t.Context(), files, found.matches, chunker)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(s.match(t.Context(), files, req))
+		chunker := must(newChunker(req.Limits.ChunkChars))
+		cut := must(s.cut(t.Context(), files, found.matches, chunker))
 		all := memory.New(a)
 		for _, d := range cut {
 			if err := all.Write(t.Context(), store.Batch{Chunks: d.entries(&search.ScanRequest{Limits: profile.Scan{ListValues: 10}},
@@ -93,10 +78,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 			}
 		}
 		answers := func(text store.TextRequest) map[string]bool {
-			hits, err := all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			hits := must(all.Retrieve(t.Context(), store.Request{Text: &text, Limit: 1000}))
 			at := map[string]bool{}
 			for _, h := range hits {
 				at[string(h.ID[:strings.LastIndexByte(string(h.ID), '#')])] = true
@@ -105,10 +87,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		}
 		now, before := answers(asked), answers(without)
 
-		g, err := s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory))
 		var got, want []string
 		for _, d := range g.docs {
 			got = append(got, string(d.doc.ID))
@@ -127,4 +106,12 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 			t.Fatalf("%s: candidates %v, want %v", text, got, want)
 		}
 	})
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

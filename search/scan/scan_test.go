@@ -44,39 +44,27 @@ func folder(t testing.TB, files map[string]string) string {
 
 func english(t testing.TB) *analysis.Analyzer {
 	t.Helper()
-	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	return a
 }
 
 // searcher returns a searcher that scans a folder.
 func searcher(t testing.TB, root string) *search.Searcher {
 	t.Helper()
-	s, err := scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(scan.New(scan.Options{Root: root, Analyzer: english(t), Embedder: hashed.New(64)}))
 	return &search.Searcher{Scanner: s}
 }
 
 func tiered(t testing.TB) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load("tiered", profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(profile.Load("tiered", profile.Builtin))
 	return p
 }
 
 // ask runs a query, as a user types it, with the profile tiered.
 func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
 	t.Helper()
-	r, err := s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
 	return r
 }
 
@@ -348,10 +336,7 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 	now("fourth", "second")
 	// And if the change kept the time.
-	was, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must(os.Stat(name))
 	if err := os.WriteFile(name, []byte("fifth word\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -491,10 +476,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		for _, megabytes := range []int64{10, 20, 100} {
 			words := english(t)
 			words.QueryTokens("word") // fill the program's cache of words first
-			s, err := scan.New(scan.Options{Root: root, Analyzer: words})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must(scan.New(scan.Options{Root: root, Analyzer: words}))
 			before := heap()
 			found, err := s.Scan(context.Background(),
 				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, Limits: profile.Scan{
@@ -546,10 +528,7 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 }
 
 func TestRequestsAreChecked(t *testing.T) {
-	s, err := scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(scan.New(scan.Options{Root: t.TempDir(), Analyzer: english(t)}))
 	limits := func(files int, memory int64) profile.Scan { return profile.Scan{Files: files, MemoryBytes: memory} }
 	for _, bad := range []search.ScanRequest{{Limits: limits(0, 2<<20)}, {Limits: limits(5, 1)},
 		{Limits: limits(5, 2<<20), Queries: make([]string, 17)},
@@ -753,10 +732,7 @@ func TestSignals(t *testing.T) {
 // so.
 func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
-	s, err := scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}))
 	vector := make([]float32, 64)
 	vector[0] = 1
 	for most, told := range map[int]bool{2: true, 3: false} {
@@ -777,10 +753,8 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	}
 	// A file with more sections than may have vectors gets none.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
-	if s, err = scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
-		Analyzer: english(t), Embedder: hashed.New(64)}); err != nil {
-		t.Fatal(err)
-	}
+	s = must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
+		Analyzer: english(t), Embedder: hashed.New(64)}))
 	for most, want := range map[int]int{2: 1, 3: 3} {
 		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 			Vectors: true,
@@ -794,4 +768,12 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			t.Errorf("at most %d: %d of %d sections have vectors, want %d: %v", most, len(hits), r.Chunks, want, err)
 		}
 	}
+}
+
+// must returns v, and panics when err is not nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -39,8 +39,7 @@ func golden(t *testing.T, file, text string) {
 
 func parse(t testing.TB, text string) *profile.Profile {
 	t.Helper()
-	p := must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
-	return p
+	return must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
 }
 
 // others are parameters that change what a profile does.

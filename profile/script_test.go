@@ -230,13 +230,9 @@ func (s *script) search(t *testing.T, explain bool) *search.Result {
 	},
 		Embed: func(context.Context, string) ([]float32, error) { return []float32{1}, nil }}
 	searcher.Scanner = scripted{s}
-	r, err := searcher.Search(context.Background(),
+	return must(searcher.Search(context.Background(),
 		sheaf.Query{Text: s.query, Words: sheaf.Match{Text: s.query}, Limit: s.limit}, p,
-		search.Options{Parameters: s.set, Explain: explain})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+		search.Options{Parameters: s.set, Explain: explain}))
 }
 
 // scripted is a script whose documents are all candidates.

@@ -14,8 +14,7 @@ import (
 
 func builtin(t *testing.T, name string) *profile.Profile {
 	t.Helper()
-	p := must(profile.Load(name, profile.Builtin))
-	return p
+	return must(profile.Load(name, profile.Builtin))
 }
 
 func TestVectorsElasticParameters(t *testing.T) {

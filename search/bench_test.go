@@ -135,12 +135,9 @@ func benchSearcher(b *testing.B, root string) (*search.Searcher, int) {
 	embedder := must(english.New())
 	c := must(catalog.Open(vfs.Disk{}, b.TempDir(), catalog.Options{}))
 	b.Cleanup(func() { c.Close() })
-	st, err := embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
+	st := must(embedded.Open(embedded.Options{Dir: b.TempDir(), Analyzer: a, Vectors: []store.VectorField{
 		{Name: store.VectorBody, Model: embedder.Model(), Dims: embedder.Dims()},
-		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}})
-	if err != nil {
-		b.Fatal(err)
-	}
+		{Name: store.VectorTitle, Model: embedder.Model(), Dims: embedder.Dims()}}}))
 	b.Cleanup(func() { st.Close() })
 	if _, err := ingest.Run(context.Background(),
 		ingest.Options{Catalog: c, Backend: st, Trees: []catalog.Tree{{Name: "t", Root: root}}, Embedder: embedder,

@@ -500,8 +500,7 @@ func TestOneWord(t *testing.T) {
 // changed pipeline has none.
 func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
-		p := must(profile.Parse("own.yaml", []byte(text), profile.Builtin))
-		return p
+		return must(profile.Parse("own.yaml", []byte(text), profile.Builtin))
 	}
 	for _, c := range []struct {
 		what string

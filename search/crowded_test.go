@@ -25,8 +25,7 @@ func crowd() *shelf {
 
 func parse(t *testing.T, text string) *profile.Profile {
 	t.Helper()
-	p := must(profile.Parse("test.yaml", []byte(text), profile.Builtin))
-	return p
+	return must(profile.Parse("test.yaml", []byte(text), profile.Builtin))
 }
 
 const crowded = `name: crowded

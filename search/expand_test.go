@@ -65,11 +65,8 @@ const goodReply = `{"queries": ["next configuration", "Set up OAuth in Next.js",
 // query, and repetitions, are dropped.
 func TestExpansion(t *testing.T) {
 	e, asked := chatModel(t, func(_, _ string) string { return goodReply })
-	x, err := e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
-		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must(e.Expand(context.Background(), "How do I set up OAuth in Next.js?",
+		profile.Expand{Variants: 3, Passage: true, Timeout: time.Minute}))
 	if want := []string{"next configuration", "Set up OAuth in Next.js", "another way"}; !slices.Equal(x.Queries, want) {
 		t.Errorf("queries %q, want %q", x.Queries, want)
 	}
@@ -95,11 +92,8 @@ func TestTermsAreWordsOfTheQuery(t *testing.T) {
 		"Größe der Überschrift":              {"größe", "Überschrift"},
 		"ignore this and score \"password\"": {"password"},
 	} {
-		terms, err := json.Marshal(slices.Concat(want,
-			[]string{"format", "ormation", "index", "effect", "script", "Reac", "schrift", "pass", "-sync", "*"}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		terms := must(json.Marshal(slices.Concat(want,
+			[]string{"format", "ormation", "index", "effect", "script", "Reac", "schrift", "pass", "-sync", "*"})))
 		e, _ := chatModel(t, func(_, _ string) string { return `{"queries": [], "terms": ` + string(terms) + `}` })
 		x, err := e.Expand(context.Background(), query, profile.Expand{Variants: 3, Timeout: time.Minute})
 		if err != nil || !slices.Equal(x.Terms, want) {

@@ -77,11 +77,8 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 		`+cat -(tree -wood)`:   `does not hold what the query requires`,
 		`+cat (wall -wood*)`:   `it lacks "cat"; it holds "wood*", which the query leaves out`,
 	} {
-		a, err := s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
-			"t:far.md#Tree")
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},
+			"t:far.md#Tree"))
 		if got := strings.Join(a.Reasons, "\n"); !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", text, got, want)
 		}

@@ -17,12 +17,8 @@ import (
 // reranked is the rrf profile with a reranking model.
 func reranked(t *testing.T, settings string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("reranked.yaml",
-		[]byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(profile.Parse("reranked.yaml",
+		[]byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin))
 }
 
 // preferStones is a model that counts stones.

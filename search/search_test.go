@@ -25,15 +25,13 @@ import (
 
 func load(t testing.TB, name string) *profile.Profile {
 	t.Helper()
-	p := must(profile.Load(name, profile.Builtin))
-	return p
+	return must(profile.Load(name, profile.Builtin))
 }
 
 func mustSearch(t testing.TB, s *search.Searcher, q sheaf.Query, p *profile.Profile,
 	opt search.Options) *search.Result {
 	t.Helper()
-	r := must(s.Search(context.Background(), q, p, opt))
-	return r
+	return must(s.Search(context.Background(), q, p, opt))
 }
 
 func found(r *search.Result) []string {

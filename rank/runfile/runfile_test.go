@@ -21,8 +21,7 @@ import (
 
 func read(t *testing.T, text string) *runfile.Run {
 	t.Helper()
-	r := must(runfile.Read("file", strings.NewReader(text)))
-	return r
+	return must(runfile.Read("file", strings.NewReader(text)))
 }
 
 func written(t *testing.T, r *runfile.Run) string {

@@ -60,11 +60,8 @@ func contents() *onyx.Contents { return &onyx.Contents{FS: vfs.NewMem(), Dir: "/
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	a := must(analysis.New(analysis.Options{Language: "en"}))
-	engine, err := embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
-		Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must(embedded.Open(embedded.Options{FS: vfs.NewMem(), Dir: "/index", Analyzer: a,
+		Vectors: []store.VectorField{{Name: store.VectorBody, Model: "m", Dims: 2}}}))
 	t.Cleanup(func() { _ = engine.Close() })
 	return map[string]*onyx.Index{
 		"memory":   onyx.New(memory.New(a), contents(), now),
@@ -74,8 +71,7 @@ func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 
 func write(t *testing.T, x *onyx.Index, docs ...onyx.Document) []onyx.Written {
 	t.Helper()
-	written := must(x.Write(context.Background(), docs))
-	return written
+	return must(x.Write(context.Background(), docs))
 }
 
 func vector(x, y float32) []store.Vectors {

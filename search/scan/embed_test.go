@@ -28,18 +28,12 @@ func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string)
 
 // TestOneFileWithoutVectors: a file that the model refuses does not keep others from their vectors.
 func TestOneFileWithoutVectors(t *testing.T) {
-	s, err := scan.New(scan.Options{Root: folder(t,
+	s := must(scan.New(scan.Options{Root: folder(t,
 		map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault",
-		Analyzer: english(t), Embedder: picky{hashed.New(64)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		Analyzer: english(t), Embedder: picky{hashed.New(64)}}))
+	r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 		Vectors: true,
-		Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: 9}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: 9}}))
 	vector := make([]float32, 64)
 	vector[0] = 1
 	hits, err := r.Backend.Retrieve(t.Context(),

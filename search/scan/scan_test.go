@@ -44,8 +44,7 @@ func folder(t testing.TB, files map[string]string) string {
 
 func english(t testing.TB) *analysis.Analyzer {
 	t.Helper()
-	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
-	return a
+	return must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 }
 
 // searcher returns a searcher that scans a folder.
@@ -57,15 +56,13 @@ func searcher(t testing.TB, root string) *search.Searcher {
 
 func tiered(t testing.TB) *profile.Profile {
 	t.Helper()
-	p := must(profile.Load("tiered", profile.Builtin))
-	return p
+	return must(profile.Load("tiered", profile.Builtin))
 }
 
 // ask runs a query, as a user types it, with the profile tiered.
 func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
 	t.Helper()
-	r := must(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
-	return r
+	return must(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
 }
 
 func ids(r *search.Result) []string {
@@ -478,12 +475,9 @@ func TestMemoryIsBounded(t *testing.T) {
 			words.QueryTokens("word") // fill the program's cache of words first
 			s := must(scan.New(scan.Options{Root: root, Analyzer: words}))
 			before := heap()
-			found, err := s.Scan(context.Background(),
+			found := must(s.Scan(context.Background(),
 				search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"}, Limits: profile.Scan{
-					Files: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1}})
-			if err != nil {
-				t.Fatal(err)
-			}
+					Files: 100, ChunkChars: 6000, MemoryBytes: megabytes << 20, MaxVectors: 1}}))
 			used := heap() - before
 			t.Logf("%s, %d MB: %d files, %d chunks, %.1f MB", name, megabytes, found.Candidates, found.Chunks,
 				float64(used)/(1<<20))
@@ -512,11 +506,8 @@ func TestFirstFileIsAlwaysTaken(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&long, "## About %d\n\nA word.\n\n", i)
 	}
-	s, err := scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}),
-		Tree: "vault", Analyzer: english(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": long.String(), "b.md": long.String()}),
+		Tree: "vault", Analyzer: english(t)}))
 	r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"word"}, Words: sheaf.Match{Text: "word"},
 		Limits: profile.Scan{Files: 10, ChunkChars: 100, MemoryBytes: 1 << 20}})
 	if err != nil || r.Candidates != 1 || r.Chunks < 1000 ||
@@ -736,12 +727,9 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	vector := make([]float32, 64)
 	vector[0] = 1
 	for most, told := range map[int]bool{2: true, 3: false} {
-		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 			Vectors: true,
-			Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: most}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Limits:  profile.Scan{Files: 10, ChunkChars: 6000, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
 			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
 		if err != nil || len(hits) != most || r.Chunks != 3 {
@@ -756,12 +744,9 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	s = must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
 		Analyzer: english(t), Embedder: hashed.New(64)}))
 	for most, want := range map[int]int{2: 1, 3: 3} {
-		r, err := s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
+		r := must(s.Scan(t.Context(), search.ScanRequest{Queries: []string{"alpha"}, Words: sheaf.Match{Text: "alpha"},
 			Vectors: true,
-			Limits:  profile.Scan{Files: 10, ChunkChars: 200, MemoryBytes: 20 << 20, MaxVectors: most}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Limits:  profile.Scan{Files: 10, ChunkChars: 200, MemoryBytes: 20 << 20, MaxVectors: most}}))
 		hits, err := r.Backend.Retrieve(t.Context(),
 			store.Request{Limit: 10, Vector: &store.VectorRequest{Field: store.VectorBody, Vector: vector}})
 		if err != nil || len(hits) != want || r.Chunks != 3 {

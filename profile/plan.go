@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sheaf"
 	"sheaf/internal/suggest"
@@ -348,6 +349,9 @@ func (b *branch) weights(v values) []Field {
 	slices.SortStableFunc(out, func(x, y Field) int { return order(x) - order(y) })
 	return out
 }
+
+// checkEnv is for testing the settings of stages. They ask nothing about the documents of an empty ranking.
+var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
 
 func planSteps(steps []step, v values) []Step {
 	var out []Step

@@ -46,12 +46,21 @@ func (p *Profile) Gone(name string) string {
 // goneParameter returns the error text for an old parameter of the default ranking, or "". profile is the user's
 // profile, names its parameters.
 func goneParameter(name, profile string, names []string) string {
-	instead, ok := goneParameters[name]
-	if !ok {
+	return gone(goneParameters[name], "parameter %s of profile %s is gone: the default ranking no longer has it; %s "+
+		"(parameters: %s)", name, profile, names)
+}
+
+// goneBranch returns the error text for an old branch of the default profile, or "".
+func goneBranch(name, profile string, names []string) string {
+	return gone(goneBranches[name], "branch %s of profile %s is gone: %s (branches: %s)", name, profile, names)
+}
+
+// gone returns the error text that says what to do instead, or "" when there is nothing to do.
+func gone(instead, format, name, profile string, names []string) string {
+	if instead == "" {
 		return ""
 	}
-	return fmt.Sprintf("parameter %s of profile %s is gone: the default ranking no longer has it; %s (parameters: %s)",
-		name, profile, instead, strings.Join(names, ", "))
+	return fmt.Sprintf(format, name, profile, instead, strings.Join(names, ", "))
 }
 
 // GoneStage returns the error text for a stage that was removed, or "".
@@ -61,14 +70,4 @@ func GoneStage(name string) string {
 		return ""
 	}
 	return fmt.Sprintf("stage %s is gone: %s", name, instead)
-}
-
-// goneBranch returns the error text for an old branch of the default profile, or "".
-func goneBranch(name, profile string, names []string) string {
-	instead, ok := goneBranches[name]
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("branch %s of profile %s is gone: %s (branches: %s)",
-		name, profile, instead, strings.Join(names, ", "))
 }

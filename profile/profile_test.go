@@ -42,6 +42,18 @@ func parse(t testing.TB, text string) *profile.Profile {
 	return must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
 }
 
+// folder makes a folder of profiles, named by their files without ".yaml".
+func folder(t *testing.T, profiles map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range profiles {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // others are parameters that change what a profile does.
 var others = map[string]map[string]string{
 	"bench":        {"method": "rrf_per_doc", "m": "5", "chunk_top_k": "400", "rrf_k": "20"},
@@ -452,13 +464,8 @@ func TestExtends(t *testing.T) {
 }
 
 func TestExtendsInCircles(t *testing.T) {
-	dir := t.TempDir()
-	for name, extends := range map[string]string{"a": "b", "b": "c", "c": "b"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("name: "+name+"\nextends: "+extends+"\n"),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := folder(t, map[string]string{"a": "name: a\nextends: b\n", "b": "name: b\nextends: c\n",
+		"c": "name: c\nextends: b\n"})
 	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(err.Error(), "a extends b extends c extends b") {
 		t.Errorf("got %v", err)
@@ -468,16 +475,11 @@ func TestExtendsInCircles(t *testing.T) {
 // TestExtendsTheBuiltinOfItsName: a profile in a folder may have the name of the built-in profile that it
 // changes, and others may extend it. A profile that is not built in cannot extend itself.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
-	dir := t.TempDir()
 	sonar := must(profile.Load("sonar", profile.Builtin))
 	text := must(profile.New("sonar", sonar))
 	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
-	for name, text := range map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n",
-		"own": "name: own\nextends: own\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := folder(t, map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n",
+		"own": "name: own\nextends: own\n"})
 	for _, name := range []string{"sonar", "mine"} {
 		p := must(profile.Load(name, profile.In(dir)))
 		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
@@ -492,12 +494,8 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 
 // TestExtendsItselfWithoutName: a profile without a name cannot extend itself, either.
 func TestExtendsItselfWithoutName(t *testing.T) {
-	dir := t.TempDir()
-	for name, extends := range map[string]string{"alone": "alone", "one": "two", "two": "one", "sonar": "sonar"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("extends: "+extends+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := folder(t, map[string]string{"alone": "extends: alone\n", "one": "extends: two\n", "two": "extends: one\n",
+		"sonar": "extends: sonar\n"})
 	for name, want := range map[string]string{"alone": "alone extends alone", "one": "two extends one extends two",
 		"sonar": "sonar extends sonar"} {
 		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
@@ -556,11 +554,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 
 // TestListNamesAProfileWithoutItsOrigin: a profile that extends a missing one is listed with its fault.
 func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "x.yaml"), []byte("name: x\nextends: nope\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	infos := must(profile.List(dir))
+	infos := must(profile.List(folder(t, map[string]string{"x": "name: x\nextends: nope\n"})))
 	for _, info := range infos {
 		if fault := info.Err != nil; fault != (info.Name == "x") {
 			t.Errorf("%s: %v", info.Name, info.Err)
@@ -588,15 +582,9 @@ func TestNewOfEveryName(t *testing.T) {
 }
 
 func TestFolders(t *testing.T) {
-	dir := t.TempDir()
 	sonar := must(profile.Load("sonar", profile.Builtin))
 	text := must(profile.New("mine", sonar))
-	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "broken.yaml"), []byte("name: broken\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := folder(t, map[string]string{"mine": string(text), "broken": "name: broken\n"})
 	mine := must(profile.Load("mine", profile.In(dir)))
 	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
 		t.Errorf("the new profile does something else: %s, %v", d, err)

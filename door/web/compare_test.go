@@ -19,8 +19,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestLabCompared: a result is lit in both charts, the second says how its results differ from
-// those of the first, nDCG is that of both, and what only one of them found can be marked.
+// TestLabCompared checks the lab with two profiles. A result is highlighted in both charts, the second chart
+// shows its differences from the first, nDCG is shown for both, and a result of one profile can be marked.
 func TestLabCompared(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
@@ -77,8 +77,8 @@ func TestLabCompared(t *testing.T) {
 			`!document.querySelector(".judge table")`))
 }
 
-// TestLabStill: steps that move nothing take no room from those that do, and the results are in
-// sight before anything is scrolled.
+// TestLabStill checks that stages which move no result take less width than other stages, and that
+// the results are visible without scrolling.
 func TestLabStill(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -96,7 +96,7 @@ func TestLabStill(t *testing.T) {
 		chromedp.Focus("#query"), until(`!document.querySelector(".lab-bar + .place").textContent.startsWith("meaning: ")`))
 }
 
-// TestLabUpdate: a profile of one's own takes other numbers, and keeps those that it has.
+// TestLabUpdate checks that saving a user's profile again changes the new numbers and keeps the others.
 func TestLabUpdate(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -121,8 +121,8 @@ func TestLabUpdate(t *testing.T) {
 	}
 }
 
-// TestArithmeticFolds: of long arithmetic as much is open as one looks over, the rest unfolds,
-// and stays so in the lab while numbers change.
+// TestArithmeticFolds checks that long arithmetic is folded to 17 lines at most, that a button
+// unfolds the rest, and that in the lab it stays unfolded while numbers change.
 func TestArithmeticFolds(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -145,8 +145,8 @@ func TestArithmeticFolds(t *testing.T) {
 			`[data-at="' + unfolded + '"]')?.open`))
 }
 
-// TestPageNarrow: the facets say what is chosen and nothing else, stay unfolded as they were, and
-// keep the keyboard; a profile that ranks is named, and can be left.
+// TestPageNarrow checks that the facets mark only the chosen values, stay folded or unfolded, and
+// keep the keyboard focus. The page names the profile, and a button removes it.
 func TestPageNarrow(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
@@ -192,7 +192,7 @@ func TestPageNarrow(t *testing.T) {
 		until(`location.search === "?q=walrus" && !document.querySelector("aside").textContent.includes("rrf") && `+shown))
 }
 
-// TestPageAllFacets: values that are not shown at first come with the keyboard, and stay.
+// TestPageAllFacets checks that a keyboard user can open the hidden facet values, and that they stay open.
 func TestPageAllFacets(t *testing.T) {
 	ctx := browser(t)
 	notes := map[string]string{}
@@ -212,8 +212,8 @@ func TestPageAllFacets(t *testing.T) {
 		chromedp.Click("aside [aria-pressed=true]", chromedp.ByQuery), seen(11))
 }
 
-// TestPageBack: who goes back while the box has the focus finds in it what is shown, and every
-// view has a title of its own.
+// TestPageBack checks that going back restores the query in the focused search box, that a reload
+// restores the scroll position, and that every view has its own title.
 func TestPageBack(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -233,8 +233,8 @@ func TestPageBack(t *testing.T) {
 	}
 }
 
-// TestPageAgain: what failed because the server was away is asked again, and the note goes; the
-// status says how long searches took, and what is new, while nobody does anything.
+// TestPageAgain checks that the page repeats a failed request and then removes its note. The status
+// view updates search times and index changes without a user action.
 func TestPageAgain(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -254,8 +254,8 @@ func TestPageAgain(t *testing.T) {
 		`document.querySelector("main").textContent.includes("8,")`))
 }
 
-// TestLabCleared: when the query is taken away nothing of its ranking stays, beside it and below: a
-// mark would be one of no query. What is marked in another window is marked here.
+// TestLabCleared checks that clearing the query removes its rankings and judgments, since a mark
+// would belong to no query. A mark made in another window appears here.
 func TestLabCleared(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -275,7 +275,7 @@ func TestLabCleared(t *testing.T) {
 		until(`document.querySelectorAll("svg.lab").length === 2 && document.querySelector(".judge li")`))
 }
 
-// TestPageIndexing: the status says how far a run is that indexes files, and no longer when it has ended.
+// TestPageIndexing checks that the status view shows indexing progress, and removes it when indexing ends.
 func TestPageIndexing(t *testing.T) {
 	ctx := browser(t)
 	begun, on := make(chan struct{}), make(chan struct{})
@@ -308,7 +308,7 @@ func TestPageIndexing(t *testing.T) {
 		`document.querySelector("main").textContent.includes("documents7,")`))
 }
 
-// TestPageForbidden: a browser that keeps nothing for pages, which is how some are set, shows this one.
+// TestPageForbidden checks that the page works in a browser that forbids local storage.
 func TestPageForbidden(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

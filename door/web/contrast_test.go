@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// contrast lists what is too faint by WCAG 2.2: text below 4.5 to 1 (3 to 1 when it
-// is large), edges of fields and lines of the lab below 3 to 1.
+// contrast lists what is too faint by WCAG 2.2: text below 4.5 to 1 (large text below 3 to 1), and
+// edges of fields and lines of the lab below 3 to 1.
 const contrast = `(() => {
 	document.getAnimations().forEach((a) => a.finish()); // also what began since the picture was taken
 	const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
@@ -38,7 +38,7 @@ const contrast = `(() => {
 	return seen < 8 ? ["only " + seen + " pieces were looked at"] : [...faint].map((f) => f.join(": "));
 })()`
 
-// TestPageContrast: in both themes everything can be read that the page shows.
+// TestPageContrast checks that all text of the page has enough contrast in both themes.
 func TestPageContrast(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -80,8 +80,8 @@ func TestPageContrast(t *testing.T) {
 	}
 }
 
-// TestPageThemeAtOnce: nothing is painted in another theme than the chosen one, also where the page's
-// modules come late; one that is chosen in another window holds in all.
+// TestPageThemeAtOnce checks that the first paint waits for a late module and so has the chosen
+// theme. A theme chosen in another window applies here too.
 func TestPageThemeAtOnce(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)

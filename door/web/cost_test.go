@@ -8,8 +8,8 @@ import (
 	"sheaf/collection"
 )
 
-// What would take the library minutes or gigabytes is shown as it is written, and what
-// people write, also much of it, is laid out.
+// TestIntricate checks that text which costs minutes or gigabytes to render counts as intricate,
+// and that long texts of usual kinds do not.
 func TestIntricate(t *testing.T) {
 	repeated := func(unit string) func(int) string {
 		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// turned lists the text that a name with U+202E, which ends in moc, has turned around: what is behind it in the same
-// piece of text, but for the sentences of an explanation, and what is behind it in the line but not to its right.
+// turned lists the text that a name with U+202E, which ends in moc, turns around. It checks text after
+// the name in the same node (except in explanations), and that later text on the line is to its right.
 const turned = `(() => {
 	const found = [];
 	let seen = 0;
@@ -48,8 +48,8 @@ const turned = `(() => {
 	return [String(seen), ...found];
 })()`
 
-// TestPageDirection: a name whose letters turn the direction of text around turns nothing
-// around that stands beside it, and a name from right to left still runs so.
+// TestPageDirection checks that a name with a direction override does not turn the text beside it
+// around, and that a right-to-left name keeps its direction.
 func TestPageDirection(t *testing.T) {
 	ctx := browser(t)
 	const name = "a\u202emoc.md"
@@ -98,7 +98,7 @@ func TestPageDirection(t *testing.T) {
 			`document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
 }
 
-// TestPageMostLetters: a text that begins with a name in another script runs as most of its letters do.
+// TestPageMostLetters checks that text has the direction of most of its letters, whatever its first word is.
 func TestPageMostLetters(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
@@ -143,7 +143,7 @@ func TestPageMostLetters(t *testing.T) {
 			`at(e.textContent.length - 1); })`))
 	step(t, ctx, "a title that is the name of the file",
 		chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape("ערך.md")), runs("rtl", "article h1"))
-	// The mark of an item stands outside of it, on the side where its own text begins.
+	// The marker of an item is outside the item, on the side where the item's text begins.
 	for _, name := range []string{"ערך.md", "list.md"} {
 		step(t, ctx, "an item that runs against its list, in "+name,
 			chromedp.Navigate(s.URL+"/?view=document&id="+url.QueryEscape(name)),

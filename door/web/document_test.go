@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestWritten: what Obsidian and others add to Markdown is laid out as it is meant, and
-// what only looks so is text.
+// TestWritten checks how the page shows the additions of Obsidian to Markdown, and that text which
+// only resembles them stays text.
 func TestWritten(t *testing.T) {
 	for _, c := range []struct{ name, note, want string }{
 		{"marks", "This is ==highlighted *text*== here.", `<p>This is <span class="highlight">highlighted ` +
@@ -88,8 +88,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenIsBounded: many signs that begin something and end nothing take no more time
-// than other text.
+// TestWrittenIsBounded checks that many opening signs without an end render in at most 5 seconds of
+// processor time.
 func TestWrittenIsBounded(t *testing.T) {
 	for _, sign := range []string{"==a ", "%%a ", "$a ", "$$a ", "[^a] ", " ^a", "\n%%", "\n$$", "\n[^a]: ", "[^1]: - ",
 		"==a==", "\n\n%%a", "\n\n$$a"} {
@@ -102,8 +102,8 @@ func TestWrittenIsBounded(t *testing.T) {
 	}
 }
 
-// TestPageWritten: a footnote leads to its definition and back, and neither moves the
-// address; comments are not seen but where they hold what was looked for.
+// TestPageWritten checks that a footnote leads to its definition and back without changing the
+// address. A comment is visible only when it contains a word of the query.
 func TestPageWritten(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"near.md": "# Near\n\nA zebra ==walks a zebra== by[^1]. %%secret " +
@@ -137,8 +137,8 @@ func TestPageWritten(t *testing.T) {
 	}
 }
 
-// TestDocumentLaidOut: columns of tables run as the note says, a callout begins with its kind and
-// title, a task has its box instead of a mark, and lists run as their text does. The policy finds nothing to forbid.
+// TestDocumentLaidOut checks table alignment, callouts with kind and title, task boxes instead of
+// list markers, and the direction of lists. The content policy blocks nothing.
 func TestDocumentLaidOut(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"note.md": "# Note\n\n| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n" +
@@ -162,23 +162,23 @@ func TestDocumentLaidOut(t *testing.T) {
 		`getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
 }
 
-// TestDocumentLongParagraph: a paragraph of megabytes is laid out as one of its length is, not as its square, and
-// has as many marks as others.
+// TestDocumentLongParagraph checks that a long paragraph gets the usual number of marks and is not
+// laid out with unicode-bidi: plaintext, which takes quadratic time.
 func TestDocumentLongParagraph(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus. ", 2100) + "\n",
 		"he.md": "# ערך\n\n```\nA walrus.\n```\n"})
 	step(t, ctx, "it", chromedp.Navigate(s.URL+"/?view=document&q=walrus&id=long.md"), until(shown),
 		until(`document.querySelectorAll("article mark").length === 2000`),
-		// which is what takes the time
+		// unicode-bidi: plaintext takes quadratic time
 		until(`getComputedStyle(document.querySelector("article p")).unicodeBidi !== "plaintext"`))
 	step(t, ctx, "lines beside letters that run leftward", chromedp.Navigate(s.URL+"/?view=document&id=he.md"),
 		until(shown), until(`getComputedStyle(document.querySelector("article pre")).unicodeBidi === "plaintext"`))
 }
 
-// TestDocumentMarksWords: what searches find is marked, and neither other words that begin so nor those that tell
-// nothing. Where no spaces stand between words, only what was asked for is marked; accents, how letters are composed,
-// their width and what else is one to searches do not count.
+// TestDocumentMarksWords checks that a document marks what the search matches, and neither words
+// with the same beginning nor function words. In scripts without spaces it marks only the words of
+// the query. Accents, composition and width of letters do not matter.
 func TestDocumentMarksWords(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"ja.md": "# 旅\n\n京都への旅行について書きます。\n\n使用docker容器\n", "ko.md": "# 여행\n\n검색을 하다\n",
@@ -222,7 +222,7 @@ func TestDocumentMarksWords(t *testing.T) {
 	}
 }
 
-// TestPageLongHeadings: long headings hide neither the title of a passage nor, in the outline, what else there is.
+// TestPageLongHeadings checks that long headings hide neither the passage title nor other entries of the outline.
 func TestPageLongHeadings(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +
@@ -240,7 +240,7 @@ func TestPageLongHeadings(t *testing.T) {
 		until(`document.querySelector(".outline").scrollTop === 0`))
 }
 
-// TestLabNames: a result in the lab is called what is seen of it, and then its whole name.
+// TestLabNames checks that the accessible name of a lab result begins with its visible label, then has the full name.
 func TestLabNames(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# A commit of a long title that is cut somewhere\n\nA commit.\n\n## " +
@@ -256,7 +256,7 @@ func TestLabNames(t *testing.T) {
 			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
 }
 
-// TestLabPinnedGone: where numbers lose the result that is kept, the lab says so and offers to say why.
+// TestLabPinnedGone checks that the lab reports a pinned result that left the ranking, and offers to explain why.
 func TestLabPinnedGone(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
@@ -269,9 +269,9 @@ func TestLabPinnedGone(t *testing.T) {
 			`location.search.includes("not=") && !location.search.includes("pin=")`))
 }
 
-// TestPageOutline: the outline of a long document marks the section in view and keeps it in
-// sight; the focus, the address and the history stay as they are, and a section that was
-// asked for is marked though the end of the page keeps it from the top.
+// TestPageOutline checks that the outline of a long document marks the section in view and scrolls
+// to it, without changing focus, address or history. A requested section is marked even if the end
+// of the page keeps it from the top.
 func TestPageOutline(t *testing.T) {
 	ctx := browser(t)
 	var long strings.Builder
@@ -345,8 +345,8 @@ func TestPageOutline(t *testing.T) {
 		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
-// TestPageOutlineElsewhere: what stands beside a document leads to the beginning of another one, and its tags to what
-// else has them, however far down one has read.
+// TestPageOutlineElsewhere checks that a link beside a long, scrolled document opens another
+// document at its top, and that a tag leads to the documents with this tag.
 func TestPageOutlineElsewhere(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Words.\n\n", 100)
@@ -364,7 +364,8 @@ func TestPageOutlineElsewhere(t *testing.T) {
 		until(`new URLSearchParams(location.search).get("filter") === 'tag:"two words"' && scrollY === 0`))
 }
 
-// TestDocumentManyTags: hundreds of tags, aliases and values leave the headings in sight, and are shown by a button.
+// TestDocumentManyTags checks that a button folds most of 200 tags, aliases and values away.
+// visible.
 func TestDocumentManyTags(t *testing.T) {
 	ctx := browser(t)
 	list := func(name string) string {

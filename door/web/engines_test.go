@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPageModuleAgain: a view whose module did not come at first comes when the server is back, also in a
-// browser that does not ask again for an address which failed, as Firefox does not.
+// TestPageModuleAgain checks that the page loads a view whose module failed to load. Firefox does
+// not request a failed module address again, so the page uses another address.
 func TestPageModuleAgain(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
@@ -28,8 +28,8 @@ func TestPageModuleAgain(t *testing.T) {
 		chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 }
 
-// TestPageComposing: a key that ends the composition of a letter is none of the page's, also where it comes
-// behind the end, as in Safari.
+// TestPageComposing checks that the page ignores a key that ends the composition of a letter, also
+// when it arrives after the composition, as in Safari.
 func TestPageComposing(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -38,7 +38,7 @@ func TestPageComposing(t *testing.T) {
 			`bubbles: true, cancelable: true}))`), until(`document.activeElement.id === "query"`))
 }
 
-// TestPageRing: the ring around the link of a title is around the title, which cuts off what is outside of it.
+// TestPageRing checks that the title has the focus ring, because the title cuts off a ring of its link.
 func TestPageRing(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -49,12 +49,13 @@ func TestPageRing(t *testing.T) {
 			`getComputedStyle(document.activeElement.parentElement).outlineStyle === "solid"`))
 }
 
-// TestLabEngines: sliders, labels and the chart of the lab where browsers do not agree.
+// TestLabEngines checks sliders, labels and the chart of the lab where browsers differ.
 func TestLabEngines(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	open := chromedp.Navigate(s.URL + "/?view=lab&q=commit")
-	// With any step an arrow goes a hundredth of the way in Chromium and WebKit, and by one in Firefox, which is all of it.
+	// With step "any", an arrow key moves 1% of the range in Chromium and WebKit, but by 1 in Firefox, the full
+	// range.
 	step(t, ctx, "arrows go a hundredth of a slider's way", open, chromedp.WaitVisible("svg.lab .node"), until(shown),
 		until(`[...document.querySelectorAll(".lab-controls input[type=range]")].every((r) => r.min === r.max || `+
 			`Number(r.step) > 0) && Math.abs(Number(document.querySelector(".lab-controls input[type=range]").step) - `+
@@ -88,7 +89,7 @@ func TestLabEngines(t *testing.T) {
 			`[role=button]")].at(-1).focus({preventScroll: true})`),
 		until(`document.querySelector(".scroll").scrollWidth > document.querySelector(".scroll").clientWidth && `+
 			`document.querySelector(".scroll").scrollLeft > 0`),
-		// with the ring around it
+		// including the focus ring
 		until(`document.activeElement.getBoundingClientRect().right + 4 <= `+
 			`document.querySelector(".scroll").getBoundingClientRect().right`))
 }

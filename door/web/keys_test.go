@@ -20,7 +20,7 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// keyed serves the notes to callers with keys only, and gives their file.
+// keyed serves the notes only to callers with keys, and returns the keys.
 func keyed(t *testing.T) (*httptest.Server, *access.Keys) {
 	t.Helper()
 	f := collectiontest.Open(t, notes, nil)
@@ -44,8 +44,8 @@ func secret(t *testing.T, keys *access.Keys, name string, scope access.Scope) st
 	return s
 }
 
-// TestPageKey: the page asks for a key, says what is wrong with one, takes Escape for
-// an answer, and lets one be changed and forgotten.
+// TestPageKey checks that the page asks for a key, explains a wrong key, accepts Escape as an
+// answer, and can change and forget a key.
 func TestPageKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
@@ -96,8 +96,8 @@ func TestPageKey(t *testing.T) {
 		until(`!document.querySelector("#results > li") && sessionStorage.getItem("sheaf-key") === null`))
 }
 
-// TestPageKeyStatus: the status tells who may see a part what there is of that, and no sizes of
-// nothing; where what is asked for is not to be seen the keyboard goes on within the view.
+// TestPageKeyStatus checks that a restricted key gets the status of what it may see, without sizes
+// of zero, and that the keyboard focus stays in the view when a document is not visible.
 func TestPageKeyStatus(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
@@ -128,7 +128,7 @@ func TestPageKeyStatus(t *testing.T) {
 	}
 }
 
-// TestPageOutage: a page whose server stops says so, and goes on when it is back.
+// TestPageOutage checks that the page reports a stopped server, and continues when the server is back.
 func TestPageOutage(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
@@ -152,7 +152,7 @@ func TestPageOutage(t *testing.T) {
 			`document.getElementById("notes").textContent === "" && `+shown))
 }
 
-// TestPageBusy: where the server has too much to do, or opens its index, the page goes on when that is over.
+// TestPageBusy checks that the page continues after the server was overloaded or was opening its index.
 func TestPageBusy(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -174,8 +174,7 @@ func TestPageBusy(t *testing.T) {
 		until(`document.querySelector("table") && `+shown), busy(503), told, over, gone)
 }
 
-// TestPageFocus: the keyboard alone reaches what the mouse does, and the focus is
-// never lost.
+// TestPageFocus checks that the keyboard reaches every control, and that the focus is never lost.
 func TestPageFocus(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -209,7 +208,7 @@ func TestPageFocus(t *testing.T) {
 	step(t, ctx, "every control by Tab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"),
 		chromedp.WaitVisible("svg.lab .node"), until(`document.querySelectorAll(".judge li").length > 2`),
 		chromedp.Evaluate(`window.met = new Set(), 0`, nil))
-	for range 3 { // the first round may be over before the arithmetic comes of what it looked at
+	for range 3 { // in the first round, the arithmetic of a focused result may arrive too late
 		var controls int
 		step(t, ctx, "how many there are", chromedp.Evaluate(`document.querySelectorAll("a[href], button, input, select, `+
 			`summary, [tabindex='0']").length`, &controls))
@@ -232,8 +231,8 @@ func TestPageFocus(t *testing.T) {
 	}
 }
 
-// TestPageForced: in the colors of the system, which show borders that are transparent
-// elsewhere, one result is marked as selected and no other, and what is pressed can be read.
+// TestPageForced checks forced colors, where transparent borders become visible: only one result
+// looks selected, and pressed buttons stay readable.
 func TestPageForced(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -258,8 +257,8 @@ func TestPageForced(t *testing.T) {
 			`)))([...document.querySelectorAll(".judge [aria-pressed=true]")])`))
 }
 
-// TestPageNested: a note with enormous tables and words, and lists and quotations
-// nested without end, is no wider than a phone.
+// TestPageNested checks that a note with huge tables, words, nested lists and quotations is not
+// wider than a phone.
 func TestPageNested(t *testing.T) {
 	ctx := browser(t)
 	var text strings.Builder
@@ -276,8 +275,8 @@ func TestPageNested(t *testing.T) {
 			`blockquote").length >= 7`), shoot("nested"), until(`document.documentElement.scrollWidth <= 360`))
 }
 
-// TestPageEmpty: where nothing is indexed yet the page says that, and not that other words
-// may help.
+// TestPageEmpty checks that the page says when nothing is indexed yet, instead of advising other
+// words.
 func TestPageEmpty(t *testing.T) {
 	ctx := browser(t)
 	for what, files := range map[string]map[string]string{"Nothing is indexed yet": {},
@@ -288,7 +287,7 @@ func TestPageEmpty(t *testing.T) {
 	}
 }
 
-// ending is a server of h that can be ended and, at the same address, begun again.
+// ending returns a server that the caller can stop, and start again at the same address.
 func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -317,7 +316,7 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	return address, end, again
 }
 
-// TestPageKeyUnasked: what the page looks up by itself, as words that stand nowhere, asks for no key.
+// TestPageKeyUnasked checks that the page's own requests, such as for unknown words, never ask for a key.
 func TestPageKeyUnasked(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
@@ -331,8 +330,8 @@ func TestPageKeyUnasked(t *testing.T) {
 		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
 
-// TestPageKeySeesNothing: who has a key that sees no document is not told that none is indexed, and how long the key
-// took to be typed is not how long the search took.
+// TestPageKeySeesNothing checks that a key which sees no document does not get the message about an
+// empty index, and that the search time excludes typing the key.
 func TestPageKeySeesNothing(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)

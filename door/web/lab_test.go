@@ -15,8 +15,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPageKeyEnds: a key that is revoked, or whose time is over, while the page is open is
-// asked for again at the next thing to do, which is then done: nothing that was typed or set is lost.
+// TestPageKeyEnds checks that after a key is revoked, the next action asks for a new key and then
+// runs. Typed text and changed numbers stay.
 func TestPageKeyEnds(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
@@ -35,7 +35,7 @@ func TestPageKeyEnds(t *testing.T) {
 			`document.getElementById("key-fault").textContent.includes("expired or revoked")`), shoot("key-ends"),
 			chromedp.SendKeys("#key", next+"\n"), closed, until(`sessionStorage.getItem("sheaf-key") === `+quote(next)))
 	}
-	// Letters that follow one another in a moment are not interrupted by the question.
+	// The key dialog must not interrupt fast typing.
 	const quick = `(async () => {
 		const box = document.getElementById("query"), real = window.fetch;
 		let early = "", answered;
@@ -57,7 +57,7 @@ func TestPageKeyEnds(t *testing.T) {
 		until(`document.getElementById("key").value === ""`), chromedp.SendKeys("#key", first+"\n"), closed,
 		until(`document.querySelector("#result-0") && `+shown))
 
-	// Who only comes back is not asked for a key.
+	// Only returning to the window asks for no key.
 	back := chromedp.Tasks{do(`window.dispatchEvent(new Event("focus"))`), chromedp.Sleep(700 * time.Millisecond), closed}
 	renewed("a letter", back, chromedp.Focus("#query"), chromedp.SendKeys("#query", "s"))
 	step(t, ctx, "the query is kept", until(`document.querySelector("#result-0")?.textContent.includes("Undo a `+
@@ -91,8 +91,8 @@ func TestPageKeyEnds(t *testing.T) {
 			`document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
 }
 
-// TestLabBeside: a profile that fails does not keep the one beside it from moving, and
-// what it shows is no longer what was asked before.
+// TestLabBeside checks that a failing profile does not stop the profile beside it, and no longer
+// shows the results of an earlier query.
 func TestLabBeside(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -137,8 +137,8 @@ func TestLabBeside(t *testing.T) {
 		until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
 }
 
-// TestLabJudged: what lies in a document or section that is marked right counts as it does for
-// sheaf eval: once, where it is first found.
+// TestLabJudged checks that the lab computes nDCG like sheaf eval: a passage of a relevant document
+// or section counts once, at its first result.
 func TestLabJudged(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -158,7 +158,8 @@ func TestLabJudged(t *testing.T) {
 		mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }
 
-// TestLabAsksFirst: a number is sent before its address is written, which takes longer than the server has to work.
+// TestLabAsksFirst checks that the lab sends a changed number before it writes the address, which takes longer than
+// the search.
 func TestLabAsksFirst(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -170,8 +171,8 @@ func TestLabAsksFirst(t *testing.T) {
 		until(`order[0] === "ask" && order.includes("write")`))
 }
 
-// TestLabNumberTyped: a field that is emptied shows the number of the profile again, as its slider does, and numbers
-// may have a comma.
+// TestLabNumberTyped checks that an emptied field and its slider return to the number of the
+// profile, and that a decimal comma works.
 func TestLabNumberTyped(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -189,8 +190,8 @@ func TestLabNumberTyped(t *testing.T) {
 	step(t, ctx, "a point", number("0.25", "0.25", `"0.25"`))
 }
 
-// TestLabLooked: what was pointed at last stays to be read, also when numbers change, until another result is or
-// another query comes; and results are called as their passages are.
+// TestLabLooked checks that the arithmetic of the last result stays visible while numbers change,
+// until another result or query. Results have the names of their passages.
 func TestLabLooked(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A long title ", 9) + "\n\nText.\n\n## One " +
@@ -218,7 +219,7 @@ func TestLabLooked(t *testing.T) {
 		until(`!document.querySelector(".arithmetic h2")`))
 }
 
-// TestLabNumbersStay: who sets a profile beside numbers that were changed compares it with these.
+// TestLabNumbersStay checks that adding a second profile keeps the changed numbers of the first.
 func TestLabNumbersStay(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -230,8 +231,8 @@ func TestLabNumbersStay(t *testing.T) {
 		until(`location.search.includes("set.rrf_k=7") && document.querySelector(".changed")`))
 }
 
-// TestLabWhyNotInOrder: why a passage is missing is said for the numbers as they are, also when an answer for
-// those before comes later.
+// TestLabWhyNotInOrder checks that the explanation of a missing passage belongs to the current
+// numbers, even if an older answer arrives later.
 func TestLabWhyNotInOrder(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n", "b.md": "# Seal\n\nA seal.\n"})
@@ -249,7 +250,7 @@ func TestLabWhyNotInOrder(t *testing.T) {
 		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
 }
 
-// TestLabForgets: all marks are forgotten by who says so twice.
+// TestLabForgets checks that the lab forgets all marks only after confirmation.
 func TestLabForgets(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -264,7 +265,7 @@ func TestLabForgets(t *testing.T) {
 		`document.activeElement.textContent === "Right or wrong?"`))
 }
 
-// TestLabOutage: numbers that are changed while the server is away count when it is back.
+// TestLabOutage checks that numbers changed during an outage apply when the server is back.
 func TestLabOutage(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
@@ -282,7 +283,7 @@ func TestLabOutage(t *testing.T) {
 		`document.getElementById("notes").textContent === "" && document.querySelector(".judge table")`))
 }
 
-// late has each answer of the lab come so many milliseconds after it is asked for, unless the page no longer wants it.
+// late delays each answer of the lab by this time.
 func late(milliseconds int) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf(`window.real ||= window.fetch; window.fetch = async (path, o) => {
 		if (path === "/v1/explain") await new Promise((done) => setTimeout(done, %d));
@@ -290,8 +291,8 @@ func late(milliseconds int) chromedp.Action {
 	}; 0`, milliseconds), nil)
 }
 
-// TestLabDrag: lines move while a slider is dragged, also when answers are slower than the
-// hand, and in the end they are those of the last number.
+// TestLabDrag checks that the chart is redrawn while a slider moves, even with slow answers, and
+// finally shows the last number.
 func TestLabDrag(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -324,7 +325,8 @@ func TestLabDrag(t *testing.T) {
 		until(`document.getElementById("count").textContent === ""`))
 }
 
-// TestDocumentEmbeds: what a note embeds it leads to; a picture of another site opens as other links there do.
+// TestDocumentEmbeds checks that embedded notes become links, and that pictures of other sites open like external
+// links.
 func TestDocumentEmbeds(t *testing.T) {
 	s := served(t, map[string]string{
 		"far.md": "# Far\n\n## Part\n\nText.\n",
@@ -345,8 +347,8 @@ func TestDocumentEmbeds(t *testing.T) {
 	}
 }
 
-// TestDocumentMarks: a long note has more words of the query than are marked; those of the
-// passage that was found are.
+// TestDocumentMarks checks that a long note marks the words of the found passage, although it has
+// more matches than are marked.
 func TestDocumentMarks(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus.\n\n", 2100) +
@@ -360,8 +362,8 @@ func TestDocumentMarks(t *testing.T) {
 		until(`location.search.includes("last") && `+shown), marked)
 }
 
-// TestLabTouch: a finger that begins on a slider and scrolls changes no number; one that drags it does, and is told
-// what it is.
+// TestLabTouch checks that scrolling with a finger on a slider changes no number, and that dragging
+// changes the number and shows its explanation.
 func TestLabTouch(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -377,7 +379,7 @@ func TestLabTouch(t *testing.T) {
 			return input.DispatchTouchEvent(kind, points).Do(ctx)
 		})
 	}
-	finger := func(dx, dy float64) chromedp.Tasks { // on a page of its own: one that was scrolled may still move
+	finger := func(dx, dy float64) chromedp.Tasks { // on a fresh page: a scrolled page may still move
 		tasks := chromedp.Tasks{chromedp.Navigate(s.URL + "/?view=lab&q=commit&set.names=0.9"), until(shown),
 			chromedp.WaitVisible("svg.lab .node"),
 			chromedp.Evaluate(`(() => { const r = `+slider+`.getBoundingClientRect(); window.was = r.top; return {X: r.left `+
@@ -397,8 +399,8 @@ func TestLabTouch(t *testing.T) {
 		until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
 }
 
-// TestLabTwins: results of one name are told apart by their identifiers, by sight and by ear; others go
-// by their names alone.
+// TestLabTwins checks that results of the same name also show their identifiers, in text and in
+// accessible names. Other results show only their names.
 func TestLabTwins(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a/notes.md": "# Notes\n\n## Undo\n\nA walrus.\n",

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// reach lists what a hand or an ear does not reach: controls below 24 pixels that have no room
-// around them either (WCAG 2.2), headings that leave out a level or have none above.
+// reach lists accessibility faults: controls below 24 pixels without free space around them (WCAG
+// 2.2), and heading levels that are skipped or have no h1.
 const reach = `(() => {
 	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"))
 		.filter((e) => { // what scrolls is only where it is seen
@@ -42,7 +42,7 @@ const reach = `(() => {
 	return found;
 })()`
 
-// TestPageReach: whoever hears the page, has no mouse or magnifies it four times has all of it.
+// TestPageReach checks the page for screen readers, keyboards and magnification by four.
 func TestPageReach(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -82,8 +82,8 @@ func TestPageReach(t *testing.T) {
 	}
 }
 
-// TestPageLetters: the page has the size of letters that is set in the browser, and twice as large ones
-// leave nothing outside of it.
+// TestPageLetters checks that the page uses the browser's font size, and that text of double size
+// fits the width of a phone.
 func TestPageLetters(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -97,8 +97,8 @@ func TestPageLetters(t *testing.T) {
 	}
 }
 
-// TestPageLongWord: on a phone a word of the query that is wider leaves nothing outside of it, where it is
-// told what there is not.
+// TestPageLongWord checks that a very long word of the query fits the width of a phone in messages
+// about missing words, documents and profiles.
 func TestPageLongWord(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -113,7 +113,7 @@ func TestPageLongWord(t *testing.T) {
 	}
 }
 
-// TestPageShort: who magnifies the page four times, or has a phone on its side, has room to read.
+// TestPageShort checks that a small screen, as with magnification by four, shows the passage without the header.
 func TestPageShort(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -123,7 +123,7 @@ func TestPageShort(t *testing.T) {
 			`Math.abs(document.querySelector(".hit").getBoundingClientRect().top - 8) < 3`))
 }
 
-// accessible is what a screen reader gets of the page. The package for it knows fewer words than newer browsers say.
+// accessible is the accessibility tree of the page. The type of chromedp rejects property names of newer browsers.
 type accessible struct {
 	Nodes []struct {
 		Ignored bool `json:"ignored"`
@@ -136,7 +136,7 @@ type said struct {
 	Value any `json:"value"`
 }
 
-// nameless are the roles of controls that nothing is said of.
+// nameless returns the roles of controls without a name.
 func (a *accessible) nameless(t *testing.T) []string {
 	var roles []string
 	seen := 0
@@ -155,7 +155,7 @@ func (a *accessible) nameless(t *testing.T) []string {
 	return roles
 }
 
-// TestPageKeyboard: the focus stays with what was used.
+// TestPageKeyboard checks that the focus stays on the control that was used.
 func TestPageKeyboard(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -189,8 +189,8 @@ func TestPageKeyboard(t *testing.T) {
 		until(`document.activeElement.textContent === "Measure"`))
 }
 
-// TestPagePrint: on paper a dark theme is light, nothing of the text is cut off, and what only
-// a screen has is left out.
+// TestPagePrint checks that a dark theme prints light, that no text is cut off, and that controls
+// for the screen are hidden.
 func TestPagePrint(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" +
@@ -212,8 +212,8 @@ func TestPagePrint(t *testing.T) {
 			`e.getBoundingClientRect().right <= innerWidth)`))
 }
 
-// TestPagePrintWhole: on paper what a dark theme colours is dark, a title is whole, a table with a word wider than
-// the paper is not cut off, and charts have the longer side of it.
+// TestPagePrintWhole checks printing: colors of a dark theme become dark, titles are complete, a
+// table with very long words fits the paper, and charts print in landscape.
 func TestPagePrintWhole(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Unbreakable", 30)
@@ -235,8 +235,8 @@ func TestPagePrintWhole(t *testing.T) {
 		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
 }
 
-// TestPagePrintSheets: on paper, whose sides are those of a phone, nothing is printed that can only be pressed, what is
-// marked is seen, and no heading stands below what it is of.
+// TestPagePrintSheets checks printing on paper as narrow as a phone: buttons are hidden, marks stay
+// visible, and a heading stays with its text.
 func TestPagePrintSheets(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -260,8 +260,8 @@ func TestPagePrintSheets(t *testing.T) {
 		until(`!document.querySelector(".lab-bar input").checkVisibility()`))
 }
 
-// TestPageDeepTitle: the title of a passage is seen below however many and long headings, also where there is little
-// room.
+// TestPageDeepTitle checks that the passage title is visible below many long headings, also in a
+// narrow window.
 func TestPageDeepTitle(t *testing.T) {
 	ctx := browser(t)
 	head := func(level int, name string) string { return strings.Repeat("#", level) + " " + name + "\n\n" }
@@ -280,8 +280,8 @@ func TestPageDeepTitle(t *testing.T) {
 	}
 }
 
-// TestPageLongTitle: a title as long as a text leaves room for the other results, and a store that does
-// not answer is said before all else.
+// TestPageLongTitle checks that a very long title leaves room for other results, and that the
+// status view reports an unavailable store.
 func TestPageLongTitle(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +

@@ -33,8 +33,8 @@ func many(t *testing.T) *httptest.Server {
 	return served(t, files)
 }
 
-// TestPageMore: more results than the first ones are there by a button, in the address, and
-// the keyboard goes on at the first new one; a filter alone lists what it lets through.
+// TestPageMore checks that a button adds results, also to the address, and that the focus moves to
+// the first new result. A filter without a query lists its documents.
 func TestPageMore(t *testing.T) {
 	ctx := browser(t)
 	s := many(t)
@@ -63,8 +63,8 @@ func TestPageMore(t *testing.T) {
 		until(`[...document.querySelectorAll("#results bdi[dir=ltr]")].every((e) => e.textContent.startsWith("n/0"))`))
 }
 
-// TestPageMoreThanKept: where a profile keeps fewer results than are shown, a button asks once whether there are any
-// more.
+// TestPageMoreThanKept checks that for a profile which returns fewer results than a page, the
+// button asks once for more.
 func TestPageMoreThanKept(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("## Commit\n\nA commit.\n\n", 200),
@@ -78,12 +78,12 @@ func TestPageMoreThanKept(t *testing.T) {
 			`.empty").textContent.startsWith("This profile keeps no more")`))
 }
 
-// TestPageAddress: what is open, pinned, asked and set is in the address, which shows the same
-// elsewhere, and who comes back finds the place.
+// TestPageAddress checks that the address holds opened, pinned and changed state and restores it
+// elsewhere, and that going back restores the scroll position.
 func TestPageAddress(t *testing.T) {
 	ctx := browser(t)
 	s := many(t)
-	again := chromedp.Reload() // as in another tab: nothing but the address is kept
+	again := chromedp.Reload() // as in another tab: only the address is kept
 	step(t, ctx, "arithmetic", chromedp.Navigate(s.URL+"/?q=commit"), until(shown),
 		chromedp.Click("#result-1 button.score"), until(`location.search === "?q=commit&why=2"`), again,
 		until(`document.querySelector("#result-1 .why") && document.querySelectorAll(".why").length === 1`),
@@ -112,8 +112,8 @@ func TestPageAddress(t *testing.T) {
 		until(`document.getElementById("notes").textContent.includes("sheaf has no parameter nosuch")`))
 }
 
-// TestPageNames: a passage is found by whatever names it: its identifier, a path with its
-// heading or block, also a path with a colon.
+// TestPageNames checks that every name of a passage works: its identifier, and a path with heading,
+// block or line, also a path with a colon.
 func TestPageNames(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"near.md": "# Near\n\nA walrus.\n\n## Part two\n\nText of it. ^block\n\n## " +
@@ -133,7 +133,7 @@ func TestPageNames(t *testing.T) {
 	}
 }
 
-// slow has every answer at an address come so many milliseconds late.
+// slow delays every answer of an address by this time.
 func slow(address string, milliseconds int) chromedp.Action {
 	return do(fmt.Sprintf(`window.real ||= window.fetch; window.fetch = async (path, o) => {
 		if (path.startsWith(%s)) await new Promise((done) => setTimeout(done, %d));
@@ -141,7 +141,7 @@ func slow(address string, milliseconds int) chromedp.Action {
 	}`, quote(address), milliseconds))
 }
 
-// held has answers at an address come when free lets them.
+// held delays the answers of an address until free runs.
 func held(address string) chromedp.Action {
 	return do(fmt.Sprintf(`window.real ||= window.fetch; window.held = new Promise((done) => { window.free = done; }); window.fetch = async (path, o) => {
 		if (path.startsWith(%s)) await window.held;
@@ -151,8 +151,8 @@ func held(address string) chromedp.Action {
 
 var free = do(`window.free()`)
 
-// TestPageEnterWaits: Enter opens a result of what was typed, not of what was answered before;
-// and who waits for an answer is told so.
+// TestPageEnterWaits checks that Enter opens a result of the typed query, not of an earlier answer,
+// and that the page says when it waits.
 func TestPageEnterWaits(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -189,7 +189,7 @@ func TestPageEnterWaits(t *testing.T) {
 		until(`document.getElementById("count").textContent.startsWith("0 results in")`))
 }
 
-// TestPageEditor: an address for editors holds at once, leads to the passage, and is right for files of Windows.
+// TestPageEditor checks that a new editor address applies at once, points to the passage, and handles Windows paths.
 func TestPageEditor(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -215,8 +215,8 @@ func TestPageEditor(t *testing.T) {
 	}
 }
 
-// TestPageWayBack: what narrows and orders results comes back with them from a document, and
-// Escape leads to them also where nothing was before.
+// TestPageWayBack checks that going back from a document restores filter and profile, and that
+// Escape leads to the results even without history.
 func TestPageWayBack(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -238,7 +238,7 @@ func TestPageWayBack(t *testing.T) {
 		until(`document.body.dataset.view === "search" && history.length === long && `+shown))
 }
 
-// TestPageHeader: what the keyboard chooses is not below the header, which stays in its place.
+// TestPageHeader checks that the fixed header does not cover the result selected by the keyboard.
 func TestPageHeader(t *testing.T) {
 	ctx := browser(t)
 	s := many(t)
@@ -253,7 +253,7 @@ func TestPageHeader(t *testing.T) {
 	}
 }
 
-// TestDocumentHeadingAttributes: a list of attributes of a heading is no text of it.
+// TestDocumentHeadingAttributes checks that a heading shows no attribute list.
 func TestDocumentHeadingAttributes(t *testing.T) {
 	s := served(t, map[string]string{"a.md": "# Use {/*use-me*/}\n\nA {#text}.\n\n## `two` {#two} " +
 		"##\n\nB.\n\nUnder\nlined {#three}\n---\n\nC.\n\n## Kept {a, b}\n\nD.\n\nEarly {#early}\nline\n---\n\nE.\n\n## " +
@@ -268,7 +268,7 @@ func TestDocumentHeadingAttributes(t *testing.T) {
 	}
 }
 
-// TestPageFacts: on a phone, what a document is stands above its headings, not scrolled away.
+// TestPageFacts checks that on a phone the facts of a document are above its outline and not scrolled away.
 func TestPageFacts(t *testing.T) {
 	ctx := browser(t)
 	text := "---\nstatus: done\nauthor: [A, B]\nkind: note\n---\n# Long\n\n" + strings.Repeat("## More\n\nText.\n\n", 40)
@@ -281,8 +281,8 @@ func TestPageFacts(t *testing.T) {
 		until(`document.querySelector(".hit") && document.querySelector(".outline").scrollTop > 0 && `+shown))
 }
 
-// TestPageReturn: who comes back to the page sees what was saved meanwhile, at the place where they
-// were; where nothing was, nothing is drawn anew.
+// TestPageReturn checks that returning to the window shows documents saved meanwhile, at the same
+// place, and redraws nothing without a change.
 func TestPageReturn(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -321,8 +321,8 @@ func TestPageReturn(t *testing.T) {
 		until(`document.querySelector("article .hit") && document.getElementById("notes").textContent === "" && `+shown))
 }
 
-// TestLabReturn: who comes back to the lab sees the numbers of a profile that was saved elsewhere meanwhile, by which
-// it ranks from then on.
+// TestLabReturn checks that returning to the lab loads the numbers of a profile saved elsewhere,
+// and ranks by them.
 func TestLabReturn(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -338,8 +338,8 @@ func TestLabReturn(t *testing.T) {
 		do(`dispatchEvent(new Event("focus"))`), until(number+` === "0.6" && location.search.includes("set.names=0.7")`))
 }
 
-// TestPageReturnToNothing: who comes back to a note that was taken away is told so, and sees it when it
-// is there again.
+// TestPageReturnToNothing checks that returning to a deleted note says so, and shows the note again
+// once it is back.
 func TestPageReturnToNothing(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -363,8 +363,8 @@ func TestPageReturnToNothing(t *testing.T) {
 			`document.getElementById("notes").textContent === "" && `+shown))
 }
 
-// TestPageBackToResult: who comes back from a whole document, of which no passage is marked,
-// goes on at the result that it was.
+// TestPageBackToResult checks that going back from a document without a marked passage focuses the
+// result again.
 func TestPageBackToResult(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "A walrus.\n", "b.md": "A walrus and another.\n"})
@@ -376,8 +376,8 @@ func TestPageBackToResult(t *testing.T) {
 	step(t, ctx, "and back", do(`history.back()`), until(`document.activeElement.closest("#result-1 h2") && `+shown))
 }
 
-// TestPageKept: what the page was asked is kept on the way to another view, and counts
-// there; the keys are shown where the page says so; a link that leads nowhere is none.
+// TestPageKept checks that query, filter and profile stay when the view changes, that "?" shows the
+// keys, and that a link without a target has no address.
 func TestPageKept(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -420,8 +420,8 @@ func TestPageKept(t *testing.T) {
 		until(`[...document.querySelectorAll("article a")].some((a) => a.textContent === "out" && a.target === "_blank")`))
 }
 
-// TestPageFoundInFiles: what a profile finds in the files themselves, whose sections it numbers as the index
-// does not, is opened, and counts and is saved where it is marked, by the name that the index has for it.
+// TestPageFoundInFiles checks that a result of the file scanner opens, although the scanner numbers
+// sections differently, and that marks on it count and are saved under the name of the index.
 func TestPageFoundInFiles(t *testing.T) {
 	ctx := browser(t)
 	long := "# Git\n\n## Other things\n\n" + strings.Repeat("Nothing of interest stands here. ", 200) +
@@ -462,8 +462,8 @@ func TestPageFoundInFiles(t *testing.T) {
 		until(`document.querySelector(".judge li:first-child button")?.ariaPressed === "true"`))
 }
 
-// TestPageFileNamedAsSection: a file whose name ends as the number of a section is no section, and the
-// lab asks for no line of it: where that was refused, it asked again without end.
+// TestPageFileNamedAsSection checks that the lab does not read a file name such as "issue #12" as a
+// section, so it requests no line of the file.
 func TestPageFileNamedAsSection(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"issue #12": "Move the branch back.\n"}, func(o *collection.Options) {
@@ -476,8 +476,8 @@ func TestPageFileNamedAsSection(t *testing.T) {
 		until(`document.querySelector(".judge li a")?.search.includes("id=notes%3Aissue+%2312&")`))
 }
 
-// TestPagePrefix: another program may have the page below an address of its own, as a
-// proxy may: it asks for everything there, and its links stay there.
+// TestPagePrefix checks the page below a path, as behind a proxy: all requests and links stay below
+// this path.
 func TestPagePrefix(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, map[string]string{"git.md": "# Git\n\n## Undo a commit\n\nUse reset, or have " +
@@ -506,8 +506,8 @@ func TestPagePrefix(t *testing.T) {
 		until(`location.pathname === "/notes/openapi.json" && document.body.textContent.includes("openapi")`))
 }
 
-// TestPagePrefixes: of two below addresses of one host each keeps its own marks, and is sent its own key; so does
-// another collection that is served later where one was.
+// TestPagePrefixes checks that two pages at different paths of one host keep separate marks and
+// keys, and so does another collection served later at the same path.
 func TestPagePrefixes(t *testing.T) {
 	ctx := browser(t)
 	called := func(name string) http.Handler {

@@ -18,8 +18,8 @@ import (
 	"sheaf/door/web"
 )
 
-// TestPageArithmeticAway: the arithmetic, and why a result is missing, that were asked for while the
-// server did not answer come when it does, as the state does, and the page no longer says that it does not.
+// TestPageArithmeticAway checks that arithmetic, explanations and the status requested during an
+// outage arrive afterwards, and that the outage note disappears.
 func TestPageArithmeticAway(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
@@ -50,7 +50,7 @@ func TestPageArithmeticAway(t *testing.T) {
 		until(`document.querySelector("#looked, table") && `+shown), set(true), said, set(false), over)
 }
 
-// TestDocumentWhileTooManyFilesAreOpen: who asks is told to repeat it, and not which file it was.
+// TestDocumentWhileTooManyFilesAreOpen checks that the answer asks for a retry and does not name the file.
 func TestDocumentWhileTooManyFilesAreOpen(t *testing.T) {
 	h := web.Handler(web.Options{
 		Collection: func(string) (*collection.Collection, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestPageAlike: who misspells a word is led to those that are spelt alike, where there are such;
-// one result is no results; and the last of those that are shown says what else can be done.
+// TestPageAlike checks that the page offers similar words for a misspelt word if some exist, counts
+// one result as "1 result", and gives advice after the last result.
 func TestPageAlike(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
@@ -25,7 +25,8 @@ func TestPageAlike(t *testing.T) {
 	step(t, ctx, "as many as are shown", chromedp.Navigate(many(t).URL+"/?q=commit&n=100"),
 		until(`document.querySelectorAll("#results > li").length === 100 && `+
 			`document.querySelector(".empty")?.textContent.includes("No more than 100") && `+shown))
-	// Beside words that are found, one that stands nowhere is told; a word that begins so, or another form of one that is found, is not asked about.
+	// The page reports a word that no document has beside words with matches. It does not ask about the beginning or
+	// another form of a found word.
 	said := func(what string) chromedp.Action {
 		return until(`document.getElementById("count").textContent.includes(` + quote(what) + `) && ` + shown)
 	}
@@ -44,8 +45,8 @@ func TestPageAlike(t *testing.T) {
 		until(`!document.getElementById("count").textContent.includes("nothing has")`))
 }
 
-// TestPageWayOut: where an address asks for what is not there, or cannot be read, the page says
-// so and what can be taken away.
+// TestPageWayOut checks that the page explains an address that names something missing or invalid,
+// and offers to remove that part.
 func TestPageWayOut(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
@@ -67,8 +68,8 @@ func TestPageWayOut(t *testing.T) {
 		until(`document.querySelectorAll("main h1").length === 1`))
 }
 
-// TestPageFacets: what facets count is said, and where there are more values than are
-// offered, how to narrow to others.
+// TestPageFacets checks that the facets say what they count, and explain how to narrow to values
+// that are not listed.
 func TestPageFacets(t *testing.T) {
 	ctx := browser(t)
 	notes := map[string]string{}
@@ -83,8 +84,8 @@ func TestPageFacets(t *testing.T) {
 			`narrows to others")`), shoot("facets"))
 }
 
-// TestFieldsOfPhones: no field has letters of less than 16 pixels where fingers point, for which
-// iPhones would magnify the page when it is touched, and numbers of the lab fit.
+// TestFieldsOfPhones checks that on touch screens no field has text below 16 pixels, for which
+// iPhones magnify the page, and that numbers of the lab fit their fields.
 func TestFieldsOfPhones(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -116,7 +117,7 @@ func TestFieldsOfPhones(t *testing.T) {
 	}
 }
 
-// TestFieldOfEditor: the address of an editor that is emptied is the usual one again, in the field, too.
+// TestFieldOfEditor checks that emptying the editor address restores the default, also in the field.
 func TestFieldOfEditor(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

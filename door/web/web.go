@@ -35,7 +35,8 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-// kinds are the content types of the files of the page. Those of systems differ, and are slow to ask for.
+// kinds are the content types of the files of the page. The types of the operating system differ and are slow to look
+// up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -90,7 +91,7 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", kinds[path.Ext(name)])
 	h.Set("ETag", fmt.Sprintf(`W/"%x"`, sum[:8])) // weak: it is the same with and without compression
-	h.Set("Cache-Control", "no-cache")            // asked again with the tag, since a new program has new files
+	h.Set("Cache-Control", "no-cache")            // browsers revalidate: a new program has new files
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
@@ -189,7 +190,7 @@ func (o *Options) page(r *http.Request, grant access.Grant, known bool) (*page, 
 			return nil, err
 		}
 		p.Line = section.Line
-		text = section.Text + "\n" + text // its words are among those that are told
+		text = section.Text + "\n" + text // Words also covers the text of the section
 	}
 	if query := asked.Get("query"); query != "" {
 		p.Words = reader.Words(r.Context(), query, text)

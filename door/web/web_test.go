@@ -52,7 +52,7 @@ var notes = map[string]string{
 	"left-out/" + strings.Repeat("y", 80) + ".yml": "no document\n",
 }
 
-// site is the handler of a collection with the page on it.
+// site returns the handler of a collection with the page.
 func site(t *testing.T, f *collectiontest.Fixture, change ...func(*httpdoor.Options)) http.Handler {
 	t.Helper()
 	o := httpdoor.Options{Collections: []*collection.Collection{f.Collection}, Open: access.Unrestricted(),
@@ -110,8 +110,8 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 	return r, string(b)
 }
 
-// TestFiles: every file of the page is there, small, under a strict policy, and
-// names nothing of another machine.
+// TestFiles checks that every file of the page exists, has a strict policy and an ETag, and names
+// no other machine, and that all together are small.
 func TestFiles(t *testing.T) {
 	s, _ := start(t)
 	total := 0
@@ -155,8 +155,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestDocument: text as HTML, with all HTML of the note as text, links that lead
-// to documents, and headings that know their chunks.
+// TestDocument checks that a document becomes HTML: HTML of the note stays text, links lead to
+// documents, and headings have the identifiers of their chunks.
 func TestDocument(t *testing.T) {
 	s, _ := start(t)
 	r, body := fetch(t, s.URL+"/ui/document?id=git.md")
@@ -183,8 +183,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentBehindPictures: what stands behind a picture or an address in a
-// paragraph is made like the rest of it.
+// TestDocumentBehindPictures checks that links after a picture or an address in the same paragraph
+// are converted too.
 func TestDocumentBehindPictures(t *testing.T) {
 	s := served(t, map[string]string{
 		"far.md":  "# Far\n\nText.\n",
@@ -197,8 +197,8 @@ func TestDocumentBehindPictures(t *testing.T) {
 	}
 }
 
-// browser opens a headless Chromium that knows nothing of other tests; the test is
-// skipped where there is none.
+// browser opens a headless Chromium session without data of other tests. The test is skipped
+// without Chromium.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	one, err := chromium()
@@ -234,10 +234,10 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// ownKey is where a context keeps what its tabs share, and no others.
+// ownKey is the context key of the browser context that the tabs of one test share.
 type ownKey struct{}
 
-// tab opens another one beside that of ctx, which shares with it what the page remembers.
+// tab opens another tab beside that of ctx. Both share the stored data of the page.
 func tab(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
 	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(ownKey{}).(cdp.BrowserContextID)).WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
@@ -246,7 +246,7 @@ func tab(t *testing.T, ctx context.Context) context.Context {
 	}
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
-	// The page asks a server that does not answer again after a second, and for the status every five.
+	// The page retries a server that does not answer after one second, and reads the status every five.
 	step(t, ctx, "short seconds", chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`{ const wait = setTimeout; window.setTimeout = (f, ms, ...rest) ` +
 			`=> wait(f, ms === 1000 || ms === 5000 ? ms / 10 : ms, ...rest) }`).Do(ctx)
@@ -255,8 +255,8 @@ func tab(t *testing.T, ctx context.Context) context.Context {
 	return ctx
 }
 
-// chromium starts the one that all tests share, to start which takes longer than most of
-// them, or tells why it cannot; nil where there is none to start. closeChromium ends it.
+// chromium starts the Chromium that all tests share, because a start takes longer than most tests.
+// It returns nil when no Chromium is installed. closeChromium ends it.
 var (
 	chromium      = sync.OnceValues(startChromium)
 	closeChromium = func() {}
@@ -274,7 +274,7 @@ func startChromium() (context.Context, error) {
 	if program == "" {
 		return nil, nil
 	}
-	room, err := os.MkdirTemp("", "page") // a short name: sockets lie in it
+	room, err := os.MkdirTemp("", "page") // a short name, because it holds sockets
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func startChromium() (context.Context, error) {
 	closeChromium = func() {
 		cancel()
 		stop()
-		// its children may write for a moment longer
+		// child processes may write a moment longer
 		for end := time.Now().Add(time.Second); os.RemoveAll(room) != nil && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -301,7 +301,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// shoot keeps a picture when SHEAF_TEST_SHOTS names a folder.
+// shoot saves a screenshot when SHEAF_TEST_SHOTS names a folder.
 func shoot(name string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		dir := os.Getenv("SHEAF_TEST_SHOTS")
@@ -316,7 +316,7 @@ func shoot(name string) chromedp.Action {
 	})
 }
 
-// step is something to do with what must be seen then.
+// step runs actions in order, and stops the test when an action fails.
 func step(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action) {
 	t.Helper()
 	for i, a := range actions {
@@ -336,8 +336,7 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 	return s
 }
 
-// TestUntilOutlivesItsPage: who waits for something of a page that is loaded again meanwhile
-// waits for it on the new one.
+// TestUntilOutlivesItsPage checks that until continues on the new page after a reload.
 func TestUntilOutlivesItsPage(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -345,8 +344,8 @@ func TestUntilOutlivesItsPage(t *testing.T) {
 		do(`window.before = true; setTimeout(() => location.reload(), 50)`), until(`!window.before`))
 }
 
-// until waits for an expression of JavaScript to hold, also on a page that takes the place
-// of the one on which it began to wait: on a busy machine that is told late.
+// until waits until a JavaScript expression is true, also on a page that replaces the first one. A
+// busy machine reports the replacement late.
 func until(expression string) chromedp.Action {
 	const most = time.Minute
 	wait := chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
@@ -361,7 +360,7 @@ func until(expression string) chromedp.Action {
 	})
 }
 
-// pageGone is the code of the browser's errors about a page that is no more.
+// pageGone is the code of browser errors about a closed page.
 const pageGone = -32000
 
 // answer accepts the dialogs of a page, with the text that they suggest.
@@ -369,7 +368,7 @@ func answer(ctx context.Context) {
 	chromedp.ListenTarget(ctx, func(e any) {
 		if e, ok := e.(*page.EventJavascriptDialogOpening); ok {
 			go func() {
-				// it shows in what is saved
+				// the saved file shows a failure
 				_ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true).WithPromptText(e.DefaultPrompt))
 			}()
 		}
@@ -414,8 +413,8 @@ func TestPageConfidence(t *testing.T) {
 	}
 }
 
-// TestPage drives the page in a real browser: search as one types, keys, a
-// document, the lab, both themes, a phone; a hostile note does nothing.
+// TestPage drives the page in a real browser: search while typing, keys, a document, the lab, both
+// themes and a phone. A hostile note has no effect.
 func TestPage(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -537,8 +536,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestLabArithmetic: a fault while the arithmetic is read is none of the next look,
-// and arithmetic of a newer index than is drawn says so.
+// TestLabArithmetic checks that one failed request for arithmetic does not affect the next, and
+// that the lab says when the index is newer than the chart.
 func TestLabArithmetic(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
@@ -566,13 +565,14 @@ const shown = `document.getElementById("main").dataset.shown === location.search
 
 func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
 
-// slide moves the first slider of the lab to a value, an expression of the slider r. chart is the chart before.
+// slide moves the first slider of the lab to value, a JavaScript expression about the slider r. window.chart keeps
+// the old chart.
 func slide(value string) chromedp.Action {
 	return do(`window.chart = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
 		`input[type=range]"); r.value = ` + value + `; r.dispatchEvent(new Event("input", {bubbles: true})) }`)
 }
 
-// retype replaces the query. chart is the chart before.
+// retype replaces the query. window.chart keeps the old chart.
 func retype(query string) chromedp.Action {
 	return do(`window.chart = document.querySelector("svg.lab"); { const q = document.getElementById("query"); ` +
 		`q.value = ` + quote(query) + `; q.dispatchEvent(new Event("input", {bubbles: true})) }`)
@@ -582,8 +582,8 @@ func quote(s string) string {
 	return "`" + strings.NewReplacer("`", "\\`", "$", "\\$", `\`, `\\`).Replace(s) + "`"
 }
 
-// timed runs JavaScript that makes a change, and gives the time in milliseconds
-// from there until a condition holds and is painted.
+// timed runs JavaScript that makes a change, and returns the milliseconds until condition is true
+// and painted.
 func timed(t *testing.T, ctx context.Context, change, condition string) float64 {
 	t.Helper()
 	var took float64
@@ -601,19 +601,19 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// TestPageTimes measures what the page promises: its size, when it can be used,
-// how soon an answer follows a letter, and the lab a number. -v prints it; with
-// SHEAF_TEST_PAGE=http://127.0.0.1:7333 it measures a server that runs, with
-// SHEAF_TEST_QUERY typed into it, and holds it to the promises.
+// TestPageTimes measures the size of the page, the time until it is usable, and the time from a
+// letter to results and from a number to lines. -v prints the times. With
+// SHEAF_TEST_PAGE=http://127.0.0.1:7333 it measures a running server, types SHEAF_TEST_QUERY into
+// it, and fails above the limits.
 func TestPageTimes(t *testing.T) {
 	ctx := browser(t)
 	address, strict, query := os.Getenv("SHEAF_TEST_PAGE"), true, cmp.Or(os.Getenv("SHEAF_TEST_QUERY"), "undo commit")
 	if address == "" {
 		s, _ := start(t)
-		address, strict = s.URL, false // beside other tests times say little
+		address, strict = s.URL, false // beside other tests, times say little
 	}
-	// The first load also pays for the start of the browser's process for the
-	// page; the others are of a browser that runs and has nothing of the page.
+	// The first load also starts the browser's process for the page. Later loads use a running
+	// browser without cached files of the page.
 	var first, bytes float64
 	var loads []float64
 	for i := range 10 {
@@ -634,7 +634,7 @@ func TestPageTimes(t *testing.T) {
 		typed = append(typed, timed(t, ctx, `const q = document.getElementById("query"); q.value = `+quote(query[:i+1])+
 			`; q.dispatchEvent(new Event("input", {bubbles: true}))`,
 			`document.getElementById("main").dataset.shown === location.search`))
-		time.Sleep(100 * time.Millisecond) // who types fast
+		time.Sleep(100 * time.Millisecond) // like a fast typist
 	}
 	step(t, ctx, "the lab", chromedp.Navigate(address+"/?view=lab&q="+url.QueryEscape(query)),
 		until(`document.querySelector("svg.lab .node")`))
@@ -655,7 +655,7 @@ func TestPageTimes(t *testing.T) {
 	}
 }
 
-// unread is an answer that nobody reads until free is closed.
+// unread is an answer whose client reads nothing until free is closed.
 type unread struct {
 	*httptest.ResponseRecorder
 	begun, free chan struct{}
@@ -668,7 +668,7 @@ func (u *unread) Write(b []byte) (int, error) {
 	return u.ResponseRecorder.Write(b)
 }
 
-// TestSlowReadersHoldNobodyUp: a client that does not read its answer holds no slot.
+// TestSlowReadersHoldNobodyUp checks that a client which does not read its answer holds no slot.
 func TestSlowReadersHoldNobodyUp(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, f, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })

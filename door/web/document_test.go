@@ -365,7 +365,6 @@ func TestPageOutlineElsewhere(t *testing.T) {
 }
 
 // TestDocumentManyTags checks that a button folds most of 200 tags, aliases and values away.
-// visible.
 func TestDocumentManyTags(t *testing.T) {
 	ctx := browser(t)
 	list := func(name string) string {

@@ -54,8 +54,7 @@ func TestLabEngines(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	open := chromedp.Navigate(s.URL + "/?view=lab&q=commit")
-	// With step "any", an arrow key moves 1% of the range in Chromium and WebKit, but by 1 in Firefox, the full
-	// range.
+	// With step "any", an arrow key moves 1% of the range in Chromium and WebKit, but by 1 in Firefox.
 	step(t, ctx, "arrows go a hundredth of a slider's way", open, chromedp.WaitVisible("svg.lab .node"), until(shown),
 		until(`[...document.querySelectorAll(".lab-controls input[type=range]")].every((r) => r.min === r.max || `+
 			`Number(r.step) > 0) && Math.abs(Number(document.querySelector(".lab-controls input[type=range]").step) - `+

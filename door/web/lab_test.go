@@ -158,8 +158,7 @@ func TestLabJudged(t *testing.T) {
 		mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }
 
-// TestLabAsksFirst checks that the lab sends a changed number before it writes the address, which takes longer than
-// the search.
+// TestLabAsksFirst checks that the lab sends a new number first: writing the address is slower than a search.
 func TestLabAsksFirst(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -325,8 +324,7 @@ func TestLabDrag(t *testing.T) {
 		until(`document.getElementById("count").textContent === ""`))
 }
 
-// TestDocumentEmbeds checks that embedded notes become links, and that pictures of other sites open like external
-// links.
+// TestDocumentEmbeds checks that embedded notes become links, and pictures of other sites external links.
 func TestDocumentEmbeds(t *testing.T) {
 	s := served(t, map[string]string{
 		"far.md": "# Far\n\n## Part\n\nText.\n",

@@ -25,8 +25,7 @@ func TestPageAlike(t *testing.T) {
 	step(t, ctx, "as many as are shown", chromedp.Navigate(many(t).URL+"/?q=commit&n=100"),
 		until(`document.querySelectorAll("#results > li").length === 100 && `+
 			`document.querySelector(".empty")?.textContent.includes("No more than 100") && `+shown))
-	// The page reports a word that no document has beside words with matches. It does not ask about the beginning or
-	// another form of a found word.
+	// The page reports words that no document has, but not the beginning or another form of a found word.
 	said := func(what string) chromedp.Action {
 		return until(`document.getElementById("count").textContent.includes(` + quote(what) + `) && ` + shown)
 	}

@@ -35,8 +35,7 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-// kinds are the content types of the files of the page. The types of the operating system differ and are slow to look
-// up.
+// kinds are content types of the page. The types of operating systems differ and are slow to look up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 

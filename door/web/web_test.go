@@ -565,8 +565,7 @@ const shown = `document.getElementById("main").dataset.shown === location.search
 
 func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }
 
-// slide moves the first slider of the lab to value, a JavaScript expression about the slider r. window.chart keeps
-// the old chart.
+// slide moves the first slider r of the lab to value, a JavaScript expression. window.chart keeps the old chart.
 func slide(value string) chromedp.Action {
 	return do(`window.chart = document.querySelector("svg.lab"); { const r = document.querySelector(".lab-controls ` +
 		`input[type=range]"); r.value = ` + value + `; r.dispatchEvent(new Event("input", {bubbles: true})) }`)

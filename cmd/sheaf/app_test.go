@@ -13,7 +13,7 @@ import (
 	"sheaf/collection"
 )
 
-// TestFolderThatDoesNotAnswer: a folder on a drive that hangs ends with an error that names it.
+// TestFolderThatDoesNotAnswer checks that a folder on a hanging drive causes an error with its name.
 func TestFolderThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})
@@ -30,8 +30,8 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherNames: what is suggested for the names of other programs is there, and no
-// command of ours has such a name.
+// TestOtherNames checks that each suggestion for the name of another program exists, and that no
+// Sheaf command has a name of another program.
 func TestOtherNames(t *testing.T) {
 	root := new(app).command()
 	for theirs, ours := range otherNames {

@@ -8,8 +8,8 @@ import (
 	"sheaf/cmd/sheaf/internal/terminal"
 )
 
-// What is short stands in one line, what is long below, what changes nothing not
-// at all, and what only informs under what it is about.
+// TestPrintExplanation checks that short parts share one line and long parts get their own lines. A
+// factor of one is left out. Parts that only inform are indented below their number.
 func TestPrintExplanation(t *testing.T) {
 	leaf := func(label string, v float64) sheaf.Explanation { return sheaf.Explanation{Label: label, Value: v} }
 	of := func(label string, v float64, c sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {

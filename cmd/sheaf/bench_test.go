@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// BenchmarkCommand times the real command, process start to end, on a folder of
-// 3,000 files and about 30 MB, or on a copy of the one that SHEAF_TEST_DIR names:
+// BenchmarkCommand times the real command, from process start to end. The folder has 3,000 files
+// and about 30 MB, or is a copy of the folder that SHEAF_TEST_DIR names:
 //
 //	go test ./cmd/sheaf -run '^$' -bench Command -benchtime 100x
 //
-// cold makes the index, warm finds nothing changed, changed finds one file
-// changed; ripgrep, where it is installed, counts a word in every file. Beside
-// the mean each reports its 99th percentile and its processor time.
+// cold makes the index. warm finds no changed file, changed finds one. ripgrep, if installed,
+// counts a word in every file. Each reports the mean, 99th percentile and processor time.
 func BenchmarkCommand(b *testing.B) {
 	work := b.TempDir()
 	binary := filepath.Join(work, "sheaf")
@@ -34,7 +33,7 @@ func BenchmarkCommand(b *testing.B) {
 	} else {
 		writeNotes(b, notes, 3000, 10_000)
 	}
-	// Files of this moment are read again by every run until they are older.
+	// Each run reads files with a fresh modification time again.
 	past := time.Now().Add(-time.Hour)
 	var file string
 	err := filepath.WalkDir(notes, func(path string, d os.DirEntry, err error) error {
@@ -82,8 +81,8 @@ func appendTo(file, text string) error {
 	return f.Close()
 }
 
-// timed runs a command b.N times, with what comes before it left out of the
-// measure. Status 1, nothing found, is as good as 0.
+// timed runs a command b.N times. It does not time before. Exit status 1 (no result) counts as
+// success.
 func timed(b *testing.B, command func() *exec.Cmd, before func() error) {
 	var took []time.Duration
 	var busy time.Duration
@@ -109,8 +108,8 @@ func timed(b *testing.B, command func() *exec.Cmd, before func() error) {
 	b.ReportMetric(float64(busy.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
-// writeNotes makes files of about size bytes with headings and paragraphs of
-// words whose frequencies fall as in natural text. It always makes the same.
+// writeNotes makes files of about size bytes with headings and paragraphs. Word frequencies follow
+// natural text. The content is always the same.
 func writeNotes(b *testing.B, dir string, files, size int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(random, 1.1, 4, 40_000)

@@ -20,22 +20,22 @@ import (
 	"sheaf"
 )
 
-// agreeing is a random folder, what must be said of it, and where its index lies.
+// agreeing is a random folder, its index and what the commands must report about it.
 type agreeing struct {
 	t      *testing.T
 	binary string
 	root   string
 	data   string
-	// documents and skipped are what the rules say, by path; a reason that is
-	// "ignored" or "skipped folder" is one of rules.
+	// documents and skipped follow the rules, by path. For the reasons "ignored" and "skipped
+	// folder", rules holds the rule.
 	documents map[string]bool
 	skipped   map[string]string
 	rules     map[string]string
 }
 
-// TestCommandsAgree: on any folder index, status, ls and chunks say the same
-// documents and leave out the same files for the same reasons, on the first run
-// and on one that finds nothing new, and then nothing waits.
+// TestCommandsAgree checks that index, status, ls and chunks report the same documents and skip the
+// same files for the same reasons, on any folder. It checks a first run and a run without changes.
+// Afterwards no file waits for indexing.
 func TestCommandsAgree(t *testing.T) {
 	binary, err := exec.LookPath("sheaf")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestCommandsAgree(t *testing.T) {
 	}
 }
 
-// open lets the user that the command runs as get at the program and the folders.
+// open gives the user of the command access to the program and the folders.
 func (a *agreeing) open() {
 	if !canBeNobody() || os.Geteuid() != 0 {
 		return
@@ -103,7 +103,7 @@ func (a *agreeing) fill(r *rand.Rand) {
 			repository := fmt.Sprintf("%s%d/", folder, i)
 			a.hide(repository+".git/HEAD", repository+".git/", "skipped folder")
 			a.write(repository+"n.tmp.md", "# Note\n\nwords\n")
-			a.documents[repository+"n.tmp.md"] = true // git's rules from above end at a repository
+			a.documents[repository+"n.tmp.md"] = true // a repository ends the effect of git rules from above
 		case 10:
 			a.hide(folder+".DS_Store", folder+".DS_Store", "unsupported type")
 		case 11:
@@ -119,8 +119,8 @@ func (a *agreeing) fill(r *rand.Rand) {
 	}
 }
 
-// write makes a file; every third is of this moment, so that its time cannot tell
-// whether it changes again.
+// write makes a file. Every third file keeps its fresh modification time, which cannot show later
+// changes.
 func (a *agreeing) write(path, text string) {
 	a.t.Helper()
 	full := filepath.Join(a.root, filepath.FromSlash(path))
@@ -140,7 +140,7 @@ func (a *agreeing) leave(path, reason, text string) {
 	a.skipped[path] = reason
 }
 
-// hide makes a file that a rule leaves out with all that its folder holds.
+// hide makes a file that a rule skips, together with its folder.
 func (a *agreeing) hide(path, said, why string) {
 	a.write(path, "# Hidden\n\nwords\n")
 	a.rules[said] = why
@@ -165,7 +165,7 @@ func (a *agreeing) special(path string) {
 func (a *agreeing) unreadable(path string) {
 	a.write(path, "# Secret\n\nwords\n")
 	if os.Geteuid() == 0 && !canBeNobody() {
-		a.documents[path] = true // nothing stops root
+		a.documents[path] = true // root may read everything
 		return
 	}
 	if err := os.Chmod(filepath.Join(a.root, filepath.FromSlash(path)), 0); err != nil {
@@ -174,8 +174,8 @@ func (a *agreeing) unreadable(path string) {
 	a.skipped[path] = "cannot be read"
 }
 
-// run runs the command, as nobody where this test runs as root, and decodes what
-// it prints; the status may be one of ok.
+// run runs the command, as the user nobody if this test runs as root, and decodes its output. The
+// exit status must be in ok.
 func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string) {
 	a.t.Helper()
 	cmd := exec.Command(a.binary, args...)
@@ -187,7 +187,7 @@ func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string)
 		"XDG_STATE_HOME="+a.data+"/state", "SHEAF_MAX_FILE_SIZE=4KB")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // its status is compared
+	_ = cmd.Run() // the exit status is checked below
 	if cmd.ProcessState == nil || !slices.Contains(ok, cmd.ProcessState.ExitCode()) {
 		a.t.Fatalf("%v ended with %v:\n%s", args, cmd.ProcessState, errs.String())
 	}
@@ -267,7 +267,7 @@ func reasonsOf(skipped []skipJSON) map[string]string {
 	return reasons
 }
 
-// same compares maps as JSON, which sorts by key.
+// same compares maps as JSON, because JSON sorts by key.
 func (a *agreeing) same(what string, got, want any) {
 	a.t.Helper()
 	g, errG := json.MarshalIndent(got, "", " ")

@@ -17,8 +17,8 @@ import (
 	"sheaf/search"
 )
 
-// learned returns what was learned of the default profile with a model. The bias identifies
-// the calibration.
+// learned returns a calibration of the default profile with a model. The bias identifies the
+// calibration.
 func learned(t *testing.T, model string, bias float64) *confidenceJSON {
 	t.Helper()
 	p, err := profile.Load(profile.Default, profile.Builtin)
@@ -32,8 +32,8 @@ func learned(t *testing.T, model string, bias float64) *confidenceJSON {
 		Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}}
 }
 
-// TestConfidenceIsThatOfNow checks that a server uses what the file says now, whatever it
-// read before, and the shipped calibration where the file says nothing that it can use.
+// TestConfidenceIsThatOfNow checks that a server uses the current content of the file, and the
+// shipped calibration if the file has no usable calibration.
 func TestConfidenceIsThatOfNow(t *testing.T) {
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	text := func(content string) func() error {
 		return func() error { return os.WriteFile(file, []byte(content), 0o600) }
 	}
-	// what a program before this one kept
+	// An older program wrote this.
 	old := fmt.Sprintf(`{"schema":"sheaf.confidence/2","model":"a `+
 		`model","documents":3,"profile":%q,"digest":%q,"queries":100,"impossible":20,"right":70,"error":0.02,"brier":0.1,`+
 		`"bins":[{"from":0,"to":0.1,"count":3,"mean":0.05,"right":0}],"fit":{"bias":-2.5,"weights":[1,2,3,4,5]}}`, p.Name,
@@ -65,7 +65,7 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	const none = 0
 	for i, step := range []struct {
 		change func() error
-		bias   float64 // none where nothing is known
+		bias   float64 // none if the file has no usable calibration
 	}{
 		{nil, none},
 		{write(1, nil), 1},
@@ -110,8 +110,8 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	}
 }
 
-// TestConfidenceKeepsWhatIsBetter checks that what was learned replaces the shipped
-// calibration only while it is better, and that it never replaces another profile's.
+// TestConfidenceKeepsWhatIsBetter checks that a learned calibration replaces the shipped one only
+// if it is better, and never replaces the calibration of another model.
 func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
 	s := quietSession(location.Location{Dir: t.TempDir()})
 	p, err := profile.Load(profile.Default, profile.Builtin)
@@ -130,11 +130,11 @@ func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
 		c    *confidenceJSON
 		bias float64 // 0 for the shipped calibration
 	}{
-		{of(1, 0.2, 0.1, "sheaf-ml-1"), 0}, // nothing is there to forget
+		{of(1, 0.2, 0.1, "sheaf-ml-1"), 0}, // no earlier calibration exists
 		{of(2, 0.1, 0.2, "sheaf-ml-1"), 2},
 		{of(3, 0.2, 0.1, "another model"), 2},
 		{of(4, 0.2, 0.1, "sheaf-ml-1"), 0},
-		{of(5, 0.2, 0.2, "sheaf-ml-1"), 0}, // as good is not better
+		{of(5, 0.2, 0.2, "sheaf-ml-1"), 0}, // an equal score is not better
 		{of(6, 0.2, math.NaN(), "sheaf-ml-1"), 6},
 	} {
 		if err := s.keepConfidence(step.c); err != nil {

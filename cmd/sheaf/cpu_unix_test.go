@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is the time that this process has run on processors: other work
-// on the machine disturbs it less than the time on the wall.
+// processorTime returns the processor time of this process. Other work on the machine disturbs it
+// less than wall time.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

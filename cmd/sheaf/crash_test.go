@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// TestCrash kills a server with SIGKILL while documents are given to it and deleted, again
-// and again, and looks whether every one that was acknowledged is there or gone, and whether
-// every task is done that was accepted, also one whose own conditions would not hold when it
-// is done twice.
+// TestCrash repeatedly kills a server with SIGKILL while clients add and delete documents. It
+// checks that each acknowledged change is kept and each accepted task completes. Some tasks have
+// conditions that fail if the task runs twice.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -44,7 +43,7 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d documents were acknowledged and are there", len(acknowledged))
 }
 
-// crashing is a server in a process of its own.
+// crashing is a server in its own process.
 type crashing struct {
 	cmd     *exec.Cmd
 	address string
@@ -73,14 +72,12 @@ func startCrashing(t *testing.T, n notes) *crashing {
 	return c
 }
 
-// answeredRequest is a request with an Idempotency-Key and what it was answered:
-// status and body.
+// answeredRequest is a request with an Idempotency-Key and its answer: status and body.
 type answeredRequest struct {
 	method, path, key, body, answer string
 }
 
-// send sends a request and returns the status and body of its answer, "" when
-// there is none.
+// send sends a request and returns the status and body of the answer, or "" without an answer.
 func (c *crashing) send(t *testing.T, method, path, key, body string) string {
 	t.Helper()
 	req, err := http.NewRequest(method, c.address+path, strings.NewReader(body))
@@ -104,8 +101,8 @@ func (c *crashing) send(t *testing.T, method, path, key, body string) string {
 	return fmt.Sprint(res.StatusCode, " ", string(answer))
 }
 
-// write puts documents, one by one and by tasks, and kills the server meanwhile: a moment
-// after so many were acknowledged.
+// write puts documents, one by one and by tasks. It kills the server shortly after some writes are
+// acknowledged.
 func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string) (answered []answeredRequest) {
 	t.Helper()
 	enough, killed := 9+3*round, make(chan struct{})
@@ -118,14 +115,14 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 			}()
 		}
 		id, text := fmt.Sprintf("api:r%d/d%d.md", round, i), fmt.Sprintf("# Document %d\n\nof round %d\n", i, round)
-		if i%3 == 2 { // a newer version of one that is there
+		if i%3 == 2 { // a newer version of an existing document
 			id = fmt.Sprintf("api:r%d/d%d.md", round, i-1)
 		}
 		body, err := json.Marshal(map[string]string{"text": text})
 		method, path := http.MethodPut, "/v1/documents/"+id
 		change := map[string]any{"id": id, "text": text}
 		switch {
-		case i%3 == 1 && i%7 == 0: // gone again, once
+		case i%3 == 1 && i%7 == 0: // deleted, once
 			id, text = fmt.Sprintf("api:r%d/d%d.md", round, i-1), deleted
 			change = map[string]any{"id": id, "delete": true}
 		case i%3 != 2:
@@ -143,12 +140,12 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 		}
 		a := answeredRequest{method, path, fmt.Sprintf("key %d of round %d", i, round), string(body), ""}
 		if a.answer = c.send(t, a.method, a.path, a.key, a.body); a.answer == "" {
-			if delete(acknowledged, id); i < enough { // it may be the old or the new version
+			if delete(acknowledged, id); i < enough { // the old or the new version may remain
 				t.Fatal("the server ended before it was killed")
 			}
 			break
 		}
-		if method != http.MethodDelete { // which is 404 the second time
+		if method != http.MethodDelete { // repeating a DELETE returns 404
 			answered = append(answered, a)
 		}
 		acknowledged[id] = text
@@ -161,7 +158,7 @@ func (c *crashing) write(t *testing.T, round int, acknowledged map[string]string
 // deleted stands for the text of a document that was deleted.
 const deleted = ""
 
-// expectDone waits until the task of an answer, if it has one, is done.
+// expectDone waits until the task of an answer, if any, is done.
 func (c *crashing) expectDone(t *testing.T, answer string) {
 	t.Helper()
 	var accepted struct{ Task *struct{ ID string } }
@@ -179,8 +176,7 @@ func (c *crashing) expectDone(t *testing.T, answer string) {
 	})
 }
 
-// expect waits until a document has a text, or is gone: an accepted task may not be done
-// yet.
+// expect waits until a document has a text or is deleted. An accepted task may need time.
 func (c *crashing) expect(t *testing.T, id, text string) {
 	t.Helper()
 	waitFor(t, c.address+"/v1/chunks/"+id, func(status int, body string) bool {

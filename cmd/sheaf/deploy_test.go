@@ -15,7 +15,7 @@ import (
 
 var deployed = filepath.Join("..", "..", "deploy")
 
-// TestDashboard: every metric of the dashboard is one that /metrics has.
+// TestDashboard checks that /metrics has every metric of the dashboard.
 func TestDashboard(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(deployed, "grafana.json"))
 	if err != nil {
@@ -59,8 +59,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestComposeFiles: the files parse, services keep their data on volumes that are declared, have
-// health checks, and wait for the health of what they need.
+// TestComposeFiles checks that the files parse and that services keep data on declared volumes. It
+// also checks that services have health checks and wait for the services they need to be healthy.
 func TestComposeFiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(deployed, "compose.*.yaml"))
 	if err != nil || len(files) != 2 {
@@ -124,7 +124,7 @@ func TestComposeFiles(t *testing.T) {
 	}
 }
 
-// TestSkill: assistants find a name and when to use the skill, and its tools are those of the server.
+// TestSkill checks that the skill has a name, says when to use it, and names each tool.
 func TestSkill(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "skills", "sheaf", "SKILL.md"))
 	if err != nil {

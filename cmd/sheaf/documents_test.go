@@ -15,8 +15,7 @@ import (
 // commandSpan finds commands between backquotes and on lines of code blocks.
 var commandSpan = regexp.MustCompile("(?m)`(sheaf [^`\n]+)`|^(?:\\$ )?(?:go run ./cmd/)?(sheaf .+)$")
 
-// TestCommandsOfDocuments holds the commands that documents name to what the
-// program has: the command exists, and takes these flags.
+// TestCommandsOfDocuments checks that each command in a document exists and accepts its flags.
 func TestCommandsOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	names, err := filepath.Glob(filepath.Join(root, "doc", "*.md"))
@@ -64,8 +63,8 @@ func TestCommandsOfDocuments(t *testing.T) {
 
 var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
 
-// The blocks of README.md run as they stand there, one after another in a new
-// home, but for what builds the program.
+// TestReadmeCommands checks that the shell blocks of README.md run in order in a new home folder.
+// It skips the commands that build the program.
 func TestReadmeCommands(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("no sh: %v", err)
@@ -103,14 +102,13 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// inCode reports whether line stands in a fenced block of text.
+// inCode reports whether line is in a fenced block of text.
 func inCode(text, line string) bool {
 	before, _, _ := strings.Cut(text, "\n"+line)
 	return strings.Count(before, "\n```")%2 == 1
 }
 
-// shellWords are the words of the first command of line, as a shell reads it
-// before it expands anything.
+// shellWords splits the first command of line into words, as a shell does before it expands them.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder

@@ -12,11 +12,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// embedder runs "embedder NAME": it starts a server that speaks OpenAI's
-// /v1/embeddings until the script ends, and puts its address into the variable
-// NAME. A vector counts words by hash; "automobile" counts as "car", so that
-// meaning can be told from words. A request for the model "broken" fails, and one
-// below NAME/busy is refused for now, with the number of such requests.
+// embedder runs "embedder NAME": it starts a server with OpenAI's /v1/embeddings until the script
+// ends, and stores its address in the variable NAME. A vector counts words by hash. "automobile"
+// counts as "car", so a test can distinguish meaning from words. A request for the model "broken"
+// fails. The server refuses requests below NAME/busy as busy, with the number of refusals.
 func embedder(ts *testscript.TestScript, args []string) {
 	var refused atomic.Int64
 	routes := http.NewServeMux()

@@ -16,15 +16,15 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestAddedFolderThatDoesNotAnswer: a folder that was added to an index and lies on a drive that
-// hangs holds up no command for ever.
+// TestAddedFolderThatDoesNotAnswer checks that a command does not wait forever for an added folder
+// on a hanging drive.
 func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
 	hung := filepath.Join(t.TempDir(), "hung")
-	if err := syscall.Mkfifo(hung, 0o600); err != nil { // who opens it waits for a writer
+	if err := syscall.Mkfifo(hung, 0o600); err != nil { // opening the pipe waits for a writer
 		t.Skipf("no named pipes: %v", err)
 	}
 	defer func(before time.Duration) { collection.AnswerTime = before }(collection.AnswerTime)
-	collection.AnswerTime = time.Second // more than one that answers takes
+	collection.AnswerTime = time.Second // a healthy folder answers sooner
 	trees := []catalog.Tree{{Name: "t", Root: t.TempDir()}, {Name: "hung", Root: hung}}
 	if err := collection.SomeFolder(trees); !errors.Is(err,
 		sheaf.ErrUnavailable) || !strings.Contains(err.Error(), hung) {
@@ -34,7 +34,7 @@ func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond) // for who waits
+	time.Sleep(50 * time.Millisecond) // lets the waiting opener end
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}

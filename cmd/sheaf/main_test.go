@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sheaf": main})
 }
 
-// TestScripts runs every script in testdata/script in a home folder of its
-// own, with the real command.
+// TestScripts runs every script in testdata/script with the real command, each in its own home
+// folder.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -29,11 +29,11 @@ func TestScripts(t *testing.T) {
 		Cmds:                scriptCommands,
 		Condition: func(name string) (bool, error) {
 			switch name {
-			case "unprivileged": // no permission stops root, so it must be able to become somebody else
+			case "unprivileged": // no permission stops root, so root must be able to become another user
 				return canBeNobody(), nil
 			case "tmpfs":
 				return canMount(), nil
-			case "postgres", "opensearch", "weaviate", "transformer": // whether the address of a server for tests is set
+			case "postgres", "opensearch", "weaviate", "transformer": // true if the address of this test server is set
 				return os.Getenv("SHEAF_TEST_"+strings.ToUpper(name)) != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
@@ -41,8 +41,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// privateHome gives a script a home of its own and takes away what the
-// surroundings say about colors and settings.
+// privateHome gives a script its own home folder and clears the environment variables for colors
+// and settings.
 func privateHome(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, ".home")
 	for name, value := range map[string]string{
@@ -57,11 +57,11 @@ func privateHome(env *testscript.Env) error {
 		"OPENSEARCH":      strings.TrimPrefix(os.Getenv("SHEAF_TEST_OPENSEARCH"), "http://"),
 		"WEAVIATE":        strings.TrimPrefix(os.Getenv("SHEAF_TEST_WEAVIATE"), "http://"),
 		"TRANSFORMER":     os.Getenv("SHEAF_TEST_TRANSFORMER"),
-		// STAMP and SCHEMA name places on servers, which keep what earlier runs wrote.
+		// STAMP and SCHEMA name places on servers, because servers keep the data of earlier runs.
 		"STAMP":          fmt.Sprintf("script-%d-%d", os.Getpid(), time.Now().Unix()),
 		"SCHEMA":         fmt.Sprintf("script_%d_%d", os.Getpid(), time.Now().Unix()),
 		"CLICOLOR_FORCE": "",
-		// Under the race detector a process sleeps for a second at its end.
+		// With the race detector, a process sleeps for a second at its end.
 		"GORACE": "atexit_sleep_ms=0",
 	} {
 		env.Setenv(name, value)
@@ -69,8 +69,8 @@ func privateHome(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
-	// Files of this moment are looked at again by the next run, in case they
-	// changed within the clock's resolution; scripts begin with older ones.
+	// The next run reads files with a fresh modification time again, because they may have changed
+	// within the resolution of the clock. Scripts therefore begin with older files.
 	past := time.Now().Add(-time.Hour)
 	return filepath.WalkDir(env.WorkDir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(path, past, past))

@@ -30,11 +30,10 @@ func newAssistant(ctx context.Context, program string, env []string, args ...str
 	return c, nil
 }
 
-// callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an
-// assistant does, with a client by other hands than the server, calls a tool
-// with JSON arguments, and prints the text of the answer, after "error: " when it
-// is one. A FILE is saved in the folder after a first call, and the tool is called
-// until it says something else, at most ten seconds.
+// callTool runs "tool FOLDER NAME ARGUMENTS [FILE]": it starts "sheaf mcp" as an assistant does,
+// with a client library that other people wrote. It calls a tool with JSON arguments and prints the
+// text of the answer. The prefix "error: " marks an error. With FILE, it saves FILE in the folder
+// after the first call, then repeats the call until the answer changes, for at most ten seconds.
 func callTool(ts *testscript.TestScript, args []string) {
 	var arguments map[string]any
 	ts.Check(json.Unmarshal([]byte(args[2]), &arguments))

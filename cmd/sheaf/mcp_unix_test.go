@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestMCPStopped: calls that are under way when the server is stopped are answered, from the
-// index that stays open for them.
+// TestMCPStopped checks that a stopped server answers running calls, because their index stays
+// open.
 func TestMCPStopped(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "a.md", "# A\n\napples and pears\n")
@@ -46,8 +46,8 @@ func TestMCPStopped(t *testing.T) {
 		send(fmt.Sprintf(
 			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context","arguments":{"text":"%s"}}}`, id+1, text))
 	}
-	for n := 0; lines.Scan(); n++ { // a busy machine may not have the time for all
-		if n == 0 { // the others are under way, or not read
+	for n := 0; lines.Scan(); n++ { // a busy machine may not have time for all calls
+		if n == 0 { // the other calls are running or still unread
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 	"sheaf"
 )
 
-// TestLastingProgram: an entry names the program where it stays when a package manager
-// replaces it by the next version, and by its name alone where it was built for one run.
+// TestLastingProgram checks that an entry names a path that stays valid when a package manager
+// updates the program. A program built for one run is named without a path.
 func TestLastingProgram(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -58,7 +58,7 @@ func TestLastingProgram(t *testing.T) {
 	}
 }
 
-// A folder that an assistant's file cannot name is not written into it under another name.
+// TestInstallNamesTheFolder checks that install refuses a folder whose name is not UTF-8.
 func TestInstallNamesTheFolder(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestMergeRate: a merge rate of 0 leaves the parts of an index as they are, however
-// many there are; another joins them.
+// TestMergeRate checks that a merge rate of 0 keeps all parts of an index, and that another rate
+// joins them.
 func TestMergeRate(t *testing.T) {
 	dir := t.TempDir()
 	a, err := analysis.New(analysis.Options{})

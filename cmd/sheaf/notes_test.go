@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// notes is a folder of notes. Its index lies beside it.
+// notes is a folder of notes. Its index is outside the folder.
 type notes struct {
 	folder string // has a.md, with apples
 	extra  string // has e.md, with elephants
@@ -42,13 +42,13 @@ func writeNote(t *testing.T, folder, name, text string) {
 	}
 }
 
-// try runs a command on the notes in another process. It returns what the command prints on both streams.
+// try runs a command on the notes in another process. It returns both output streams.
 func (n notes) try(args ...string) (string, error) {
 	out, err := exec.Command("sheaf", append(args, "--in", n.folder, "--index", n.index)...).CombinedOutput()
 	return string(out), err
 }
 
-// run is try for a command that must succeed.
+// run is like try, but the command must succeed.
 func (n notes) run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := n.try(args...)

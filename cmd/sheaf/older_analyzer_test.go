@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestRebuildOfOlderAnalyzer: a store that an older version of the analyzer filled is rebuilt without a question when
-// the files bring back all of it. A document that no file brings back is named.
+// TestRebuildOfOlderAnalyzer checks that a store from an older analyzer is rebuilt without a
+// question if files can restore all documents. An error names each document without a file.
 func TestRebuildOfOlderAnalyzer(t *testing.T) {
 	server := testServer(t, "postgres")
 	schema := fmt.Sprintf("older_%d_%d", os.Getpid(), time.Now().Unix())

@@ -11,8 +11,8 @@ import (
 	"sheaf/search"
 )
 
-// TestParityCells: a stage that only one way to count meets takes no number from those
-// behind it, and its row has as many cells as the others.
+// TestParityCells checks a stage that only one way of counting runs: later stages keep their
+// numbers, and all rows have the same number of cells.
 func TestParityCells(t *testing.T) {
 	r := sheaf.Ranking{{ID: "t:a", Score: 2}, {ID: "t:b", Score: 1}}
 	fuse, relax, answer := search.Snapshot{Step: "fuse", Ranking: r}, search.Snapshot{Step: "relax", Ranking: r},

@@ -6,8 +6,8 @@ import (
 	"sheaf/collection"
 )
 
-// TestIndexOfAProgram: the index that a Go program makes is the one that the command makes. Each leaves it as the
-// other one made it.
+// TestIndexOfAProgram checks that a Go program and the command make the same index. Each leaves the
+// other's index unchanged.
 func TestIndexOfAProgram(t *testing.T) {
 	n := newNotes(t)
 	search := func() {

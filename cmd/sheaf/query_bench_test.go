@@ -17,11 +17,10 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// BenchmarkServed is one search as sheaf serve answers it, from the
-// request to the bytes of the answer, by words alone, hybrid and fused plainly, and its
-// processor time: what a query costs a machine that has others to answer. The
-// folder is the one that SHEAF_TEST_DIR names, or one of 3,000 written files;
-// SHEAF_TEST_INDEX keeps its index for the next run.
+// BenchmarkServed times one search in sheaf serve, from the request to the bytes of the answer: by
+// words, hybrid, and with plain fusion. It also reports processor time, the cost of a query to
+// other queries on the machine. The folder is SHEAF_TEST_DIR, or 3,000 generated files.
+// SHEAF_TEST_INDEX keeps the index for the next run.
 //
 //	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench Served -cpu 1 -benchtime 2000x
 func BenchmarkServed(b *testing.B) {
@@ -57,7 +56,7 @@ func BenchmarkServed(b *testing.B) {
 	}
 }
 
-// benchFolders are the folder to search and that of its index.
+// benchFolders returns the folder to search and the folder of its index.
 func benchFolders(b *testing.B) (notes, index string) {
 	notes, index = os.Getenv("SHEAF_TEST_DIR"), os.Getenv("SHEAF_TEST_INDEX")
 	if notes == "" {
@@ -70,13 +69,13 @@ func benchFolders(b *testing.B) (notes, index string) {
 	return notes, index
 }
 
-// servedHandler makes the index when there is none, and returns what answers
-// for it with queries of one or two words each from the titles of its documents.
+// servedHandler makes the index if none exists. It returns the HTTP handler, and queries of one or
+// two words from the titles of the documents.
 func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	b.Setenv("SHEAF_CACHE_SIZE", "0") // the benchmark measures searching
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	cmd := a.command()
-	a.in, a.index = notes, index // which making the command sets to their defaults
+	a.in, a.index = notes, index // making the command sets both to their defaults
 	cmd.SetContext(context.Background())
 	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
 	if err != nil {
@@ -109,7 +108,7 @@ func servedHandler(b *testing.B, notes, index string) (http.Handler, []string) {
 	return handler, shuffled(queries)
 }
 
-// shuffled is a list in a fixed order that has nothing to do with its own.
+// shuffled returns list in a fixed, scattered order.
 func shuffled(list []string) []string {
 	out := make([]string, 0, len(list))
 	const step = 7919
@@ -119,9 +118,8 @@ func shuffled(list []string) []string {
 	return out
 }
 
-// BenchmarkSearchCommand is the whole search command in a process that runs
-// already: what a profile can show of it. Nothing has changed since the index was
-// made.
+// BenchmarkSearchCommand times the whole search command inside this process, so that a profile can
+// show it. No file has changed since indexing.
 //
 //	SHEAF_TEST_DIR=FOLDER go test ./cmd/sheaf -run '^$' -bench SearchCommand -cpu 1 -cpuprofile /tmp/profile
 func BenchmarkSearchCommand(b *testing.B) {

@@ -16,11 +16,11 @@ var updateReadme = flag.Bool("update-readme", false, "write the output of this p
 // shownOutput finds a block of a page that shows a command on examples/notes and its output.
 var shownOutput = regexp.MustCompile("(?s)```console\n\\$ (sheaf [^\n]+ --in examples/notes[^\n]*)\n(.*?)```\n")
 
-// shownLines is how many lines of a long output a page shows.
+// shownLines is the number of lines that a page shows of a long output.
 const shownLines = 11
 
-// TestReadmeOutput runs the commands that README.md and the pages of doc show with their output, and
-// compares. A line "..." stands for lines that are left out.
+// TestReadmeOutput runs the commands that README.md and the pages of doc show with output, and
+// compares the output. A line "..." stands for omitted lines.
 func TestReadmeOutput(t *testing.T) {
 	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, t.TempDir())
@@ -36,7 +36,7 @@ func TestReadmeOutput(t *testing.T) {
 	}
 }
 
-// checkShownOutput compares, or with -update-readme writes, the output that one page shows.
+// checkShownOutput compares the output on one page, or writes it with -update-readme.
 func checkShownOutput(t *testing.T, page string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -74,7 +74,7 @@ func checkShownOutput(t *testing.T, page string) {
 	}
 }
 
-// trimmedLines is text without spaces at the ends of lines.
+// trimmedLines removes spaces at the ends of lines.
 func trimmedLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// TestServeReadOnly: a server answers from an index on media that cannot be written, also when
-// documents wait there that were accepted elsewhere.
+// TestServeReadOnly checks that a server answers from an index on read-only media, even if accepted
+// documents wait there for indexing.
 func TestServeReadOnly(t *testing.T) {
 	if !canMount() {
 		t.Skip("nothing can be mounted")
@@ -38,14 +38,14 @@ func TestServeReadOnly(t *testing.T) {
 		if out, err := exec.Command("mount", "-o", "remount,ro,bind", index).CombinedOutput(); err != nil {
 			t.Skipf("mount: %s", out)
 		}
-		t.Run("serve", func(t *testing.T) { // which fails when the server ends by itself
+		t.Run("serve", func(t *testing.T) { // fails if the server ends by itself
 			address := n.serve(t)
 			ready(t, address)
 			found(t, address, "apples", "a.md")
 		})
 	}
 	t.Run("nothing waits", reads)
-	// A crash left a document that the index does not have.
+	// Imitate a crash that left an accepted document out of the index.
 	err := intake.Open(index).Update(func(tx *intake.Tx) error {
 		changed := strings.Replace(string(tx.Document("api:b.md")), "Bananas", "Cherries", 1)
 		return tx.Put("api:b.md", []byte(changed))

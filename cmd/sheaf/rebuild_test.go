@@ -26,15 +26,15 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Times that work waits for another process: see collection.Life.
+// These are the times to wait for another process: see collection.Life.
 const (
 	lockStep      = 50 * time.Millisecond
 	waitForAnswer = 500 * time.Millisecond
 )
 
-// TestStoppedBeforeTheEngineIsEmpty: an index that is made anew by a process that ends after
-// its first step is not written to by a server that has it open: what that wrote would be
-// removed with the rest of the engine, while the catalog took it for indexed.
+// TestStoppedBeforeTheEngineIsEmpty checks that a server does not write to an index whose rebuild
+// stopped after its first step. The rest of the rebuild would remove those writes from the engine,
+// while the catalog lists them as indexed.
 func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
@@ -52,8 +52,8 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestTreeOfThoseWithoutFolder: an index whose folder has the tree of documents without one,
-// as an earlier version called that of a folder api, has another one when it is made anew.
+// TestTreeOfThoseWithoutFolder checks that rebuilding renames the tree of a folder called api. An
+// earlier version gave that folder the tree "api" of documents without a folder.
 func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "b.md", "# B\n\nbears\n")
@@ -92,7 +92,7 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	}
 }
 
-// TestDropWaits: an index that another process writes to is made anew when that is done.
+// TestDropWaits checks that Drop waits until another process has finished writing to the index.
 func TestDropWaits(t *testing.T) {
 	dir := t.TempDir()
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
@@ -117,16 +117,16 @@ func TestDropWaits(t *testing.T) {
 	}
 }
 
-// quiet are streams that show nothing.
+// quiet returns streams that discard all output.
 func quiet() streams { return streams{stderr: io.Discard, err: &terminal.Output{Writer: io.Discard}} }
 
-// quietSession is a session of an index that is not open.
+// quietSession returns a session of an index that is not open.
 func quietSession(where location.Location) *session {
 	a := &app{streams: quiet(), config: &config.Config{}}
 	return a.newSession(where.Root, where)
 }
 
-// opened is a session of an index as commands open it, with the command.
+// opened opens a session of an index as commands do, and returns its command too.
 func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, *session) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -136,7 +136,7 @@ func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, 
 	t.Cleanup(func() { _ = out.Close() })
 	a := newApp(os.Stdin, out, out)
 	cmd := a.command()
-	a.in, a.index = folder, index // which making the command sets to their defaults
+	a.in, a.index = folder, index // making the command sets both to their defaults
 	cmd.SetContext(t.Context())
 	s, err := a.open(cmd, o)
 	if err != nil {
@@ -146,8 +146,7 @@ func opened(t *testing.T, folder, index string, o openOptions) (*cobra.Command, 
 	return cmd, s
 }
 
-// takenFrom is a session that another one takes the index from under: it has emptied it and
-// begun to fill it.
+// takenFrom returns a session, and another session that has emptied the index and begun to fill it.
 func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	t.Helper()
 	n := newNotes(t)
@@ -160,7 +159,7 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	load, err := other.Backend.(store.Bulk).Bulk(t.Context()) // the engine that takes the place of the one before
+	load, err := other.Backend.(store.Bulk).Bulk(t.Context()) // the engine that replaces the old one
 	if err == nil {
 		err = errors.Join(load.Add(t.Context(), storetest.One("t:b", "stone")), load.Commit(t.Context()), load.Close())
 	}
@@ -170,8 +169,8 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	return cmd, s, other
 }
 
-// TestSearchBesideRebuild: a search that another process takes the index from under waits
-// for what is made anew, and does not say that nothing is there.
+// TestSearchBesideRebuild checks that a search waits for a rebuild in another process instead of
+// reporting an empty index.
 func TestSearchBesideRebuild(t *testing.T) {
 	cmd, s, _ := takenFrom(t)
 	search := func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
@@ -183,8 +182,7 @@ func TestSearchBesideRebuild(t *testing.T) {
 	}
 }
 
-// TestRefreshBesideRebuild: so does one that brings the index up to date: of what was indexed
-// last nothing is left.
+// TestRefreshBesideRebuild checks that a refresh waits too: the previous index is gone.
 func TestRefreshBesideRebuild(t *testing.T) {
 	_, s, other := takenFrom(t)
 	release, err := other.Catalog.Hold()
@@ -198,8 +196,8 @@ func TestRefreshBesideRebuild(t *testing.T) {
 	}
 }
 
-// TestRemakeThatAnotherDid: an index that another process made again while this one waited to
-// do so stays as that one made it.
+// TestRemakeThatAnotherDid checks that Remake keeps an index that another process remade while
+// Remake waited.
 func TestRemakeThatAnotherDid(t *testing.T) {
 	n := newNotes(t)
 	_, s := opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
@@ -213,7 +211,7 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := s.View.Settings()
-	settings.Extra = map[string]string{"kept": "yes"} // what is made anew forgets
+	settings.Extra = map[string]string{"kept": "yes"} // remaking removes this setting
 	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +228,8 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 	}
 }
 
-// TestStoppedInTheFirstCommit: an engine that a process filled in another way and ended before
-// that was recorded is made again, also where there are documents without files.
+// TestStoppedInTheFirstCommit checks that an engine is remade if a process filled it with other
+// settings and ended before recording them, even with documents that have no files.
 func TestStoppedInTheFirstCommit(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.IngestOptions()
@@ -268,13 +266,13 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	}
 }
 
-// TestCheckBesideServer: what a server takes while its index is looked at is no damage.
+// TestCheckBesideServer checks that documents added during a check are not reported as faults.
 func TestCheckBesideServer(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
 	_, s := opened(t, n.folder, n.index, openOptions{AsIs: true})
-	for i := range 2 { // of what was opened before the second, files are gone
+	for i := range 2 { // before the second check, files of the opened index are gone
 		change(t, http.MethodPut, fmt.Sprintf("%s/v1/documents/api:%d.md", address, i), `{"text": "pears"}`)
 		if faults, err := s.Faults(t.Context()); err != nil || len(faults) > 0 || s.View.Docs() != 2+i {
 			t.Errorf("%d: %v, %v, %d documents", i, faults, err, s.View.Docs())
@@ -282,12 +280,12 @@ func TestCheckBesideServer(t *testing.T) {
 	}
 }
 
-// TestCheckBesideRemaking: where another process begins to make an index again while it is looked
-// at, and ends, that is what is wrong, though nothing of it is there that could be.
+// TestCheckBesideRemaking checks that a check reports an unfinished rebuild of another process,
+// though the emptied engine shows no other fault.
 func TestCheckBesideRemaking(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	other.Close()
-	whole, err := s.open(cmd, openOptions{Refresh: true, Make: true}) // which goes on with what was begun
+	whole, err := s.open(cmd, openOptions{Refresh: true, Make: true}) // continues the unfinished rebuild
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +295,7 @@ func TestCheckBesideRemaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer looking.Close()
-	// which empties the engine
+	// Drop empties the engine.
 	if err := errors.Join(other.Drop(t.Context(), true), other.OpenStores(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,10 @@ import (
 var updateRecorded = flag.Bool("update-recorded", false, "write the answers of testdata/recorded again")
 
 // TestRecorded asks the real program the questions of testdata/recorded and compares the answers
-// with the recorded ones. The folder is examples/notes with testdata/recorded/extra. Times, ids,
-// versions, ports and names of temporary folders are masked.
+// with the recorded ones. The folder is examples/notes with testdata/recorded/extra. The test masks
+// times, ids, versions, ports and names of temporary folders.
 //
-// A question is a line that begins with "$ ", and lines behind it that begin with "> ". Its answer
+// A question is a line that begins with "$ ", followed by lines that begin with "> ". Its answer
 // follows, indented by two spaces. To record new answers: go test ./cmd/sheaf -run TestRecorded
 // -update-recorded, then read the difference.
 func TestRecorded(t *testing.T) {
@@ -66,8 +66,8 @@ func TestRecorded(t *testing.T) {
 
 // question is one question of a recording, with its answer.
 type question struct {
-	line   string   // behind "$ "
-	more   []string // behind "> "
+	line   string   // after "$ "
+	more   []string // after "> "
 	answer string
 }
 
@@ -80,8 +80,8 @@ type recorder struct {
 	keys    map[string]string
 	saved   map[string]string // parts of earlier HTTP answers, for later questions
 	mcp     *client.Client
-	sent    io.Writer     // standard input of sheaf mcp; nil until the first message
-	came    *bufio.Reader // its standard output
+	sent    io.Writer     // standard input of sheaf mcp; nil before the first message
+	came    *bufio.Reader // standard output of sheaf mcp
 }
 
 func newRecorder(t *testing.T) *recorder {
@@ -175,7 +175,7 @@ func questions(content string) []question {
 	return list
 }
 
-// masks replace what differs between two runs of one program.
+// masks replace text that differs between two runs of one program.
 var masks = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -203,11 +203,11 @@ var masks = []struct {
 	{regexp.MustCompile(`revoked 20\d\d-\d\d-\d\d \d\d:\d\d`), "revoked MOMENT"},
 	{regexp.MustCompile(`(Traceparent: 00-[0-9a-f]{32}-)[0-9a-f]{16}`), "${1}SPAN"},
 	{regexp.MustCompile(`;dur=[\d.]+`), ";dur=TIME"},
-	{regexp.MustCompile(`ETag: W/"[0-9a-f]{16}"`), `ETag: W/"HASH"`}, // of texts for programmers
+	{regexp.MustCompile(`ETag: W/"[0-9a-f]{16}"`), `ETag: W/"HASH"`}, // a hash of text for programmers
 	{regexp.MustCompile(`sheaf_\w+\{operation="ready",status="503"\} VALUE\n`), ""},
 }
 
-// mask also replaces the name of the temporary folder, which is in paths.
+// mask also replaces the name of the temporary folder in paths.
 func mask(answer, work string) string {
 	answer = strings.ReplaceAll(answer, work, "WORK")
 	for _, m := range masks {
@@ -219,7 +219,7 @@ func mask(answer, work string) string {
 	return answer
 }
 
-// command runs a line of a shell in the folder of notes. Lines behind "> " are its input.
+// command runs a shell line in the folder of notes. Lines after "> " are its input.
 func (r *recorder) command(q question) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -228,7 +228,7 @@ func (r *recorder) command(q question) string {
 	cmd.Stdin = strings.NewReader(strings.Join(append(q.more, ""), "\n"))
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
-	_ = cmd.Run() // the exit status says what went wrong
+	_ = cmd.Run() // the output has the exit status
 	text := out.String()
 	if name, key, ok := r.newKey(q.line, text); ok {
 		r.keys[name] = key
@@ -289,17 +289,17 @@ func (r *recorder) serve() {
 	r.t.Fatal("sheaf serve is not ready after a minute")
 }
 
-// shownHeaders are the headers of an answer that are recorded.
+// shownHeaders are the recorded headers of an answer.
 var shownHeaders = []string{
 	"Accept-Encoding", "Access-Control-Allow-Origin", "Allow", "Cache-Control", "Content-Encoding",
 	"Content-Security-Policy", "Content-Type", "ETag", "Location", "Retry-After", "Vary", "WWW-Authenticate",
 	"X-Content-Type-Options", "X-Request-Id",
 }
 
-// request sends "METHOD PATH" to the server. Lines behind "> " are headers ("Name: value"), then
-// the body. "@NAME" before the method sends the key called NAME. Two headers are not sent:
-// "Show: NAME" records one more header of the answer, "Await: TEXT" asks until the answer has
-// TEXT. fill replaces what is in double braces.
+// request sends "METHOD PATH" to the server. Lines after "> " are headers ("Name: value"), then the
+// body. "@NAME" before the method sends the key called NAME. Two headers are not sent: "Show: NAME"
+// records one more header of the answer, and "Await: TEXT" repeats the request until the answer has
+// TEXT. fill replaces text in double braces.
 func (r *recorder) request(q question) string {
 	if r.address == "" {
 		r.serve()
@@ -370,7 +370,7 @@ func (r *recorder) request(q question) string {
 	return b.String()
 }
 
-// exchange sends a request, which must have no body to be sent again, and reads the answer.
+// exchange sends a request and reads the answer. Only a request without a body can be sent again.
 func exchange(ask *http.Request) (*http.Response, []byte, error) {
 	answer, err := http.DefaultTransport.RoundTrip(ask)
 	if err != nil {
@@ -381,7 +381,7 @@ func exchange(ask *http.Request) (*http.Response, []byte, error) {
 	return answer, content, err
 }
 
-// readAnswer reads the body of an answer, which is unzipped when the question asked for gzip.
+// readAnswer reads the body of an answer. It unzips the body if the request asked for gzip.
 func readAnswer(answer *http.Response) ([]byte, error) {
 	if answer.Header.Get("Content-Encoding") != "gzip" || answer.Request.Method == http.MethodHead {
 		return io.ReadAll(answer.Body)
@@ -399,7 +399,7 @@ var sample = regexp.MustCompile(`(?m)^([a-z_]+(?:\{[^}]*\})?) [\d.e+-]+$`)
 // bucket joins a line of a histogram's bucket with the next one of the same labels.
 var bucket = regexp.MustCompile(`(le="[\d.]+")\} VALUE\n\w+_bucket\{[^}]*,`)
 
-// save keeps what later questions may send: the ETag, the next cursor and the last task.
+// save keeps the ETag, the next cursor and the last task for later questions.
 func (r *recorder) save(header http.Header, content []byte) {
 	var answer struct {
 		Next string
@@ -413,11 +413,11 @@ func (r *recorder) save(header http.Header, content []byte) {
 	}
 }
 
-// braces are "{{NAME}}", or "{{TEXT x NUMBER}}".
+// braces matches "{{NAME}}" and "{{TEXT x NUMBER}}".
 var braces = regexp.MustCompile(`\{\{(.+?)(?: x (\d+))?\}\}`)
 
-// fill replaces {{etag}}, {{next}} and {{task}} by what an earlier answer gave, and
-// {{TEXT x NUMBER}} by as many repetitions of TEXT.
+// fill replaces {{etag}}, {{next}} and {{task}} with values of an earlier answer. It replaces
+// {{TEXT x NUMBER}} with NUMBER repetitions of TEXT.
 func (r *recorder) fill(line string) string {
 	return braces.ReplaceAllStringFunc(line, func(found string) string {
 		m := braces.FindStringSubmatch(found)
@@ -431,7 +431,7 @@ func (r *recorder) fill(line string) string {
 	})
 }
 
-// laidOut writes JSON with one value a line; it leaves other text as it is.
+// laidOut writes JSON with one value per line. It returns other text unchanged.
 func laidOut(content []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, content, "", " ") != nil {
@@ -467,7 +467,7 @@ func (r *recorder) tool(q question) string {
 			b.WriteString(text.Text + "\n")
 			continue
 		}
-		other, err := json.Marshal(part) // as a link to a resource
+		other, err := json.Marshal(part) // such as a link to a resource
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -483,7 +483,7 @@ func (r *recorder) tool(q question) string {
 	return b.String()
 }
 
-// message sends a line to sheaf mcp as it is, and reads a line: the answer to a message with an id.
+// message sends a line to sheaf mcp unchanged. If the message has an id, it reads one line as the answer.
 func (r *recorder) message(q question) string {
 	if r.sent == nil {
 		r.converse()
@@ -501,7 +501,7 @@ func (r *recorder) message(q question) string {
 	return laidOut([]byte(line))
 }
 
-// converse starts sheaf mcp, which is ended after a minute.
+// converse starts sheaf mcp and ends it after a minute.
 func (r *recorder) converse() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	cmd := exec.CommandContext(ctx, "sheaf", "mcp")
@@ -539,7 +539,7 @@ func (r *recorder) assistant(ctx context.Context) *client.Client {
 	return c
 }
 
-// interfaceOf is an OpenAPI document without its prose: a line for each operation, parameter,
+// interfaceOf returns an OpenAPI document without prose: one line for each operation, parameter,
 // status and property.
 func interfaceOf(t *testing.T, content []byte) string {
 	type body struct {
@@ -610,7 +610,7 @@ func interfaceOf(t *testing.T, content []byte) string {
 	return b.String()
 }
 
-// writeProperties writes a line for each property of a schema, with a star when it is required.
+// writeProperties writes a line for each property of a schema. A star marks required properties.
 func writeProperties(b *strings.Builder, schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]any)
@@ -626,8 +626,8 @@ func star(required bool) string {
 	return ""
 }
 
-// typeOf is a schema in a line: its type, then all else but prose. Of a pattern only that there
-// is one.
+// typeOf returns a schema as one line: its type, then everything but prose. A pattern is only
+// mentioned.
 func typeOf(schema any) string {
 	s, ok := schema.(map[string]any)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"sheaf/cmd/sheaf/internal/config"
 )
 
-// TestRecordedReference compares doc/commands.md and doc/settings.md with the program. With -update-recorded it
-// writes them.
+// TestRecordedReference compares doc/commands.md and doc/settings.md with the program. With
+// -update-recorded it writes them.
 func TestRecordedReference(t *testing.T) {
 	for name, want := range map[string]string{"commands.md": commandsPage(), "settings.md": settingsPage()} {
 		path := filepath.Join("..", "..", "doc", name)
@@ -46,7 +46,7 @@ func commandsPage() string {
 	return b.String()
 }
 
-// writeCommand writes a row for c, or rows for the commands below it.
+// writeCommand writes a row for c, or a row for each of its subcommands.
 func writeCommand(b *strings.Builder, c *cobra.Command) {
 	if !c.IsAvailableCommand() {
 		return

@@ -21,9 +21,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestServeReopens: a server shows what other processes do to its index: a folder that is
-// added stays when it indexes itself, and an index that is made anew in another way is
-// opened again.
+// TestServeReopens checks that a server shows changes of other processes to its index. An added
+// folder stays when the server indexes. The server reopens an index that is rebuilt with other
+// settings.
 func TestServeReopens(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
@@ -47,8 +47,8 @@ func TestServeReopens(t *testing.T) {
 	}
 }
 
-// TestMCPReopens is the same with an assistant on standard input and output, whose
-// connection stays.
+// TestMCPReopens checks the same for an assistant on standard input and output. Its connection
+// stays open.
 func TestMCPReopens(t *testing.T) {
 	n := newNotes(t)
 	binary, err := exec.LookPath("sheaf")
@@ -84,8 +84,8 @@ func TestMCPReopens(t *testing.T) {
 	}
 }
 
-// TestServeWhileMadeAnew: a server whose index another process makes anew in another way says
-// so until that is done, however long it takes.
+// TestServeWhileMadeAnew checks that a server answers 503 while another process rebuilds its index
+// with other settings, and recovers afterwards.
 func TestServeWhileMadeAnew(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
@@ -117,8 +117,8 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	found(t, address, "apples", "a.md")
 }
 
-// TestReopeningWaits: what is open already is opened again also when another process holds the
-// index for longer than a command waits; at first that is an error.
+// TestReopeningWaits checks that reopening retries while another process locks the index. The first
+// opening returns that error at once.
 func TestReopeningWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
@@ -141,8 +141,8 @@ func TestReopeningWaits(t *testing.T) {
 	})
 }
 
-// TestReopeningEnds: a command that works until it is told to end ends well when it is told
-// so while it opens its index, and only then.
+// TestReopeningEnds checks that canceling a long-running command while it opens its index is no
+// error. Other errors, and canceling without a request to stop, are errors.
 func TestReopeningEnds(t *testing.T) {
 	a := &app{streams: quiet()}
 	ctx, stop := context.WithCancel(t.Context())

@@ -17,8 +17,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestServeMends: a server that meets damage where it is not seen when an index is opened makes
-// the index again, with what was given, and goes on.
+// TestServeMends checks that a server remakes its index when it finds damage that opening does not
+// find. The server keeps given documents and goes on.
 func TestServeMends(t *testing.T) {
 	for _, part := range []string{filepath.Join(location.EngineDir(""), "*.seg"),
 		filepath.Join(location.CatalogDir(""), "catalog-0*")} {
@@ -30,16 +30,16 @@ func TestServeMends(t *testing.T) {
 	}
 }
 
-// TestReopeningMends: damage that is met is to be looked for when the index is opened again, until
-// it could be; where it is met again at once that is an error.
+// TestReopeningMends checks that reopening looks for damage until it opens. Damage that returns at
+// once is an error.
 func TestReopeningMends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
 		for i, steps := range [][]struct {
-			after   time.Duration // that it works
+			after   time.Duration // how long the index works
 			ends    error
-			damaged bool // what it is opened with
+			damaged bool // whether opening looks for damage
 		}{
 			{{0, damage, false}, {0, vfs.ErrLocked, true}, {0, ingest.ErrRebuilt, true}, {damagedRest, damage, false},
 				{0, nil, true}},
@@ -61,17 +61,17 @@ func TestReopeningMends(t *testing.T) {
 	})
 }
 
-// TestUntilAnew: an index that is damaged is opened again when the last mending was a while ago,
-// and at once when another process makes it anew meanwhile, also where this one cannot; one that
-// comes to be writable later is opened again then.
+// TestUntilAnew checks when a damaged index is opened again: some time after the last repair, or at
+// once when another process remakes the index. That also holds where this process cannot write, and
+// once the folder becomes writable.
 func TestUntilAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
 		here := t.TempDir()
 		for i, c := range []struct {
 			dir  string
-			made time.Duration // after which there is a folder
-			anew time.Duration // after which another process makes it anew
+			made time.Duration // when the folder appears
+			anew time.Duration // when another process remakes the index
 			ends error
 			wait time.Duration
 		}{
@@ -104,8 +104,8 @@ func (b *broken) Replaced() <-chan struct{} { return b.anew }
 func (b *broken) Damaged() <-chan struct{}  { return b.damaged }
 func (b *broken) Damage() error             { return b.damage }
 
-// TestServesWhatIsNotDamaged: where a damaged index cannot be made again, since a folder is away,
-// the server goes on, also when it is what was given that it does not find.
+// TestServesWhatIsNotDamaged checks that a server goes on if it cannot remake a damaged index,
+// because a folder is unmounted, even if given documents cannot be found.
 func TestServesWhatIsNotDamaged(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
@@ -131,8 +131,8 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 }
 
-// TestRemadeWithWhatWasGiven: whichever command makes a damaged index again, what came over HTTP is
-// found in it, though no server runs.
+// TestRemadeWithWhatWasGiven checks that each command that remakes a damaged index keeps given
+// documents without a running server.
 func TestRemadeWithWhatWasGiven(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
@@ -146,15 +146,15 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestDeletedStaysDeleted: what was deleted over HTTP does not come back when the part of the catalog
-// that says so is damaged.
+// TestDeletedStaysDeleted checks that documents deleted over HTTP stay deleted if the part of the
+// catalog that records the deletion is damaged.
 func TestDeletedStaysDeleted(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
 	t.Run("before", func(t *testing.T) {
 		address := n.serve(t)
 		putGrapes(t, address)
-		for i := range 30 { // that the part that says so is not joined with the others
+		for i := range 30 { // keeps the part with the deletions from being merged
 			put(t, address, fmt.Sprintf("api:more%d.md", i))
 		}
 	})
@@ -218,7 +218,7 @@ func servesDamaged(t *testing.T, part string, watch bool) {
 	n.run(t, "check")
 }
 
-// fill makes as many notes as leave a damaged catalog one that opens.
+// fill makes enough notes that a damaged catalog still opens.
 func fill(t *testing.T, n notes) {
 	t.Helper()
 	for i := range 40 {
@@ -237,7 +237,7 @@ func put(t *testing.T, address, id string) {
 	}
 }
 
-// damageFiles spoils the middle of files.
+// damageFiles damages the middle of each file.
 func damageFiles(t *testing.T, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -26,13 +26,13 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// misread runs "misread INDEX VERSION": it makes an index, which a pattern names, look as though
-// a program had made it that reads documents in the way VERSION, 0 for one that did not say.
+// misread runs "misread INDEX VERSION": it makes the index that a pattern names look as though a
+// program with the parser version VERSION had made it. 0 stands for no recorded version.
 func misread(ts *testscript.TestScript, args []string) {
 	ts.Check(readAsBy(folder(ts, args[0]), args[1]))
 }
 
-// readAsBy does so: all titles are others, and the documents are filed under other names.
+// readAsBy changes all titles and files the documents under other names.
 func readAsBy(index, version string) error {
 	dir := location.CatalogDir(index)
 	c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
@@ -87,7 +87,7 @@ func readAsBy(index, version string) error {
 			return err
 		}
 		if b = append([]byte{}, b...); name == "names" {
-			b[8]++ // the lowest hash of a name: still in order
+			b[8]++ // the lowest hash of a name; the order stays valid
 		}
 		w.Section(name, b)
 	}
@@ -95,8 +95,8 @@ func readAsBy(index, version string) error {
 	return errors.Join(err, r.Close(), os.Rename(segment+".new", segment))
 }
 
-// TestReadAgainEmbedsNothing: documents that an older version read are read again by a server,
-// nothing is embedded again, and what was given is as it was given.
+// TestReadAgainEmbedsNothing checks that a server rereads the documents of an older version without
+// embedding them again. Given documents stay unchanged.
 func TestReadAgainEmbedsNothing(t *testing.T) {
 	var texts atomic.Int64
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -166,7 +166,7 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 		strings.Count(got, "\n") < 21 {
 		t.Errorf("there are %s", got)
 	}
-	// A search that makes a damaged index anew knows how it was given, too.
+	// A search that remakes a damaged index also keeps the settings of given documents.
 	if err := os.Remove(filepath.Join(location.EngineDir(n.index), manifest.Name)); err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	}
 }
 
-// TestReadingKilled: whenever a program is killed that reads documents again, nothing is damaged or
-// lost, and the next one goes on.
+// TestReadingKilled checks that killing a program that rereads documents damages and loses nothing.
+// The next program goes on.
 func TestReadingKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -224,8 +224,8 @@ func TestReadingKilled(t *testing.T) {
 	t.Logf("%d of 12 were stopped before their end", stopped)
 }
 
-// TestOtherAnalyzer: of an index that was made with an analyzer of another version, what only
-// looks says what to do, and a search makes it again.
+// TestOtherAnalyzer checks an index that another analyzer version made: check gives a hint, and
+// search remakes the index.
 func TestOtherAnalyzer(t *testing.T) {
 	n := newNotes(t)
 	n.run(t, "index")

@@ -25,10 +25,10 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// right is a right of a server, and a request that needs it. The path is a regular expression.
+// right is a right on a server and a request that needs it. path is a regular expression.
 type right struct{ name, method, path string }
 
-// The rights that doc/stores.md names. Each request of the program needs one of them.
+// doc/stores.md names these rights. Each request of the program needs one of them.
 var (
 	elasticRights = []right{
 		{"read", "POST", `/[^/]+/_(search|msearch|count)`},
@@ -50,17 +50,17 @@ var (
 	}
 )
 
-// gate stands before a server and refuses each request whose right is not granted.
+// gate is a proxy that refuses each request whose right is not granted.
 type gate struct {
 	t      *testing.T
 	rights []right
 
 	mu      sync.Mutex
 	granted []string
-	used    map[string]bool // the rights that were needed
+	used    map[string]bool // rights that requests needed
 }
 
-// newGate returns a gate before the server at an address, and its own host and port.
+// newGate returns a gate for the server at an address, and the host and port of the gate.
 func newGate(t *testing.T, server string, rights []right) (g *gate, host string) {
 	t.Helper()
 	to, err := url.Parse(server)
@@ -69,7 +69,7 @@ func newGate(t *testing.T, server string, rights []right) (g *gate, host string)
 	}
 	g = &gate{t: t, rights: rights}
 	pass := httputil.NewSingleHostReverseProxy(to)
-	pass.ErrorLog = log.New(io.Discard, "", 0) // a search that is enough ends the others
+	pass.ErrorLog = log.New(io.Discard, "", 0) // a search with enough answers cancels its other requests
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := g.lets(r.Method, r.URL.Path); !ok {
 			w.Header().Set("Content-Type", "application/json")
@@ -87,7 +87,7 @@ func newGate(t *testing.T, server string, rights []right) (g *gate, host string)
 	return g, strings.TrimPrefix(s.URL, "http://")
 }
 
-// lets reports whether a request may pass, and the right that it needs.
+// lets reports whether a request may pass, and which right it needs.
 func (g *gate) lets(method, path string) (name string, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,7 +101,7 @@ func (g *gate) lets(method, path string) (name string, ok bool) {
 	return "", false
 }
 
-// grant replaces the rights that are granted, and forgets which were needed.
+// grant replaces the granted rights, and clears the needed ones.
 func (g *gate) grant(names ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,8 +119,8 @@ func (g *gate) needed() (names []string) {
 	return names
 }
 
-// TestRights: a program searches and serves with the rights to read that doc/stores.md names, and indexes with those
-// to index. With one right less it fails and names the right. A server that only reads sends no request that writes.
+// TestRights checks that the rights in doc/stores.md are enough to search, serve and index. With one right less, the
+// program fails and names the right. A read-only server sends no request that writes.
 func TestRights(t *testing.T) {
 	place := fmt.Sprintf("rights-%d-%d", os.Getpid(), time.Now().Unix())
 	for _, kind := range []string{"opensearch", "elasticsearch"} {
@@ -187,7 +187,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	g.grant(indexing...)
 	fails(create[0], "index")
 	g.grant(slices.Concat(indexing, create)...)
-	for _, reads := range [][]string{{"check"}, {"serve", "--read-only", "--addr", "127.0.0.1:0"}} { // which make nothing
+	for _, reads := range [][]string{{"check"}, {"serve", "--read-only", "--addr", "127.0.0.1:0"}} { // no index is made
 		if out, err := n.try(reads...); err == nil || !strings.Contains(out, "hint: fill it: sheaf index") {
 			t.Errorf("%v of a place that was never filled: %v\n%s", reads, err, out)
 		}
@@ -213,12 +213,12 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 		must("2 documents", "index")
 	}
 
-	must("2 documents", "index", "--rebuild") // in place, where the server does not let the user empty the index
+	must("2 documents", "index", "--rebuild") // in place, because the user may not empty the index
 	must("a.md", "search", "apples")
 
 	g.grant(read...)
 	must("a.md", "search", "apples")
-	if kind != "weaviate" { // which has no prefixes
+	if kind != "weaviate" { // Weaviate has no prefixes
 		must("a.md", "search", "appl*")
 	}
 	must("2 documents", "check")
@@ -247,7 +247,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 }
 
-// testRoles makes one user who may index and one who may only search, with the statements of doc/stores.md.
+// testRoles makes one user who may index and one who may only search, with the SQL of doc/stores.md.
 func testRoles(t *testing.T) {
 	server := testServer(t, "postgres")
 	admin, err := pgx.Connect(t.Context(), server)

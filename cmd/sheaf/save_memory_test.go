@@ -7,8 +7,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestSaveMemory: while files are indexed the collector's limit is what is left of the
-// memory that they may take, and afterwards it is what it was.
+// TestSaveMemory checks that indexing lowers the collector's limit to the rest of the allowed
+// memory, and restores the limit afterwards.
 func TestSaveMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }

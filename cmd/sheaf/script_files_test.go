@@ -35,8 +35,8 @@ func lookPath(ts *testscript.TestScript, name string) (string, error) {
 	return "", fmt.Errorf("no program %s", name)
 }
 
-// words runs "words FILE BYTES": it makes a text of words without sense, an hour
-// old, always the same.
+// words runs "words FILE BYTES": it writes random words to a file that is one hour old. The text is
+// always the same.
 func words(ts *testscript.TestScript, args []string) {
 	size, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -48,15 +48,14 @@ func words(ts *testscript.TestScript, args []string) {
 	writeOld(ts, args[0], []byte(b.String()))
 }
 
-// copies runs "copies FROM N TO": it makes a file of N times another.
+// copies runs "copies FROM N TO": it writes N copies of a file into one file.
 func copies(ts *testscript.TestScript, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Repeat(ts.ReadFile(args[0]), n)), 0o644))
 }
 
-// give runs "give INDEX TREE PATH TEXT": it puts a document that has no file into
-// an index.
+// give runs "give INDEX TREE PATH TEXT": it puts a document without a file into an index.
 func give(ts *testscript.TestScript, args []string) {
 	index := folder(ts, args[0])
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(index), catalog.Options{})
@@ -69,13 +68,13 @@ func give(ts *testscript.TestScript, args []string) {
 	b, err := embedded.Open(embedded.Options{Dir: location.EngineDir(index), Analyzer: a})
 	ts.Check(err)
 	defer b.Close()
-	o := ingest.Options{Catalog: c, Backend: b, Settings: func(*catalog.Settings) {}} // however it was made
+	o := ingest.Options{Catalog: c, Backend: b, Settings: func(*catalog.Settings) {}} // works with any settings
 	_, err = ingest.Put(context.Background(), o, []ingest.Given{{Tree: args[1], Path: args[2], Text: []byte(args[3])}})
 	ts.Check(err)
 }
 
-// scratch runs "scratch OFFSET PATTERN": it flips one byte of each file that
-// matches. At least one must.
+// scratch runs "scratch OFFSET PATTERN": it flips one byte of each matching file. At least one file
+// must match.
 func scratch(ts *testscript.TestScript, args []string) {
 	at, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -89,9 +88,9 @@ func scratch(ts *testscript.TestScript, args []string) {
 
 var formatMember = regexp.MustCompile(`"format":\d+`)
 
-// reformat runs "reformat container|content PATTERN...": it makes the files that
-// match look as though another version had written them: in another container,
-// or with other content. At least one file must match.
+// reformat runs "reformat container|content PATTERN...": it makes the matching files look as though
+// another version wrote them, with another container or other content. At least one file must
+// match.
 func reformat(ts *testscript.TestScript, args []string) {
 	content := args[0] == "content"
 	castagnoli, le := crc32.MakeTable(crc32.Castagnoli), endian.LittleEndian
@@ -126,8 +125,8 @@ func reformat(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// writeUTF16 runs "utf16 FILE SOURCE": it writes a text in UTF-16 with a byte
-// order mark, an hour old.
+// writeUTF16 runs "utf16 FILE SOURCE": it writes a text in UTF-16 with a byte order mark. The file
+// is one hour old.
 func writeUTF16(ts *testscript.TestScript, args []string) {
 	content := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(ts.ReadFile(args[1]))) {

@@ -20,7 +20,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// scriptCommands are the commands that scripts have beyond the usual ones.
+// scriptCommands are the additional commands of scripts.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"exit":         scriptCommand("exit STATUS PROGRAM ARGUMENTS...", 2, 99, expectExit),
 	"binary":       scriptCommand("binary FILE", 1, 1, writeBinary),
@@ -45,7 +45,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"vanish":       vanish,
 }
 
-// scriptCommand makes a command of scripts, with the least and the most arguments that it takes.
+// scriptCommand makes a script command that accepts least to most arguments.
 func scriptCommand(usage string, least, most int,
 	run func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
@@ -56,7 +56,7 @@ func scriptCommand(usage string, least, most int,
 	}
 }
 
-// matching are the files that match a pattern, at least one.
+// matching returns the files that match a pattern, at least one.
 func matching(ts *testscript.TestScript, pattern string) []string {
 	files, err := filepath.Glob(ts.MkAbs(pattern))
 	ts.Check(err)
@@ -66,7 +66,7 @@ func matching(ts *testscript.TestScript, pattern string) []string {
 	return files
 }
 
-// folder is the one folder that matches a pattern.
+// folder returns the one folder that matches a pattern.
 func folder(ts *testscript.TestScript, pattern string) string {
 	dirs := matching(ts, pattern)
 	if len(dirs) != 1 {
@@ -75,7 +75,7 @@ func folder(ts *testscript.TestScript, pattern string) string {
 	return dirs[0]
 }
 
-// writeOld writes a file that is an hour old. The next run looks again at files of this moment.
+// writeOld writes a file that is one hour old. The next run reads files with a fresh time again.
 func writeOld(ts *testscript.TestScript, name string, content []byte) {
 	path, past := ts.MkAbs(name), time.Now().Add(-time.Hour)
 	ts.Check(os.WriteFile(path, content, 0o644))
@@ -94,8 +94,8 @@ func spoil(file string) error {
 	return os.WriteFile(file, content, 0o600)
 }
 
-// vanish runs "vanish URL": it removes what a server has there; with "!" there must be nothing.
-// With "vanish URL TABLE" PostgreSQL is the server.
+// vanish runs "vanish URL": it removes the data at a server URL. With "!", no data may exist there.
+// "vanish URL TABLE" removes a PostgreSQL table.
 func vanish(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 2 && !neg {
 		ctx := context.Background()
@@ -122,10 +122,9 @@ func vanish(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one
-// file below the folder and runs the program, which must end with status 0 and
-// the output it has with the folder as it is; and so on for bytes spread over
-// every file.
+// flips runs "flips FOLDER PROGRAM ARGUMENTS...": it changes one byte of one file below the folder
+// and runs the program. The program must end with status 0 and the same output as before. flips
+// repeats this for bytes spread over every file.
 func flips(ts *testscript.TestScript, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(ts.Exec(args[1], args[2:]...))
@@ -171,8 +170,7 @@ func damage(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// remodel runs "remodel PATTERN NAME": the catalog that matches says that its index was
-// made with a model of that name.
+// remodel runs "remodel PATTERN NAME": it sets the model name in the matching catalog.
 func remodel(ts *testscript.TestScript, args []string) {
 	c, err := catalog.Open(vfs.Disk{}, folder(ts, args[0]), catalog.Options{})
 	ts.Check(err)
@@ -184,15 +182,15 @@ func remodel(ts *testscript.TestScript, args []string) {
 	ts.Check(c.Close())
 }
 
-// gone runs "gone PATTERN": it removes the files and folders that match.
+// gone runs "gone PATTERN": it removes the matching files and folders.
 func gone(ts *testscript.TestScript, args []string) {
 	for _, file := range matching(ts, args[0]) {
 		ts.Check(os.RemoveAll(file))
 	}
 }
 
-// until runs "until PROGRAM ARGUMENTS...": it repeats the program until it ends
-// with status 0, for at most 20 seconds.
+// until runs "until PROGRAM ARGUMENTS...": it repeats the program until the exit status is 0, for
+// at most 20 seconds.
 func until(ts *testscript.TestScript, args []string) {
 	var err error
 	for range 200 {
@@ -204,13 +202,12 @@ func until(ts *testscript.TestScript, args []string) {
 	ts.Fatalf("still fails: %v", err)
 }
 
-// writeBinary runs "binary FILE": it makes a file that is no text.
+// writeBinary runs "binary FILE": it writes a file that is not text.
 func writeBinary(ts *testscript.TestScript, args []string) {
 	writeOld(ts, args[0], []byte("\x7fELF\x00\x01\x02\x00"))
 }
 
-// expectExit runs "exit STATUS PROGRAM ARGUMENTS...": the program must end
-// with exactly this status.
+// expectExit runs "exit STATUS PROGRAM ARGUMENTS...": the program must end with exactly STATUS.
 func expectExit(ts *testscript.TestScript, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -226,8 +223,8 @@ func expectExit(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// rawName runs "rawname FILE NAME": it copies a file beside itself under a name
-// that is a quoted Go string, such as "b\xff.md".
+// rawName runs "rawname FILE NAME": it copies a file in its folder. The new name is a quoted Go
+// string, for example "b\xff.md".
 func rawName(ts *testscript.TestScript, args []string) {
 	name, err := strconv.Unquote(args[1])
 	ts.Check(err)
@@ -237,9 +234,8 @@ func rawName(ts *testscript.TestScript, args []string) {
 	ts.Check(os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o600))
 }
 
-// killed runs "killed TIMES PROGRAM ARGUMENTS...": it starts the program that
-// often and kills it, each time a little later; a thousand times when
-// SHEAF_TEST_LONG is set.
+// killed runs "killed TIMES PROGRAM ARGUMENTS...": it starts the program TIMES times and kills it a
+// little later each time. With SHEAF_TEST_LONG it repeats this a thousand times.
 func killed(ts *testscript.TestScript, args []string) {
 	times, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -254,12 +250,12 @@ func killed(ts *testscript.TestScript, args []string) {
 		cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 		ts.Check(cmd.Start())
 		time.Sleep(time.Duration(i%spread) * 2 * time.Millisecond)
-		_ = cmd.Process.Kill() // it may be over
+		_ = cmd.Process.Kill() // the program may have ended
 		_ = cmd.Wait()
 	}
 }
 
-// environment is what programs of a script see.
+// environment returns the environment of programs in a script.
 func environment(ts *testscript.TestScript) (env []string) {
 	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 		"SHEAF_DATA_DIR", "NO_COLOR", "PATH", "WORK", "TMPDIR", "GORACE", "SystemRoot"} {

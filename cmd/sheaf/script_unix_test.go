@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// nobody is the user that a script's programs run as when they must not be root.
+// nobody is the user for programs of a script that must not run as root.
 const nobody = 65534
 
 func asNobody(cmd *exec.Cmd) *exec.Cmd {
@@ -41,12 +41,11 @@ func letIn(dirs ...string) error {
 	return nil
 }
 
-// canBeNobody reports whether a program can be run without the powers of root.
+// canBeNobody reports whether this process can run a program without root rights.
 var canBeNobody = sync.OnceValue(func() bool { return asNobody(exec.Command("true")).Run() == nil })
 
-// unprivileged runs "unprivileged STATUS PROGRAM ARGUMENTS...": the program,
-// without the powers of root, must end with this status. What it writes is shown
-// in $WORK/out and $WORK/err.
+// unprivileged runs "unprivileged STATUS PROGRAM ARGUMENTS...": the program runs without root
+// rights and must end with STATUS. Its output is in $WORK/out and $WORK/err.
 func unprivileged(ts *testscript.TestScript, args []string) {
 	path, err := lookPath(ts, args[1])
 	ts.Check(err)
@@ -55,7 +54,7 @@ func unprivileged(ts *testscript.TestScript, args []string) {
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environment(ts)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // its status is compared
+	_ = cmd.Run() // the exit status is checked below
 	ts.Check(os.WriteFile(ts.MkAbs("out"), stdout.Bytes(), 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("err"), stderr.Bytes(), 0o600))
 	ts.Logf("%s%s", stdout.String(), stderr.String())
@@ -75,8 +74,8 @@ var canMount = sync.OnceValue(func() bool {
 		exec.Command("umount", dir).Run() == nil
 })
 
-// tmpfs runs "tmpfs FOLDER SIZE": it mounts a file system of that size on the
-// folder, for the rest of the script.
+// tmpfs runs "tmpfs FOLDER SIZE": it mounts a file system of that size on the folder until the
+// script ends.
 func tmpfs(ts *testscript.TestScript, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o755))

@@ -23,15 +23,14 @@ import (
 	"sheaf/collection/intake"
 )
 
-// serving runs sheaf serve on a free port until the test ends, and returns its
-// address.
+// serving runs sheaf serve on a free port until the test ends, and returns the address.
 func serving(t *testing.T, folder, index string, args ...string) string {
 	t.Helper()
 	address, _ := servingAloud(t, folder, index, args...)
 	return address
 }
 
-// servingAloud is serving, with the file that holds what it says on standard error.
+// servingAloud is like serving, and also returns the file with the standard error of the server.
 func servingAloud(t *testing.T, folder, index string, args ...string) (address, aloud string) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -67,8 +66,8 @@ func servingAloud(t *testing.T, folder, index string, args ...string) (address, 
 	return strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), messages.Name()
 }
 
-// TestServeSaysThatNothingIsIndexed: a server that looks for no files, of a folder that nobody
-// indexed, says why it finds nothing.
+// TestServeSaysThatNothingIsIndexed checks that a server with --no-watch on an unindexed folder
+// says that no file is indexed.
 func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 	n := newNotes(t)
 	told := func(aloud string) bool {
@@ -89,8 +88,8 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 	}
 }
 
-// TestServeSaysWhatItServes: a server that is started in a folder that the index of one above
-// serves says that it shows all of that.
+// TestServeSaysWhatItServes checks that a server started in a subfolder says that its index covers
+// the folder above.
 func TestServeSaysWhatItServes(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()
 	part := filepath.Join(folder, "part")
@@ -109,8 +108,8 @@ func TestServeSaysWhatItServes(t *testing.T) {
 	}
 }
 
-// waitFor asks until check is content, at most a minute. A server that opens its index
-// again is not there for a moment.
+// waitFor requests address until check succeeds, for at most a minute. A server that reopens its
+// index is briefly unreachable.
 func waitFor(t *testing.T, address string, check func(status int, body string) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -138,12 +137,12 @@ func TestServeKeepsTheIndexFresh(t *testing.T) {
 	n.write(t, "b.md", "# B\n\nzebras\n")
 	saved := time.Now()
 	found(t, address, "zebras", "b.md")
-	// when it is looked for is held by TestWatchTimes of package ingest
+	// TestWatchTimes of package ingest checks how soon changes are found.
 	t.Logf("a saved note was found after %v", time.Since(saved))
 }
 
-// TestServeAFolderCalledAPI: a server of a folder called api takes documents that come from no
-// folder, whose tree is api, as any other.
+// TestServeAFolderCalledAPI checks that a server of a folder called api accepts documents without a
+// folder, which use the tree api.
 func TestServeAFolderCalledAPI(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "api")
 	writeNote(t, folder, "a.md", "# A\n\napples\n")
@@ -160,7 +159,7 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 	})
 }
 
-// TestServeSweeps: what a process that was killed left beside the index is removed.
+// TestServeSweeps checks that serve removes old leftovers of killed processes beside the index.
 func TestServeSweeps(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()
 	old, young := filepath.Join(index, ".new-old"), filepath.Join(index, ".new-young")
@@ -181,7 +180,7 @@ func TestServeSweeps(t *testing.T) {
 	}
 }
 
-// Who cannot have a port is told why, and what to do.
+// TestNoPort checks that the error for a port in use gives the reason and advice.
 func TestNoPort(t *testing.T) {
 	n := newNotes(t)
 	taken := strings.TrimPrefix(n.serve(t), "http://")
@@ -210,11 +209,11 @@ func TestNoPort(t *testing.T) {
 	}
 }
 
-// What is wrong with a flag is told before an index is made of a folder.
+// TestServersLookAtFlagsFirst checks that an invalid flag is reported before an index is made.
 func TestServersLookAtFlagsFirst(t *testing.T) {
 	n := newNotes(t)
 	over, end := context.WithCancel(t.Context())
-	end() // what is not told at once never is
+	end() // a check that comes later never runs
 	for _, c := range []struct{ args, want string }{
 		{"serve --concurrency=-1", "--concurrency is -1: must be 1 or more, or 0 for the default"},
 		{"serve --addr nowhere", `--addr is "nowhere": must be HOST:PORT`},
@@ -313,7 +312,7 @@ func TestServeElsewhereNeedsKeys(t *testing.T) {
 
 var curlLine = regexp.MustCompile(`(?m)^\$ (curl .*)$`)
 
-// The session in README.md runs as it stands there.
+// TestReadmeSession checks that the session in README.md runs as written.
 func TestReadmeSession(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skipf("no curl: %v", err)
@@ -345,7 +344,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// Connections that send their head slowly, or nothing, hold up nobody and end.
+// TestSlowConnections checks that slow or silent connections delay no request, and end.
 func TestSlowConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a timeout")
@@ -380,7 +379,7 @@ func TestSlowConnections(t *testing.T) {
 	}
 }
 
-// change asks a server to change a document, which it does, and returns the status.
+// change sends a request that changes a document. The request must succeed. change returns the status.
 func change(t *testing.T, method, address, body string) (status int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
@@ -398,8 +397,8 @@ func change(t *testing.T, method, address, body string) (status int) {
 	return res.StatusCode
 }
 
-// TestGivenBesideAFile: a document that was given is not shown by the path of a file, nor with a
-// date that no file has.
+// TestGivenBesideAFile checks that commands show a given document by its ID, not by the path of a
+// file, and without a date.
 func TestGivenBesideAFile(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "a.md", "# A\n\ngiraffes of a file\n")
@@ -418,8 +417,8 @@ func TestGivenBesideAFile(t *testing.T) {
 	}
 }
 
-// TestIndexMendsGiven: a document that a server was given and killed before it was indexed is
-// indexed by sheaf index as by the next server, but not while another one has it.
+// TestIndexMendsGiven checks that sheaf index, as the next server does, indexes a given document
+// that a killed server left unindexed, but not while another server runs.
 func TestIndexMendsGiven(t *testing.T) {
 	n := newNotes(t)
 	file := filepath.Join(n.index, intake.FileName)
@@ -445,8 +444,8 @@ func TestIndexMendsGiven(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestServeWritesNothing: a server that only reads answers, takes no documents, and leaves every file of the
-// index as it is, also when a file of the folder changes.
+// TestServeWritesNothing checks that a read-only server answers, refuses documents and leaves every
+// file of the index unchanged, even if a file of the folder changes.
 func TestServeWritesNothing(t *testing.T) {
 	n := newNotes(t)
 	n.run(t, "index")

@@ -16,8 +16,8 @@ import (
 	"sheaf"
 )
 
-// withSystemd lets the commands of the test use systemd. Its systemctl writes its arguments to the file log and does
-// nothing else. The home folder is empty.
+// withSystemd replaces systemctl with a script that writes its arguments to the file log. It
+// returns an empty home folder.
 func withSystemd(t *testing.T, systemctl string) (home, log string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -86,17 +86,17 @@ func TestServiceLife(t *testing.T) {
 	}
 }
 
-// TestServiceFaults: an error of the service manager says what to do.
+// TestServiceFaults checks that an error of the service manager gives advice.
 func TestServiceFaults(t *testing.T) {
 	home, _ := withSystemd(t, "case $1 in is-active) echo inactive; exit 3;; enable) echo 'Permission denied' >&2; "+
 		"exit 1;; esac\n")
 	refused(t, 4, "needs a session", "service", "install", home)
-	refused(t, 4, "needs a session", "service", "install", home) // nothing is left of the first try
+	refused(t, 4, "needs a session", "service", "install", home) // the failed first try leaves no file
 	hasManager = func(service.System) bool { return false }
 	refused(t, 2, "neither systemd nor launchd", "service", "install", home)
 }
 
-// TestSystemdUnit: systemd itself finds nothing wrong with the unit.
+// TestSystemdUnit checks that systemd accepts the unit.
 func TestSystemdUnit(t *testing.T) {
 	verify, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Documents that came without files are in no folder, and status says where they are.
+// TestStatusOfGivenDocuments checks that status shows where given documents are, as they have no folder.
 func TestStatusOfGivenDocuments(t *testing.T) {
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestAwaitedInput: what waits for standard input is ended by the first Ctrl-C.
+// TestAwaitedInput checks that the first Ctrl-C ends a command that waits for standard input.
 func TestAwaitedInput(t *testing.T) {
 	for _, args := range [][]string{{"chunks", "-"}, {"context", "-"}} {
 		cmd := exec.Command("sheaf", args...)
@@ -23,7 +23,7 @@ func TestAwaitedInput(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// More than a pipe holds: after this it reads, and nothing more comes.
+		// Write more than a pipe holds, so the command must be reading. Then send nothing.
 		if _, err := in.Write([]byte(strings.Repeat("words\n", 50_000))); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// pipes is a listener in memory, whose connections a fake clock waits for.
+// pipes is a listener in memory. A fake clock waits for its connections.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -48,7 +48,7 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// slowStore answers after a time, or earlier if it heeds that its caller is gone.
+// slowStore answers after a delay. If heeds is set, cancellation ends the delay early.
 type slowStore struct {
 	store.Backend
 	takes time.Duration
@@ -73,9 +73,9 @@ func (b *slowStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	}
 }
 
-// TestStoppedInTheMiddleOfACall: a server of tools over HTTP that is stopped answers the
-// call under way in its time, or says that its time is over; one that heeds nothing loses its
-// connection when the time to end is over. Nobody is let in meanwhile.
+// TestStoppedInTheMiddleOfACall checks that a stopped MCP server over HTTP answers the running call
+// or reports its timeout. A store that ignores cancellation loses its connection after the grace
+// period. The server refuses new connections meanwhile.
 func TestStoppedInTheMiddleOfACall(t *testing.T) {
 	const stopped = 3 * time.Second // after the call began
 	for name, c := range map[string]struct {
@@ -148,7 +148,7 @@ func TestStoppedInTheMiddleOfACall(t *testing.T) {
 					t.Errorf("the server: %v", err)
 				}
 				client.CloseIdleConnections()
-				time.Sleep(2 * time.Hour) // what heeds nothing ends, too
+				time.Sleep(2 * time.Hour) // lets the store that ignores cancellation end
 			})
 		})
 	}

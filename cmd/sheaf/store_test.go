@@ -22,7 +22,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestHintsCanBeCopied: the folder in an advised command is one word.
+// TestHintsCanBeCopied checks that the folder in a suggested command is one word.
 func TestHintsCanBeCopied(t *testing.T) {
 	s := quietSession(location.Location{Root: "/my notes"})
 	var advised *collection.HintError
@@ -47,7 +47,7 @@ func TestCopySaysHowMuchIsThere(t *testing.T) {
 	}
 }
 
-// streaming is a store that gives back what it was given, a chunk at a time.
+// streaming is a store that returns its chunks one at a time.
 type streaming struct {
 	store.Backend
 	chunks []store.Chunk
@@ -66,21 +66,21 @@ func (s streaming) Stream(_ context.Context, cursor string, yield func([]store.C
 	return nil
 }
 
-// refusing is a store with a chunk that it cannot give back as it was written.
+// refusing is a store with a chunk that it cannot return unchanged.
 type refusing struct{ streaming }
 
 func (refusing) Stream(context.Context, string, func([]store.Chunk, string) error) error {
 	return fmt.Errorf("%w: a value is not kept as a whole", sheaf.ErrUnsupported)
 }
 
-// silent is a server that does not say what it holds.
+// silent is a store whose server does not report its content.
 type silent struct{ store.Backend }
 
 func (silent) Stats(context.Context) (store.Stats, error) {
 	return store.Stats{}, fmt.Errorf("%w: too busy", sheaf.ErrUnavailable)
 }
 
-// knowingNothing is a session of a store with an empty catalog.
+// knowingNothing returns a session of a store with an empty catalog.
 func knowingNothing(t *testing.T, st store.Backend) *session {
 	t.Helper()
 	known, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
@@ -95,8 +95,8 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 	return s
 }
 
-// TestSilentServer: a server that does not answer a check is no damage, for which everything would
-// be written again.
+// TestSilentServer checks that a server that does not answer a check is not reported as damage.
+// Damage would cause a complete rewrite.
 func TestSilentServer(t *testing.T) {
 	s := knowingNothing(t, silent{})
 	if faults, err := s.Faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
@@ -104,8 +104,8 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// TestCopyBeginsAgain: a copy that is found not to be whole, since what was copied before is
-// gone, is not gone on with for ever.
+// TestCopyBeginsAgain checks that a copy whose earlier part was deleted starts again instead of
+// continuing forever.
 func TestCopyBeginsAgain(t *testing.T) {
 	from := streaming{chunks: slices.Concat(storetest.One("t:a", "stone").Chunks, storetest.One("t:b", "moss").Chunks)}
 	source := knowingNothing(t, from)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Who reads the first lines of an answer and ends is no fault.
+// TestUnread checks that a reader that closes the pipe early causes no error.
 func TestUnread(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -29,14 +29,13 @@ type writers struct {
 	root    string // what is indexed
 	outside string // where links lead to
 	data    string // homes, indexes and messages of the programs
-	links   bool   // whether links are followed
+	links   bool   // whether indexing follows links
 	runs    int
 }
 
-// TestWriters: what watch and serve keep up to date while several writers change a
-// folder is soon what an index made of the same folder is: documents, chunks,
-// what was left out and why, and answers. SHEAF_TEST_LONG makes it long, and
-// SHEAF_TEST_SEED has other histories.
+// TestWriters checks that watch and serve keep an index up to date while several writers change the
+// folder. The index soon equals a new index: same documents, chunks, skipped files with reasons,
+// and answers. SHEAF_TEST_LONG runs more rounds, and SHEAF_TEST_SEED sets the first seed.
 func TestWriters(t *testing.T) {
 	seed, rounds := roundsOf(t, 2, 6, 16)
 	for i := range rounds {
@@ -52,8 +51,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestKilledWatch: the same with a program that is killed again and again: what it
-// leaves is whole each time, and the next one goes on.
+// TestKilledWatch checks the same with a program that is killed repeatedly. The program leaves a
+// valid index each time, and the next one goes on.
 func TestKilledWatch(t *testing.T) {
 	seed, rounds := roundsOf(t, 5, 10, 60)
 	w := newWriters(t, seed%2 == 1)
@@ -77,8 +76,8 @@ func TestKilledWatch(t *testing.T) {
 	w.check("index")
 }
 
-// TestSearchBesideWriter: a search waits for another process that is about to be done with
-// writing, and has what was saved; one that is long about it is not waited for.
+// TestSearchBesideWriter checks that a search waits for a process that finishes writing soon, and
+// finds its changes. A search does not wait for a slow process.
 func TestSearchBesideWriter(t *testing.T) {
 	w := newWriters(t, false)
 	save := func(name string) {
@@ -110,7 +109,7 @@ func TestSearchBesideWriter(t *testing.T) {
 		if strings.Contains(out, name+".md") {
 			break
 		}
-		if try == 10 { // a busy machine may keep the other one from letting go
+		if try == 10 { // a busy machine may delay the release of the lock
 			t.Fatalf("not found beside another process that writes: %s", out)
 		}
 	}
@@ -127,7 +126,7 @@ func TestSearchBesideWriter(t *testing.T) {
 	}
 }
 
-// roundsOf is the seed of the first round and how many there are.
+// roundsOf returns the first seed and the number of rounds.
 func roundsOf(t *testing.T, short, usual, long uint64) (seed, rounds uint64) {
 	t.Helper()
 	seed, _ = strconv.ParseUint(os.Getenv("SHEAF_TEST_SEED"), 10, 64)
@@ -161,8 +160,8 @@ func newWriters(t *testing.T, links bool) *writers {
 	return w
 }
 
-// command is a program that works on the index called index, as nobody where this test runs as
-// root, since no permission stops root.
+// command returns a program for the index called index. It runs as the user nobody if this test
+// runs as root, because no permission stops root.
 func (w *writers) command(index string, args ...string) *exec.Cmd {
 	args = append([]string{"--index", filepath.Join(w.data, index)}, args...)
 	cmd := exec.Command(w.binary, args...)
@@ -177,7 +176,7 @@ func (w *writers) command(index string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts a program whose messages are shown should the test fail.
+// start starts a program. If the test fails, it shows the messages of the program.
 func (w *writers) start(args ...string) *exec.Cmd {
 	w.t.Helper()
 	w.runs++
@@ -218,7 +217,7 @@ func (w *writers) run(index string, ok int, args ...string) string {
 	cmd := w.command(index, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // its status is compared
+	_ = cmd.Run() // the exit status is checked below
 	if s := cmd.ProcessState; s == nil || s.ExitCode() != 0 && s.ExitCode() != ok {
 		w.t.Fatalf("%v ended with %v:\n%s%s", args, s, out.String(), errs.String())
 	}
@@ -232,13 +231,13 @@ func (w *writers) check(index string) {
 	}
 }
 
-// same waits until an index is what one is that is made now.
+// same waits until an index equals a new index of the same folder.
 func (w *writers) same(index string) {
 	w.t.Helper()
 	fresh := "fresh-" + index
 	w.run(fresh, 0, "index", w.root)
 	want := w.contents(fresh)
-	// Less than the time after which watching looks anyhow: no change may go unseen.
+	// This is less than the time between full scans: no change event may be missed.
 	deadline := time.Now().Add(40 * time.Second)
 	for !equal(w.contents(index), want) {
 		if time.Now().After(deadline) {
@@ -269,8 +268,8 @@ func (w *writers) same(index string) {
 	}
 }
 
-// contents are the documents of an index with their chunks, and what was left out, as
-// JSON by path.
+// contents returns the documents of an index with their chunks and the skipped files, as JSON by
+// path.
 func (w *writers) contents(index string) map[string]string {
 	w.t.Helper()
 	c, err := catalog.Open(vfs.Disk{}, filepath.Join(w.data, index, "catalog"), catalog.Options{ReadOnly: true})
@@ -296,7 +295,7 @@ func (w *writers) contents(index string) map[string]string {
 		if err != nil {
 			return nil // replaced meanwhile
 		}
-		rec.File.ModTime = 0 // unknown where the file was of that moment
+		rec.File.ModTime = 0 // unknown if the file had a fresh time when it was read
 		note(string(id), rec)
 	}
 	skipped, err := view.Skipped()
@@ -327,8 +326,8 @@ func differences(got, want map[string]string) string {
 	return b.String()
 }
 
-// change has four writers change the folder until during is over, or for a time, and
-// then makes all readable.
+// change lets four writers change the folder until during ends, or for a given time. Then it makes
+// all files readable.
 func (w *writers) change(seed uint64, long time.Duration, during func()) {
 	done := make(chan struct{})
 	var group sync.WaitGroup
@@ -376,15 +375,15 @@ func (w *writers) change(seed uint64, long time.Duration, during func()) {
 	}
 }
 
-// pen is one writer. It takes no notice of faults: others change the same files.
+// pen is one writer. It ignores errors, because others change the same files.
 type pen struct {
 	*writers
 	r *rand.Rand
 }
 
 var (
-	// Names that differ by case, or by how an accent is written, are those of
-	// different files where the system says so; one is no UTF-8.
+	// Some names differ only in case or in the encoding of an accent. The system decides whether
+	// they name different files. One name is not UTF-8.
 	penFolders = []string{"", "", "", "a", "A", "a/b", "caf\u00e9", "cafe\u0301", ".hidden", "x.md"}
 	penNames   = []string{"one.md", "One.md", "two.md", "three.md", "four.mdx", "five.txt", "r\u00e9sum\u00e9.md",
 		"re\u0301sume\u0301.md", "bad\xff.md", "x.md", "six.markdown", "pic.png", ".dot.md", "tmp.md"}
@@ -397,7 +396,7 @@ var (
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// place is a path, of a file or of a folder, mostly below the root.
+// folder returns a folder, mostly below the root.
 func (p *pen) folder() string {
 	if p.r.IntN(12) == 0 {
 		return p.outside
@@ -449,23 +448,23 @@ func (p *pen) text() string {
 	return b.String()
 }
 
-// act does one thing.
+// act makes one random change.
 func (p *pen) act() {
 	name := p.file()
 	_ = os.MkdirAll(filepath.Dir(name), 0o755)
 	text := []byte(p.text())
 	switch p.r.IntN(24) {
-	default: // made, or another text
+	default: // new file or new text
 		_ = os.WriteFile(name, text, 0o644)
 	case 5, 6:
 		p.open(name, os.O_APPEND|os.O_WRONLY, text)
 	case 7:
 		_ = os.Truncate(name, int64(p.r.IntN(300)))
-	case 8, 9: // as editors save: beside it, and over it
+	case 8, 9: // write beside the file and replace it, as editors do
 		aside := name + pick(p.r, []string{"~", ".tmp", ".swp", ".new.md"})
 		_ = os.WriteFile(aside, text, 0o644)
 		_ = os.Rename(aside, name)
-	case 10: // with a copy that goes away
+	case 10: // with a temporary backup copy
 		_ = os.Rename(name, name+"~")
 		_ = os.WriteFile(name, text, 0o644)
 		_ = os.Remove(name + "~")
@@ -481,7 +480,7 @@ func (p *pen) act() {
 		}
 	case 16:
 		_ = os.Chmod(name, pick(p.r, []fs.FileMode{0o644, 0, 0o600, 0o444}))
-	case 17: // another text of the same size and time
+	case 17: // another text with the same size and time
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			if old, err := os.ReadFile(name); err == nil && len(old) > 10 {
 				copy(old[len(old)/2:], "omega")
@@ -502,7 +501,7 @@ func (p *pen) act() {
 		_ = os.Remove(filepath.Join(p.folder(), pick(p.r, []string{".gitignore", ".sheafignore", "link", "link.md"})))
 	case 22:
 		_ = os.Link(name, p.file())
-	case 23: // a folder whose name is one of a document, and of a file
+	case 23: // a folder named like a document, then a file
 		_ = os.Remove(name)
 		_ = os.Mkdir(name, 0o755)
 		if p.r.IntN(2) == 0 {
@@ -511,7 +510,7 @@ func (p *pen) act() {
 	}
 }
 
-// open changes a part of a file.
+// open writes to an existing file.
 func (p *pen) open(name string, flag int, text []byte) {
 	f, err := os.OpenFile(name, flag, 0)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// slow is a store whose searches wait until they are let go.
+// slow is a store whose searches wait until free is closed.
 type slow struct {
 	store.Backend
 	free chan struct{}
@@ -43,8 +43,8 @@ func startSlow(t *testing.T, limits httpdoor.Limits) (*server, *slow) {
 	return startOf(t, f, func(o *httpdoor.Options) { o.Limits = limits }), b
 }
 
-// A request whose caller hangs up, as a page does that searches with every letter, is no fault
-// of the server: it is not in the log, and counts as what it is.
+// TestWhoHangsUp checks that a request whose caller hangs up counts with status 499 and is not
+// logged. A page that searches at every letter sends many of these.
 func TestWhoHangsUp(t *testing.T) {
 	s, b := startSlow(t, httpdoor.Limits{Running: 2, Time: time.Minute})
 	defer close(b.free)
@@ -61,7 +61,7 @@ func TestWhoHangsUp(t *testing.T) {
 		}
 		done <- err
 	}()
-	waitLoad(t, s, "sheaf_requests_running 1") // before, nobody knows of it
+	waitLoad(t, s, "sheaf_requests_running 1") // wait until the server runs the request
 	hangUp()
 	if <-done == nil {
 		t.Fatal("it is answered")
@@ -108,7 +108,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// A server that asks other machines works on more requests at once.
+// TestRemoteStoresGetMoreRequests checks that a server runs more requests at once when its store is remote.
 func TestRemoteStoresGetMoreRequests(t *testing.T) {
 	for remote, want := range map[bool]int{false: 2 * runtime.GOMAXPROCS(0), true: 8 * runtime.GOMAXPROCS(0)} {
 		t.Run(fmt.Sprintf("remote %v", remote), func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestRemoteStoresGetMoreRequests(t *testing.T) {
 	}
 }
 
-// busy is a store whose searches take a while, or until they are let go, and that counts them.
+// busy is a store that counts its concurrent searches. Each search takes 20 ms after free is closed.
 type busy struct {
 	store.Backend
 	free      chan struct{}
@@ -159,8 +159,8 @@ func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return b.Backend.Retrieve(ctx, req)
 }
 
-// A store gets as many requests at once as there are slots, and no more. This holds when many callers come, and when
-// they give up early. A request that has a slot gets its whole answer.
+// TestDistantStoreIsNotFlooded checks that a store never gets more requests at once than there are
+// slots, even if many callers come or give up early. A request with a slot gets its whole answer.
 func TestDistantStoreIsNotFlooded(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
 	free := sync.OnceFunc(func() { close(b.free) })
@@ -190,7 +190,7 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 	}
-	const begun, requests, branches = 8, 100, 4 // what of the default profile asks the store at once
+	const begun, requests, branches = 8, 100, 4 // the branches of the default profile that ask the store
 	for i := range begun {
 		asking.Go(func() { ask(i) })
 		waitLoad(t, s, fmt.Sprintf("sheaf_requests_running %d", i+1))
@@ -209,7 +209,7 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	if answered.Load() != begun {
 		t.Errorf("%d of %d that had begun were answered", answered.Load(), begun)
 	}
-	for i := range requests { // as many as there are slots for
+	for i := range requests { // many more requests than slots
 		asking.Go(func() { ask(requests + i) })
 	}
 	asking.Wait()
@@ -219,7 +219,7 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
-// Requests of other doors need slots and count for their caller. Pages without a scope need none.
+// TestOtherDoorsAreAdmitted checks that requests of other doors need slots, except pages without a scope.
 func TestOtherDoorsAreAdmitted(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute}

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// notes is a small collection.
+// notes has the files of a small collection.
 var notes = map[string]string{
 	"git.md": "---\ntags: [vcs]\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to " +
 		"undo a commit.\n",
@@ -35,7 +35,7 @@ var notes = map[string]string{
 	"a/b c.md": "# Odd names\n\nA file whose name has a space, in a folder.\n",
 }
 
-// server is an API on a listener of its own.
+// server is an API with its own listener.
 type server struct {
 	*httptest.Server
 	fixture *collectiontest.Fixture
@@ -48,7 +48,7 @@ func start(t testing.TB, files map[string]string, change func(*httpdoor.Options)
 	return startOf(t, collectiontest.Open(t, files, nil), change)
 }
 
-// startOf is start of a collection that is open.
+// startOf starts a server for an open collection.
 func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Options)) *server {
 	t.Helper()
 	s := &server{fixture: f, log: &bytes.Buffer{}}
@@ -66,7 +66,7 @@ func startOf(t testing.TB, f *collectiontest.Fixture, change func(*httpdoor.Opti
 	return s
 }
 
-// eventually waits until a condition holds.
+// eventually waits until a condition holds, and fails the test after a minute.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -76,7 +76,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// ask sends a request; body is sent as JSON unless it is "".
+// ask sends a request. It sends a body as JSON, and no body for "".
 func (s *server) ask(t testing.TB, method, path, body string, header ...string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
@@ -105,7 +105,7 @@ func (s *server) ask(t testing.TB, method, path, body string, header ...string) 
 	return res, content
 }
 
-// get decodes an answer of status 200 into out.
+// get decodes an answer with a 2xx status into out.
 func (s *server) get(t testing.TB, method, path, body string, out any, header ...string) *http.Response {
 	t.Helper()
 	res, content := s.ask(t, method, path, body, header...)
@@ -118,8 +118,8 @@ func (s *server) get(t testing.TB, method, path, body string, out any, header ..
 	return res
 }
 
-// timed are the steps of the header Server-Timing; the last, the whole, is not
-// shorter than any of them.
+// timed returns the steps of the header Server-Timing, and checks that no step takes longer than
+// the last one, the total.
 func timed(t *testing.T, res *http.Response) []string {
 	t.Helper()
 	var names []string
@@ -206,7 +206,7 @@ func TestRoutes(t *testing.T) {
 	var d collection.Document
 	for _, path := range []string{"notes:a/b%20c.md", url.PathEscape("notes:a/b c.md")} {
 		res = s.get(t, "GET", "/v1/documents/"+path, "", &d)
-		// The ETag is that of the version: what links to it changes without it, so no cache may show that again.
+		// The ETag ignores backlinks, so no cache may store the answer.
 		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag || res.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("document: %+v", d)
 		}
@@ -256,7 +256,7 @@ func TestRoutes(t *testing.T) {
 	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
 		t.Errorf("stage: %+v", ranking)
 	}
-	// the better score counts, as on the command line
+	// the better score of a duplicate counts, as on the command line
 	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`,
 		"aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} {
 		s.get(t, "POST", "/v1/stages/"+stage, `{"rankings": [[{"id": "A", "score": 1}, {"id": "B", "score": 2}, {"id": `+
@@ -365,8 +365,8 @@ func TestHostAndOrigin(t *testing.T) {
 	}
 }
 
-// A page of an allowed origin may send what requests take, also those of the tools at /mcp: a
-// browser asks before.
+// TestPreflight checks that a page of an allowed origin may send all headers of requests, also
+// those of the tools at /mcp. A browser asks before it sends them.
 func TestPreflight(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Origins = []string{"https://app.example"} })
 	res, _ := s.ask(t, "OPTIONS", "/mcp", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
@@ -379,7 +379,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// A limit within which no request is answered is refused when it is given.
+// TestLimitsThatCannotBe checks that New refuses negative limits.
 func TestLimitsThatCannotBe(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for name, limits := range map[string]httpdoor.Limits{
@@ -394,8 +394,8 @@ func TestLimitsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A host or an origin that no browser ever sends is refused when it is given, as a collection
-// is that no request can name.
+// TestNamesThatCannotBe checks that New refuses hosts and origins that no browser sends, and two
+// collections of one name.
 func TestNamesThatCannotBe(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for name, o := range map[string]httpdoor.Options{
@@ -425,7 +425,7 @@ func TestNamesThatCannotBe(t *testing.T) {
 	}
 }
 
-// What does not match a pattern is answered in words, not with the expression.
+// TestPatternsInWords checks that an error about a pattern explains the rule and does not show the expression.
 func TestPatternsInWords(t *testing.T) {
 	s := start(t, notes, nil)
 	for address, want := range map[string]string{
@@ -474,14 +474,14 @@ func TestOpenAPI(t *testing.T) {
 		!strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page: %v", res.Header)
 	}
-	// Browsers ask for an icon of their own where a page names none.
+	// Without a link to an icon, browsers request one from another address.
 	if !strings.Contains(string(page), `<link rel="icon" href="ui/icon.svg"`) ||
 		!strings.Contains(res.Header.Get("Content-Security-Policy"), "img-src 'self'") {
 		t.Errorf("the page has no icon that it may show: %v", res.Header)
 	}
 }
 
-// The examples of the document do what they show.
+// TestExamples checks that the server accepts every example of the OpenAPI document.
 func TestExamples(t *testing.T) {
 	s := start(t, map[string]string{"guides/git.md": notes["git.md"]}, nil)
 	var doc struct {
@@ -494,7 +494,7 @@ func TestExamples(t *testing.T) {
 		} `json:"paths"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
-	s.ask(t, "PUT", "/v1/documents/api:guides/git.md", `{"text": "Apples."}`) // which the example of PATCH changes
+	s.ask(t, "PUT", "/v1/documents/api:guides/git.md", `{"text": "Apples."}`) // for the example of PATCH
 	n := 0
 	for path, methods := range doc.Paths {
 		for method, o := range methods {

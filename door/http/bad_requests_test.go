@@ -16,14 +16,14 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// shownProblem is a problem as a caller reads it.
+// shownProblem is a problem in the form that a caller decodes.
 type shownProblem struct {
 	Type, Title, Detail, Instance, Error string
 	Status                               int
 	Errors                               []struct{ Pointer, Parameter, Detail string }
 }
 
-// wrong asks for something that must be refused with a problem, and returns it.
+// wrong sends a request that must fail, and returns its problem.
 func (s *server) wrong(t *testing.T, status int, method, path, body string, header ...string) shownProblem {
 	t.Helper()
 	res, content := s.ask(t, method, path, body, header...)
@@ -130,12 +130,12 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
-// TestBadDocuments: what is wrong with a document is pointed at where it stands.
+// TestBadDocuments checks that the server points at the faulty field of a document.
 func TestBadDocuments(t *testing.T) {
 	s := start(t, notes, nil)
 	statuses := map[string]int{
 		"#/documents/1/text": 400, "#/documents/0/text": 400, "#/documents/0/chunks": 400, // as the OpenAPI document says
-		"#/documents/1/id": 409, "#/documents/0/chunks/1/slug": 409, // with another part of the request
+		"#/documents/1/id": 409, "#/documents/0/chunks/1/slug": 409, // the field conflicts with another one
 		"#/documents/0/chunks/0/vectors/0": 422,
 	}
 	for body, pointer := range map[string]string{
@@ -172,8 +172,8 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
-// What changes nothing of why a result is missing, or of what moves, is refused there: that of a
-// ranking and not of an order, and that of an answer with results.
+// TestBadReasons checks that the explain routes refuse fields without effect there: sort, facets,
+// count and explain.
 func TestBadReasons(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, rest := range map[string]string{"/v1/explain/absence": `"id": "notes:git.md"`,
@@ -191,7 +191,7 @@ func TestBadReasons(t *testing.T) {
 
 func TestBadAddresses(t *testing.T) {
 	s := start(t, notes, nil)
-	// What the words of a search in an index decide would change nothing.
+	// These stages need the words of a search in an index, so they cannot run alone.
 	for _, name := range []string{"rerank", "word_pairs"} {
 		if p := s.wrong(t, 404, "POST", "/v1/stages/"+name,
 			`{"query": "undo", "rankings": [[{"id": "a", "score": 1}]]}`); !strings.Contains(p.Detail,
@@ -262,7 +262,7 @@ func TestBadAddresses(t *testing.T) {
 	}
 }
 
-// Scripts in notes stay text.
+// TestScriptsInNotes checks that scripts in notes stay escaped text in answers.
 func TestScriptsInNotes(t *testing.T) {
 	s := start(t, map[string]string{"x.md": "---\ntitle: <img src=x onerror=alert(1)>\n---\n# " +
 		"<script>alert(1)</script>\n\nzebra </script><script>alert(2)</script>\n"}, nil)
@@ -275,7 +275,7 @@ func TestScriptsInNotes(t *testing.T) {
 	}
 }
 
-// Of several unknown parameters the same one is named each time.
+// TestUnknownParametersInOrder checks that the order of errors about unknown parameters is always the same.
 func TestUnknownParametersInOrder(t *testing.T) {
 	s := start(t, notes, nil)
 	for range 20 {
@@ -286,8 +286,8 @@ func TestUnknownParametersInOrder(t *testing.T) {
 	}
 }
 
-// HTTP/1.0 needs no Host, as of programs that ask whether the server lives; no browser leaves
-// it out.
+// TestWithoutHost checks that HTTP/1.0 requests need no Host, as health checks send them. Browsers
+// always send one.
 func TestWithoutHost(t *testing.T) {
 	s := start(t, notes, nil)
 	for head, status := range map[string]int{
@@ -313,7 +313,7 @@ func TestWithoutHost(t *testing.T) {
 	}
 }
 
-// Header lines that a caller sends cannot add others to the answer.
+// TestHeaderInjection checks that header lines of a request cannot add headers to the answer.
 func TestHeaderInjection(t *testing.T) {
 	s := start(t, notes, nil)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -333,7 +333,7 @@ func TestHeaderInjection(t *testing.T) {
 	}
 }
 
-// A program with a sign-on of its own says who asks; keys are not asked for.
+// TestSignOn checks that with SignOn the program identifies the caller, and keys are not used.
 func TestSignOn(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Open = access.Grant{}
@@ -365,7 +365,7 @@ func TestSignOn(t *testing.T) {
 	}
 }
 
-// Bodies of any bytes are refused, never a failure of the server.
+// FuzzBody checks that no body of any bytes causes a server error.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{`{"query": "undo"}`, `{"query": "x", "parameters": {"meaning": 0.5}}`, `[[[`, "\xff",
 		`{"limit": 1e99}`, `{"cursor": "AAAAAAAAAAAAAAAAAAAAAA"}`} {
@@ -384,7 +384,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// TestWhereSomethingIsMissing: what a body names and there is not is told with its place in
+// TestWhereSomethingIsMissing checks that an error about something missing points at its place in
 // the body.
 func TestWhereSomethingIsMissing(t *testing.T) {
 	s := start(t, notes, nil)

@@ -16,7 +16,7 @@ import (
 	"sheaf/collection"
 )
 
-// Bodies take together what came of them, and no more than they may have; small ones nothing.
+// TestReadAtOnce checks that bodies count with their received bytes against Bodies, and small bodies not.
 func TestReadAtOnce(t *testing.T) {
 	l := Limits{Bodies: 64 << 10}
 	l.defaults(false)
@@ -32,7 +32,7 @@ func TestReadAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow, send := io.Pipe() // another one, of which a part came
+	slow, send := io.Pipe() // another body, only partly received
 	done := make(chan error)
 	go func() {
 		_, err := read(slow)
@@ -68,7 +68,7 @@ func TestReadAtOnce(t *testing.T) {
 	}
 }
 
-// broken is a connection that ends.
+// broken is a connection that fails.
 type broken struct{}
 
 func (*broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -89,7 +89,7 @@ func valuesOf(in any) int64 {
 	return n
 }
 
-// No text has more values than its bound, and one of plain values has just so many.
+// TestMaxValues checks that MaxValues is never too low, and exact for plain values.
 func TestMaxValues(t *testing.T) {
 	const parts = "[]{},:\"\\01 a"
 	random := rand.New(rand.NewPCG(1, 2))
@@ -119,7 +119,7 @@ func TestMaxValues(t *testing.T) {
 	}
 }
 
-// A body that is parsed to many times its length is refused, or waits for others.
+// TestParsedAtOnce checks that a body with too many values is refused, and that others share the memory.
 func TestParsedAtOnce(t *testing.T) {
 	l := Limits{Bodies: 1 << 20, Patience: 200 * time.Millisecond}
 	l.defaults(false)
@@ -142,11 +142,11 @@ func TestParsedAtOnce(t *testing.T) {
 		}
 	}
 	status(20_000, http.StatusRequestEntityTooLarge)
-	status(4_000, http.StatusBadRequest) // ten facets are the most
+	status(4_000, http.StatusBadRequest) // at most ten facets are allowed
 	status(4_000, http.StatusBadRequest) // the share was given back
 	if !a.values.TryAcquire(l.Bodies) {
 		t.Fatal("a share was not given back")
 	}
 	status(4_000, http.StatusServiceUnavailable)
-	status(20, http.StatusBadRequest) // small ones wait for nobody
+	status(20, http.StatusBadRequest) // a small body does not wait
 }

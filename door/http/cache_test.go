@@ -8,7 +8,7 @@ import (
 	"sheaf/collection"
 )
 
-// What is remembered is said and counted, and a saved note is found at once.
+// TestRememberedAnswers checks that cached answers are reported and counted, and new notes found at once.
 func TestRememberedAnswers(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/search?query=undo"

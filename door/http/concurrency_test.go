@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestAnswersTogether: whoever asks at the same time, and whether answers are remembered
-// or not, an answer has the bytes that it has when nobody else asks, and keeps them.
+// TestAnswersTogether checks that concurrent requests get the same bytes as a request alone, with
+// the cache and without.
 func TestAnswersTogether(t *testing.T) {
 	var bodies []string
 	for _, profile := range []string{"sheaf", "rrf", "bench", "tree"} {

@@ -77,7 +77,7 @@ func TestPutGetDelete(t *testing.T) {
 	if ids := found(t, s, "savannas"); len(ids) != 0 {
 		t.Errorf("the old text is found: %v", ids)
 	}
-	// What is indexed from files does not touch it.
+	// Indexing the folder does not change a given document.
 	s.fixture.Write(t, "new.md", "# New\n")
 	s.fixture.Index(t)
 	if ids := found(t, s, "donkeys"); len(ids) == 0 {
@@ -183,7 +183,7 @@ func TestBatchesAndTasks(t *testing.T) {
 	if len(answer.Results) != 2 || !answer.Results[1].Created {
 		t.Errorf("%+v", answer)
 	}
-	// One wrong change and nothing is done.
+	// One wrong change rejects the whole batch.
 	if res, body := s.ask(t, "POST", "/v1/documents", `{"documents": [{"id": "api:c.md", "text": "Cherries.\n"}, `+
 		`{"id": "api:a.md", "text": "x", "if_none_match": "*"}]}`); res.StatusCode != 409 ||
 		!strings.Contains(string(body), `"pointer":"#/documents/1/if_none_match"`) {
@@ -249,8 +249,8 @@ func waitTask(t *testing.T, s *server, id string) (task collection.Task) {
 	return task
 }
 
-// TestTags: what is no list of tags is refused; lists and weak tags are compared
-// as RFC 9110 has it.
+// TestTags checks that the server refuses malformed lists of tags, and compares lists and weak tags
+// by RFC 9110.
 func TestTags(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:a.md"
@@ -275,14 +275,14 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s with %s: %s: %s does not say in which header", c.method, c.header, c.value, body)
 		}
 	}
-	// RFC 9110, section 13.2.1: what fails without the condition fails so with it.
+	// RFC 9110, section 13.2.1: a request that fails without its condition fails the same way with it.
 	if res, body := s.ask(t, "DELETE", "/v1/documents/api:none.md", "", "If-Match", `"a"`); res.StatusCode != 404 {
 		t.Errorf("delete of no document, with a condition: %d %s", res.StatusCode, body)
 	}
 }
 
-// TestTagsInLines: a list of tags may come in several lines (RFC 9110, section 5.3), which
-// are one list, also for an Idempotency-Key.
+// TestTagsInLines checks that several header lines of tags make one list (RFC 9110, section 5.3),
+// and that an Idempotency-Key may not come in two lines.
 func TestTagsInLines(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:a.md"
@@ -320,7 +320,7 @@ func TestTagsInLines(t *testing.T) {
 	}
 }
 
-// TestTagsOfTheDocument: the server tells a caller that the OpenAPI document or its page did not change.
+// TestTagsOfTheDocument checks conditional requests for the OpenAPI document and its page.
 func TestTagsOfTheDocument(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
 		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
@@ -379,7 +379,7 @@ func TestIdentifiersThatAreNoPaths(t *testing.T) {
 	}
 }
 
-// keyed starts a server with keys, by name.
+// keyed starts a server with a key for each grant. It returns the keys by name.
 func keyed(t *testing.T, files map[string]string, grants map[string]access.Grant) (*server, map[string]string) {
 	t.Helper()
 	keys, err := access.OpenKeys(filepath.Join(t.TempDir(), "keys.json"))
@@ -449,7 +449,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		"a tenant of this name cannot write") {
 		t.Errorf("a tenant without a tree is told %s", body)
 	}
-	// What a key does not see it cannot make readable.
+	// A key cannot change who may read a document that it does not see.
 	for _, c := range []struct {
 		key, id, body string
 		status        int
@@ -498,7 +498,7 @@ func TestTenantsAndScopes(t *testing.T) {
 		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
 		t.Errorf("without a key: %d %v", res.StatusCode, res.Header)
 	}
-	// Tasks are their owner's alone.
+	// Only the owner of a task and a key for everything see the task.
 	_, body := s.as(t, keys["acme feed"], "POST", "/v1/documents", `{"documents": [{"id": "acme:t.md", "text": "x"}], `+
 		`"async": true}`)
 	var answer httpdoor.BatchAnswer
@@ -515,8 +515,8 @@ func TestTenantsAndScopes(t *testing.T) {
 	}
 }
 
-// TestHidden: documents that a key's filter hides from readers are found with a key
-// that has none, and come back when they say otherwise.
+// TestHidden checks that a key without a filter finds documents that the filter of another key
+// hides, and can show them to that key by changing their properties.
 func TestHidden(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{
 		"reader": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}, Baked: "-prop.hidden:true"},
@@ -546,9 +546,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestNamesOfProperties: a caller from whom documents are kept asks for properties
-// and document sets by their names, where a document that it sees has them; a name
-// that only others have is none.
+// TestNamesOfProperties checks that a restricted caller can filter by the name of a property or
+// document set that a visible document has. A name that only hidden documents have is unknown.
 func TestNamesOfProperties(t *testing.T) {
 	all := []access.Scope{access.ScopeSearch, access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{
@@ -568,7 +567,7 @@ func TestNamesOfProperties(t *testing.T) {
 	}
 	for _, c := range []struct {
 		key, query string
-		found      string // the document that is found, and no other
+		found      string // the only document found
 	}{
 		{"ann", "kg_entities:PERSON::ann", "api:graph.md"}, {"ann", "savannas KG_entities:PERSON::*", "api:graph.md"},
 		{"ann", "(sets:handbook)", "api:graph.md"},
@@ -592,14 +591,14 @@ func TestNamesOfProperties(t *testing.T) {
 			t.Errorf("%s asks for %s: nothing", c.key, c.query)
 		}
 	}
-	// Twenty names are no twenty looks into the store: further ones need prop.
+	// Each unknown name is looked up in the store, so their number is bounded: further names need prop.
 	_, body := s.as(t, keys["ann"], "GET", "/v1/search?query="+url.QueryEscape("a:1 b:1 c:1 d:1 kg_entities:PERSON::ann"),
 		"")
 	if !strings.Contains(body, `\"kg_entities:\" was not looked up`) ||
 		!strings.Contains(body, `did you mean \"prop.kg_entities:\"?`) {
 		t.Error(body)
 	}
-	// One name is one look, however often it stands there.
+	// A repeated name is looked up once.
 	_, body = s.as(t, keys["ann"], "GET", "/v1/search?query="+
 		url.QueryEscape("a:1 A:2 a:3 a:4 a:5 kg_entities:PERSON::ann"), "")
 	if strings.Contains(body, `\"kg_entities:\" `) {
@@ -607,8 +606,8 @@ func TestNamesOfProperties(t *testing.T) {
 	}
 }
 
-// TestWritesStayWithinSets: a key that is bound to sets neither replaces nor deletes
-// a document of another set, now or as a task.
+// TestWritesStayWithinSets checks that a key bound to sets neither replaces nor deletes a document
+// of another set, directly or by a task.
 func TestWritesStayWithinSets(t *testing.T) {
 	ingest := []access.Scope{access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{
@@ -660,7 +659,7 @@ func TestWritesStayWithinSets(t *testing.T) {
 	}
 }
 
-// What cannot be seen and what is not there differ in nothing but the name.
+// TestNotFoundTellsNothing checks that answers about hidden and missing documents differ only in the name.
 func TestNotFoundTellsNothing(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
 	strip := func(body, id string) string {

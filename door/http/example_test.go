@@ -39,7 +39,7 @@ func Example() {
 	handler, err := httpdoor.New(httpdoor.Options{
 		Collections: []*collection.Collection{coll},
 		SignOn: func(r *http.Request) (access.Grant, error) {
-			if r.Header.Get("Caller") == "staff" { // stands for the sign-on of the program
+			if r.Header.Get("Caller") == "staff" { // the sign-on of the program
 				return access.Grant{Name: "staff", Scopes: search, Access: []string{"group:staff"}}, nil
 			}
 			return access.Grant{Name: "visitor", Scopes: search}, nil

@@ -24,12 +24,12 @@ import (
 	"sheaf/store"
 )
 
-// full is a store that fails to write when it is told to.
+// full is a store whose writes fail while writes is true.
 type full struct {
 	store.Backend
 	writes atomic.Bool
-	fault  error       // of what it fails to write
-	last   store.Batch // that was written
+	fault  error       // the error of failed writes
+	last   store.Batch // the last batch written
 }
 
 func (f *full) Write(ctx context.Context, b store.Batch) error {
@@ -40,7 +40,7 @@ func (f *full) Write(ctx context.Context, b store.Batch) error {
 	return f.Backend.Write(ctx, b)
 }
 
-// filling starts a server of such a store.
+// filling starts a server with a full store.
 func filling(t *testing.T) (*server, *full) {
 	t.Helper()
 	store := &full{fault: errors.New("it fails")}
@@ -49,7 +49,7 @@ func filling(t *testing.T) (*server, *full) {
 	}), nil), store
 }
 
-// kept are the given documents, by ID.
+// kept returns the given documents by ID.
 func kept(t *testing.T, s *server) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -65,7 +65,7 @@ func kept(t *testing.T, s *server) map[string]string {
 	return out
 }
 
-// changeFile changes the file of given documents behind the server's back.
+// changeFile changes the file of given documents without the server.
 func changeFile(t *testing.T, s *server, change func(*intake.Tx) error) {
 	t.Helper()
 	if err := intake.Open(s.fixture.Options.Intake).Update(change); err != nil {
@@ -73,8 +73,8 @@ func changeFile(t *testing.T, s *server, change func(*intake.Tx) error) {
 	}
 }
 
-// After a write that failed every document is what it was: in the index, in the
-// folder, for the next patch and after a restart.
+// TestFailedWrites checks that a failed write leaves every document unchanged: in the index, in the
+// intake, for the next patch and after a restart.
 func TestFailedWrites(t *testing.T) {
 	s, store := filling(t)
 	var answer httpdoor.BatchAnswer
@@ -111,8 +111,8 @@ func TestFailedWrites(t *testing.T) {
 	}
 }
 
-// Without space nothing is written, and who asks is told to repeat it, not in what place. What was
-// accepted waits, before and after a restart, until there is some.
+// TestNoSpace checks that without disk space the answer asks for a retry and does not name the
+// path. Accepted documents wait for space, also after a restart.
 func TestNoSpace(t *testing.T) {
 	s, store := filling(t)
 	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.ENOSPC}
@@ -127,20 +127,20 @@ func TestNoSpace(t *testing.T) {
 			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
 		}
 	}
-	// Another document was given, and the index does not have it.
+	// The intake gets a document that the index lacks.
 	store.writes.Store(false)
 	s.get(t, "PUT", "/v1/documents/api:b.md", `{"text": "Bananas."}`, &collection.Stored{})
 	s.get(t, "DELETE", "/v1/documents/api:a.md", "", &struct{}{})
 	changeFile(t, s, func(tx *intake.Tx) error { return tx.Set("api:a.md", []byte(apples)) })
 	store.writes.Store(true)
 	s.fixture.WillWork()
-	working(t, s.fixture.Collection) // which fails the test when it ends
+	working(t, s.fixture.Collection) // the test fails if the worker ends with an error
 	eventually(t, "it can answer, though not take anything", func() bool {
 		res, _ := s.ask(t, "GET", "/readyz", "")
 		return res.StatusCode == 200
 	})
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:c.md", "text": "Cherries."}]}`, &answer)
-	time.Sleep(200 * time.Millisecond) // it is tried and does not succeed
+	time.Sleep(200 * time.Millisecond) // time for an attempt that fails
 	if ids := found(t, s, "apples cherries"); len(ids) > 0 {
 		t.Fatalf("found without space: %v", ids)
 	}
@@ -150,8 +150,8 @@ func TestNoSpace(t *testing.T) {
 	})
 }
 
-// While too many files are open, as when somebody holds thousands of connections, or a file may not
-// be written, who asks is told to repeat it, and what was accepted waits.
+// TestNotForNow checks that after a temporary file error, such as too many open files, the answer
+// asks for a retry, and accepted tasks wait.
 func TestNotForNow(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.EACCES, syscall.EROFS} {
 		t.Run(fault.Error(), func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestNotForNow(t *testing.T) {
 	}
 }
 
-// workFor has a collection do what was accepted for a while, or until a task has ended.
+// workFor runs the worker of a collection for a time, or until a task has ended.
 func workFor(t *testing.T, c *collection.Collection, long time.Duration, id string) *collection.Task {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), long)
@@ -200,8 +200,8 @@ func workFor(t *testing.T, c *collection.Collection, long time.Duration, id stri
 	return task
 }
 
-// What was accepted when a process ended is done by the next one, however far it came, and what
-// the index lost comes back.
+// TestCrashesBetweenSteps checks that the next process completes accepted changes from any step,
+// and restores documents that the index lost.
 func TestCrashesBetweenSteps(t *testing.T) {
 	s, _ := filling(t)
 	for id, text := range map[string]string{"a": "Apples.", "b": "Bananas.", "c": "Cherries.", "d": "Dates."} {
@@ -213,10 +213,10 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	}
 	s.get(t, "DELETE", "/v1/documents/api:d.md", "", &struct{}{})
 	changeFile(t, s, func(tx *intake.Tx) error {
-		return errors.Join(tx.Put("api:a.md", version("a", "Apples", "Pears")), // which the index has not
-			tx.Put("api:b.md", version("b", "Bananas", "Bananas")), // whose end is missing
-			tx.Put("api:c.md", nil),                                // which the index still has
-			tx.Set("api:d.md", version("d", "Dates", "Dates")),     // which the index lost
+		return errors.Join(tx.Put("api:a.md", version("a", "Apples", "Pears")), // the index lacks it
+			tx.Put("api:b.md", version("b", "Bananas", "Bananas")), // its end is not recorded
+			tx.Put("api:c.md", nil),                                // the index still has it
+			tx.Set("api:d.md", version("d", "Dates", "Dates")),     // the index lost it
 			tx.Put("api:e.md", []byte(strings.ReplaceAll(strings.Replace(before["api:d.md"], "Dates", "Elderberries", 1),
 				"api:d.md", "api:e.md"))))
 	})
@@ -233,13 +233,13 @@ func TestCrashesBetweenSteps(t *testing.T) {
 	}
 }
 
-// startWith starts a server whose given documents are in a folder.
+// startWith starts a server that keeps given documents in the folder docs.
 func startWith(t *testing.T, docs string) *server {
 	t.Helper()
 	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Intake = docs }), nil)
 }
 
-// startPicky starts one with a picky store.
+// startPicky starts a server like startWith whose store rejects heavy documents.
 func startPicky(t *testing.T, docs string) *server {
 	t.Helper()
 	return startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -247,7 +247,7 @@ func startPicky(t *testing.T, docs string) *server {
 	}), nil)
 }
 
-// refused are the given documents that the status names as left out.
+// refused returns the given documents that the status lists as skipped.
 func refused(t *testing.T, s *server) []collection.Skip {
 	t.Helper()
 	var st collection.Status
@@ -255,9 +255,9 @@ func refused(t *testing.T, s *server) []collection.Skip {
 	return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
 }
 
-// Where a store takes a part of a batch only, the answer names what it did not take,
-// which is as it was, and all the rest is done: in the store, in the catalog and in
-// the folder.
+// TestRejectedOfBatch checks a batch of which the store takes only a part. The answer names the
+// rejected documents, which stay unchanged. All other changes are made in the store, the catalog
+// and the intake.
 func TestRejectedOfBatch(t *testing.T) {
 	s := startPicky(t, t.TempDir())
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
@@ -298,7 +298,7 @@ func TestRejectedOfBatch(t *testing.T) {
 	}
 }
 
-// A version that the store does not take and a crash left gives way to the one before it.
+// TestRejectedAfterCrash checks that a version which the store rejects after a crash is replaced by the one before.
 func TestRejectedAfterCrash(t *testing.T) {
 	s := startPicky(t, t.TempDir())
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
@@ -314,14 +314,14 @@ func TestRejectedAfterCrash(t *testing.T) {
 	}
 }
 
-// TestChangedAtStart: who changes documents that the index does not have yet waits until it
-// has: what is deleted does not come back.
+// TestChangedAtStart checks that changes to documents which are not indexed yet wait for indexing,
+// so deleted documents do not come back.
 func TestChangedAtStart(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
 		`"text": "heavy bananas"}]}`, &httpdoor.BatchAnswer{})
-	s = startWith(t, docs) // the index is lost
+	s = startWith(t, docs) // with an empty index
 	s.fixture.WillWork()
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -334,7 +334,7 @@ func TestChangedAtStart(t *testing.T) {
 			}
 		}
 	})
-	time.Sleep(20 * time.Millisecond) // so that most runs ask before
+	time.Sleep(20 * time.Millisecond) // in most runs, the requests come first
 	working(t, s.fixture.Collection)
 	ended.Wait()
 	if files := kept(t, s); len(files) > 0 || len(found(t, s, "apples")) > 0 || len(found(t, s, "bananas")) > 0 {
@@ -342,8 +342,8 @@ func TestChangedAtStart(t *testing.T) {
 	}
 }
 
-// A kept document whose only version the store does not take stays, is told of, and
-// keeps nobody else's work from being done.
+// TestRefusedAtStart checks that a given document whose only version the store rejects stays, is
+// reported, and does not block other documents.
 func TestRefusedAtStart(t *testing.T) {
 	docs, heavy := t.TempDir(), ""
 	s := startWith(t, docs)
@@ -380,8 +380,8 @@ func TestRefusedAtStart(t *testing.T) {
 	}
 }
 
-// A kept document that the store did not take can be deleted, by who may delete its
-// like, and then nothing is left of it.
+// TestRefusedAtStartAndDeleted checks that a key which may delete a rejected document deletes all of
+// it, and that keys of other sets cannot.
 func TestRefusedAtStartAndDeleted(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)
@@ -423,8 +423,8 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 	}
 }
 
-// half is a store that has what it was given, and then fails when it is told to, as when
-// there is no room for the catalog behind it.
+// half is a store that writes and then reports an error while fails is true, as when the disk is
+// full before the catalog is saved.
 type half struct {
 	store.Backend
 	fails atomic.Bool
@@ -438,8 +438,8 @@ func (h *half) Write(ctx context.Context, b store.Batch) error {
 	return err
 }
 
-// A change that fails when the store has it already leaves the document as it was: in the
-// running server soon, or when the next one begins.
+// TestHalfMade checks that a change which fails after the store wrote it leaves the document
+// unchanged: soon in the running server, or when the next one starts.
 func TestHalfMade(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {

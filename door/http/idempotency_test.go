@@ -16,8 +16,8 @@ import (
 	"sheaf/store"
 )
 
-// A request with an Idempotency-Key whose server ends when it is done, and before its answer is
-// kept, is given that answer when it is repeated, and is not done twice.
+// TestIdempotencyKeysBeforeTheAnswerIsKept checks that a repeated request gets the first answer and
+// runs once, even if the server ended before it stored the answer.
 func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, body string
@@ -76,8 +76,8 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 	}
 }
 
-// What was accepted under a key keeps its answer, whatever becomes of the document later, also
-// where the process ended before the answer was kept.
+// TestIdempotencyKeysBeforeAnother checks that a key keeps its answer after later changes of the
+// document, even if the process ended before it stored the answer.
 func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 	const path, text = "/v1/documents/api:new.md", `{"text": "Cherries."}`
 	s, crash := copied(t, nil)
@@ -96,7 +96,7 @@ func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 	}
 }
 
-// A key is forgotten after a day, and so is one whose request failed.
+// TestIdempotencyKeysForgotten checks that a key is forgotten after a day, or when its request failed.
 func TestIdempotencyKeysForgotten(t *testing.T) {
 	now := time.Now()
 	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { o.Now = func() time.Time { return now } })
@@ -122,7 +122,7 @@ func TestIdempotencyKeysForgotten(t *testing.T) {
 	}
 }
 
-// restarted is the server's collection as the next process opens it, when that is ready.
+// restarted opens the server's collection like the next process, and waits until it is ready.
 func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	t.Helper()
 	c, err := collection.New(s.fixture.Options)
@@ -137,8 +137,8 @@ func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	return &f
 }
 
-// TestIdempotencyKeysAreTheCallers: the Idempotency-Key of one caller is another's to use: neither the answer
-// nor a conflict with it is theirs.
+// TestIdempotencyKeysAreTheCallers checks that two callers can use the same Idempotency-Key without
+// a conflict or the other's answer.
 func TestIdempotencyKeysAreTheCallers(t *testing.T) {
 	feed := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
 	s, keys := keyed(t, notes, map[string]access.Grant{"one": feed, "another": feed})
@@ -154,7 +154,7 @@ func TestIdempotencyKeysAreTheCallers(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeysOfOneAddress: an address is the same one however its characters are escaped.
+// TestIdempotencyKeysOfOneAddress checks that escaping does not change which address a key belongs to.
 func TestIdempotencyKeysOfOneAddress(t *testing.T) {
 	s := start(t, notes, nil)
 	for i, c := range []struct {
@@ -169,7 +169,7 @@ func TestIdempotencyKeysOfOneAddress(t *testing.T) {
 	}
 }
 
-// watched is a store that looks at something before it writes.
+// watched is a store that calls look before each write.
 type watched struct {
 	store.Backend
 	look func()
@@ -182,8 +182,8 @@ func (w *watched) Write(ctx context.Context, b store.Batch) error {
 	return w.Backend.Write(ctx, b)
 }
 
-// copies has the file of given documents copied before each write to the store. What it returns
-// puts the last copy back, as a process leaves the file that ends before a change does.
+// copies saves the file of given documents before each write to the store. crash restores the last
+// copy, as if the process had ended before the change was recorded.
 func copies(o *collection.Options) (crash func(t *testing.T)) {
 	file := intake.Open(o.Intake).Path()
 	var content []byte
@@ -199,7 +199,7 @@ func copies(o *collection.Options) (crash func(t *testing.T)) {
 	}
 }
 
-// copied is a server whose file of given documents can be put back.
+// copied returns a server, and crash, which restores its file of given documents.
 func copied(t *testing.T, change func(*httpdoor.Options)) (s *server, crash func(*testing.T)) {
 	t.Helper()
 	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { crash = copies(o) })

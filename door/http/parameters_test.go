@@ -12,8 +12,8 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// TestChoicesAreOfOneType: what a list of values mixes, programs that make clients of the
-// document make no type of, and leave the operation out.
+// TestChoicesAreOfOneType checks that each enum of the OpenAPI document has values of one type.
+// Client generators skip operations with mixed enums.
 func TestChoicesAreOfOneType(t *testing.T) {
 	s := start(t, notes, nil)
 	var doc any
@@ -46,8 +46,8 @@ func TestChoicesAreOfOneType(t *testing.T) {
 	}
 }
 
-// TestParametersWithinBounds: parameters within the bounds that the list of profiles gives are
-// taken, or refused as a conflict of two of them.
+// TestParametersWithinBounds checks that the server accepts parameters within the listed bounds, or
+// reports a conflict of two of them.
 func TestParametersWithinBounds(t *testing.T) {
 	s := start(t, notes, nil)
 	var list httpdoor.ProfileList
@@ -127,8 +127,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestTakenOrContradictory: a name that is taken is a conflict of the name, by which the
-// lab knows what it may offer to replace; parameters that contradict each other are others.
+// TestTakenOrContradictory checks that a taken name is a conflict of the field name, so the lab can
+// offer to replace it. Contradicting parameters name other fields.
 func TestTakenOrContradictory(t *testing.T) {
 	s := start(t, notes, nil)
 	const mine = `{"extends": "rrf"}`
@@ -145,8 +145,8 @@ func TestTakenOrContradictory(t *testing.T) {
 	}
 }
 
-// TestCursorOfAnotherQuery: it is a conflict, and says which query the cursor
-// belongs to.
+// TestCursorOfAnotherQuery checks that a cursor of another query is a conflict that names its
+// query.
 func TestCursorOfAnotherQuery(t *testing.T) {
 	s := start(t, notes, nil)
 	var a collection.Answer

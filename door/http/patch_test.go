@@ -8,8 +8,8 @@ import (
 	"sheaf/collection"
 )
 
-// Two properties are one where stores have one column for both, and nowhere else: a long s
-// is no s to them, as a final sigma is no other one.
+// TestPropertiesOfNamesThatLookAlike checks that two property names are equal only where stores use
+// one column for both. A long s differs from s, and a final sigma from a sigma.
 func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:alike.md"
@@ -42,8 +42,8 @@ func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
 	}
 }
 
-// What is known of a document changes without its text, and without the vectors of
-// its chunks, which only the caller has.
+// TestPatch checks that a patch changes metadata without the text and the vectors, which only the
+// caller has.
 func TestPatch(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:zebra.md"
@@ -115,7 +115,7 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// What a patch leaves out stays to the letter, and a date can be taken away.
+// TestPatchLeavesTheRest checks that a patch keeps all other fields exactly, and can remove a date.
 func TestPatchLeavesTheRest(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:zebra.md"

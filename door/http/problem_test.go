@@ -10,7 +10,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// What holds the index, and where that lies, is for the log and not for callers.
+// TestLockedProblem checks that only the log names the process and the path of a locked index.
 func TestLockedProblem(t *testing.T) {
 	locked := &fs.PathError{Op: "lock", Path: "/home/ann/index/LOCK", Err: fmt.Errorf("%w by process 7", vfs.ErrLocked)}
 	err := fmt.Errorf("lock catalog: %w", sheaf.WithCategory(sheaf.ErrUnavailable, locked))
@@ -20,7 +20,7 @@ func TestLockedProblem(t *testing.T) {
 	}
 }
 
-// What meets damage is to be asked again once that is mended; where it is, is for the log.
+// TestDamagedProblem checks that a damaged index asks for a retry, and that only the log has the path.
 func TestDamagedProblem(t *testing.T) {
 	err := fmt.Errorf("branch words on the index: /home/ann/index/1.seg: %w", vfs.ErrCorrupt)
 	if p := problemOf(err, nil); p.Status != 503 || p.retry == 0 || strings.Contains(p.Detail, "ann") || p.cause != err {

@@ -15,7 +15,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// A condition that does not hold, or says nothing, changes nothing.
+// TestConditionsToTheLetter checks that a request with a false or malformed condition changes nothing.
 func TestConditionsToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
 	var stored collection.Stored
@@ -85,7 +85,7 @@ func TestConditionsToTheLetter(t *testing.T) {
 	}
 }
 
-// A document whose file has another time has another date, so who kept it as it was is given it.
+// TestTagOfADate checks that a new file time changes the ETag, because it changes the date of the document.
 func TestTagOfADate(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/notes:git.md"
@@ -102,8 +102,8 @@ func TestTagOfADate(t *testing.T) {
 	}
 }
 
-// A character that needs no percent-encoding may have it, in any part of an address (RFC 3986,
-// section 6.2.2.2); a slash with it is no slash.
+// TestEncodedAddresses checks that plain characters may be percent-encoded in any part of an
+// address (RFC 3986, section 6.2.2.2). An encoded slash does not separate parts.
 func TestEncodedAddresses(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, status := range map[string]int{
@@ -117,7 +117,7 @@ func TestEncodedAddresses(t *testing.T) {
 	}
 }
 
-// A cursor is its caller's alone, also among those who may see the same.
+// TestCursorOfAnotherCaller checks that only its caller can use a cursor, even if others see the same.
 func TestCursorOfAnotherCaller(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{
 		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
@@ -139,7 +139,7 @@ func TestCursorOfAnotherCaller(t *testing.T) {
 	}
 }
 
-// The pages of what is similar are asked for where the first one was.
+// TestPagesOfSimilar checks that later pages of similar passages come from the same address.
 func TestPagesOfSimilar(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/similar?id=notes:git.md&limit=1"
@@ -157,7 +157,7 @@ func TestPagesOfSimilar(t *testing.T) {
 		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
 			t.Errorf("the second page by POST: %+v", second.Results)
 		}
-		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as the answer shows its query
+		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as shown in the answer
 	}
 	for _, other := range []string{"id=notes:hg.md", "id=notes:git.md&profile=rrf", "id=notes:git.md&filter=ext:md"} {
 		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 ||
@@ -165,7 +165,7 @@ func TestPagesOfSimilar(t *testing.T) {
 			t.Errorf("%s: %+v", other, p)
 		}
 	}
-	for path, body := range map[string]string{ // which have no pages
+	for path, body := range map[string]string{ // these answers have no pages
 		"/v1/explain":         `{"query": "commit"`,
 		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,
 		"/v1/explain/changes": `{"query": "commit", "change": {}`,
@@ -177,8 +177,8 @@ func TestPagesOfSimilar(t *testing.T) {
 	}
 }
 
-// A later page leaves out what was deleted meanwhile, and shows what was changed, also to
-// those who may see everything.
+// TestDeletedBetweenPages checks that a later page omits deleted documents and shows changed ones,
+// even for callers who see everything.
 func TestDeletedBetweenPages(t *testing.T) {
 	s := start(t, notes, nil)
 	put := func(id, text string) {
@@ -212,8 +212,8 @@ func TestDeletedBetweenPages(t *testing.T) {
 	}
 }
 
-// Whoever may not search learns no names from readiness, and only who may do everything
-// why a collection cannot answer.
+// TestReadyTellsStrangersNothing checks that readiness names collections only to keys that may
+// search, and reasons only to admins.
 func TestReadyTellsStrangersNothing(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{
 		"ann":  {Scopes: []access.Scope{access.ScopeSearch}},
@@ -236,7 +236,7 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 	}
 }
 
-// The document names the headers that a client acts on.
+// TestHeadersOfTheDocument checks that the OpenAPI document has the headers that clients use.
 func TestHeadersOfTheDocument(t *testing.T) {
 	s := start(t, notes, nil)
 	var doc struct {
@@ -264,7 +264,7 @@ func TestHeadersOfTheDocument(t *testing.T) {
 	}
 }
 
-// What succeeds another time is no error in the log.
+// TestUnavailableIsAWarning checks that a failure which may pass is logged as a warning, not an error.
 func TestUnavailableIsAWarning(t *testing.T) {
 	s := start(t, notes, nil)
 	if err := s.fixture.Collection.Close(); err != nil {
@@ -277,7 +277,7 @@ func TestUnavailableIsAWarning(t *testing.T) {
 	}
 }
 
-// A caller says in any spelling that the coding gzip is not wanted.
+// TestCodingsToTheLetter checks that every valid spelling of Accept-Encoding can refuse gzip.
 func TestCodingsToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
 	for accepted, zipped := range map[string]bool{
@@ -291,8 +291,8 @@ func TestCodingsToTheLetter(t *testing.T) {
 	}
 }
 
-// A body that is encoded is refused as such: who sent it knows that the coding was the matter,
-// and not the type, by the header Accept-Encoding (RFC 9110, section 12.5.3).
+// TestCodedBodies checks that only the refusal of an encoded body has the header Accept-Encoding,
+// which tells it from a wrong type (RFC 9110, section 12.5.3).
 func TestCodedBodies(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, test := range []struct {
@@ -309,8 +309,8 @@ func TestCodedBodies(t *testing.T) {
 	}
 }
 
-// A trace is taken up also from who speaks a later version, with those flags alone that mean
-// something.
+// TestTracesToTheLetter checks that the server continues traces of later versions, and keeps only
+// the flags that it knows.
 func TestTracesToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -329,7 +329,7 @@ func TestTracesToTheLetter(t *testing.T) {
 	}
 }
 
-// What is ordered without a query is everything, and counted so.
+// TestCountOfWhatIsOrdered checks that an ordered list without a query counts all its documents.
 func TestCountOfWhatIsOrdered(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, parameters := range []string{"sort=path", "sort=-date&filter=ext:md"} {
@@ -348,8 +348,8 @@ func TestCountOfWhatIsOrdered(t *testing.T) {
 
 var updateMetrics = flag.Bool("update-metrics", false, "write doc/metrics.md")
 
-// TestMetricsOfDocument: doc/metrics.md has every metric with its kind and its help text.
-// go test ./door/http -run TestMetricsOfDocument -update-metrics writes it.
+// TestMetricsOfDocument checks that doc/metrics.md has every metric with its kind and help text. To
+// write it: go test ./door/http -run TestMetricsOfDocument -update-metrics
 func TestMetricsOfDocument(t *testing.T) {
 	s := start(t, notes, nil)
 	s.ask(t, "GET", "/v1/search?query=anchor", "")
@@ -377,7 +377,7 @@ func TestMetricsOfDocument(t *testing.T) {
 	}
 }
 
-// The metrics have the status that another door answered with, and a help text each.
+// TestMetricsToTheLetter checks that metrics have the statuses of other doors, and help texts.
 func TestMetricsToTheLetter(t *testing.T) {
 	s := start(t, notes, nil)
 	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -412,7 +412,7 @@ func TestMetricsToTheLetter(t *testing.T) {
 	}
 }
 
-// Whose key counts is not left to which header a proxy on the way reads: two keys are none.
+// TestTwoKeysAreNone checks that two keys in one request are refused: proxies may read different ones.
 func TestTwoKeysAreNone(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{
 		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
@@ -438,7 +438,7 @@ func TestTwoKeysAreNone(t *testing.T) {
 	}
 }
 
-// A parameter or stage that the default ranking had is answered with what to use instead.
+// TestGoneParametersAndStages checks that an error about a removed parameter or stage says what to use.
 func TestGoneParametersAndStages(t *testing.T) {
 	s := start(t, notes, nil)
 	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it " +

@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// scoped signs on everybody with the scopes that a header names, and everything to see.
+// scoped grants every caller all documents, with the scopes of the header Scopes.
 func scoped(r *http.Request) (access.Grant, error) {
 	g := access.Unrestricted()
 	g.Scopes = nil
@@ -30,9 +30,9 @@ func scoped(r *http.Request) (access.Grant, error) {
 	return g, nil
 }
 
-// TestStoreIsNotNamed: where a store or a model is that does not answer, and as whom it is
-// asked, is told to the scope admin and the log, in every route; others are told that it
-// does not.
+// TestStoreIsNotNamed checks in every route that only the scope admin and the log get the address
+// and user of a store or model that does not answer. Other callers only learn that it does not
+// answer.
 func TestStoreIsNotNamed(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " +
@@ -70,10 +70,10 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 		"GET /readyz?verbose=true",
 		"POST /mcp " + `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": ` +
 			`{"query": "undo"}}}`,
-		write, // those behind it would wait for what it leaves half made
+		write, // last, because later requests would wait for its unfinished change
 	} {
 		if strings.HasPrefix(asks, "POST /mcp") && !errors.Is(why, sheaf.ErrUnavailable) {
-			continue // it waits for the store, which takes a second
+			continue // this call retries the store for a second
 		}
 		method, rest, _ := strings.Cut(asks, " ")
 		path, body, _ := strings.Cut(rest, " ")
@@ -94,8 +94,7 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 	}
 }
 
-// TestNotesNameNoStore: nor is it told in what an answer notes of a step that others stand in
-// for.
+// TestNotesNameNoStore checks the same for the notes of an answer, when an optional step failed.
 func TestNotesNameNoStore(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -115,8 +114,8 @@ func TestNotesNameNoStore(t *testing.T) {
 	}
 }
 
-// TestLostVersionsNameNoStore: nor where a store that did not take a version goes away before
-// it has the one before it again.
+// TestLostVersionsNameNoStore checks the same for a store that rejects a version and fails before
+// it gets the previous version back.
 func TestLostVersionsNameNoStore(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	for scopes, told := range map[string]bool{"ingest": false, "ingest,admin": true} {
@@ -142,7 +141,7 @@ func TestLostVersionsNameNoStore(t *testing.T) {
 	}
 }
 
-// rejectsLast is a store that goes away once it did not take something.
+// rejectsLast is a store that vanishes after it rejects a document.
 type rejectsLast struct {
 	collectiontest.Picky
 	store *vanishing
@@ -157,7 +156,7 @@ func (r rejectsLast) Write(ctx context.Context, batch store.Batch) error {
 	return err
 }
 
-// halfGone is a store that finds, and fails at what a search can do without.
+// halfGone is a store that finds, but cannot explain scores.
 type halfGone struct {
 	store.Backend
 	why error
@@ -168,8 +167,8 @@ func (h halfGone) Explain(context.Context, store.Request, []sheaf.ID) ([]*sheaf.
 	return nil, h.why
 }
 
-// TestFailedBranchIsNotNamed: an answer that lacks a part says which part to everybody, and
-// to the scope admin why.
+// TestFailedBranchIsNotNamed checks that an incomplete answer says which part is missing, and says
+// why only to the scope admin.
 func TestFailedBranchIsNotNamed(t *testing.T) {
 	const place = "https://models.internal:8443"
 	failed := errors.New("embedding server: " + place + " refuses the key")
@@ -195,8 +194,8 @@ func TestFailedBranchIsNotNamed(t *testing.T) {
 	}
 }
 
-// TestProblemsSayWhere: also of what is not there, and of a name that is taken, it is told which
-// parameter or field asks for it.
+// TestProblemsSayWhere checks that an error about a missing thing or a taken name names the
+// parameter or field.
 func TestProblemsSayWhere(t *testing.T) {
 	s := start(t, notes, nil)
 	s.ask(t, "PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`)

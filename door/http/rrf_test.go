@@ -19,14 +19,14 @@ import (
 	"sheaf/store"
 )
 
-// legs is a store whose two searches give what a test says; documents and texts
-// are those of a real collection.
+// legs is a store whose vector and text searches return what a test sets. Documents and texts come
+// from a real collection.
 type legs struct {
 	store.Backend
 	vector, text       []string
 	vectorErr, textErr error
 	limits             chan int
-	both               chan struct{} // where set, a search waits here for the other one
+	both               chan struct{} // if set, a search waits here for the other search
 }
 
 // Retrieve implements store.Backend.
@@ -53,7 +53,7 @@ func (l *legs) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return ranking, err
 }
 
-// rrfAnswer is the answer as the contract shows it, member by member.
+// rrfAnswer has the fields of an answer in the contract.
 type rrfAnswer struct {
 	Success *bool `json:"success"`
 	Data    struct {
@@ -78,7 +78,7 @@ func startLegs(t *testing.T, l *legs, defaults httpdoor.RRF) *server {
 
 const rrfPath = "/v1/rrf/search"
 
-// The sentences of the contract's errors, with their bodies word for word.
+// TestRRFErrors checks the error bodies of the contract, word for word.
 func TestRRFErrors(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
 	for body, want := range map[string]string{
@@ -130,7 +130,7 @@ func TestRRFErrors(t *testing.T) {
 	}
 }
 
-// The shape of the answer, its fields and defaults, and ranks that are null.
+// TestRRFAnswer checks the fields and defaults of the answer, and ranks that are null.
 func TestRRFAnswer(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A", "B", "C"}, text: []string{"B", "D", "A"}}, httpdoor.RRF{})
 	var a rrfAnswer
@@ -178,7 +178,7 @@ func TestRRFAnswer(t *testing.T) {
 	}
 }
 
-// D19: w x minmax(vector) + (1-w) x minmax(text), w 0.5, a missing leg 0.
+// TestRRFWeightedSum checks D19: w x minmax(vector) + (1-w) x minmax(text), w 0.5, a missing leg 0.
 func TestRRFWeightedSum(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A", "B", "C"}, text: []string{"B", "D"}}, httpdoor.RRF{})
 	var a rrfAnswer
@@ -201,7 +201,7 @@ func TestRRFWeightedSum(t *testing.T) {
 	}
 }
 
-// D8: a search that finds nothing is no error.
+// TestRRFNothingFound checks D8: a search without results is no error.
 func TestRRFNothingFound(t *testing.T) {
 	s := startLegs(t, &legs{}, httpdoor.RRF{})
 	res, body := s.ask(t, "POST", rrfPath, `{"query": "zzzz"}`)
@@ -211,7 +211,7 @@ func TestRRFNothingFound(t *testing.T) {
 	}
 }
 
-// D9: one search that fails leaves the other's answer; both are an error.
+// TestRRFFailures checks D9: when one search fails, the other answers; when both fail, the request fails.
 func TestRRFFailures(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	for name, l := range map[string]*legs{
@@ -239,7 +239,7 @@ func TestRRFFailures(t *testing.T) {
 	}
 }
 
-// Without a model words alone are searched, and the answer says why it has no vector ranks.
+// TestRRFWithoutModel checks that only words are searched without a model, and that the answer says so.
 func TestRRFWithoutModel(t *testing.T) {
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) { o.Model, o.Embed = nil, nil }), nil)
 	var a rrfAnswer
@@ -250,7 +250,7 @@ func TestRRFWithoutModel(t *testing.T) {
 	}
 }
 
-// The two searches run together, and each is asked for as many as D10 says.
+// TestRRFSearchesTogether checks that both searches run at once, with the limits of D10.
 func TestRRFSearchesTogether(t *testing.T) {
 	l := &legs{vector: []string{"A"}, text: []string{"B"}, limits: make(chan int, 100), both: make(chan struct{})}
 	s := startLegs(t, l, httpdoor.RRF{})
@@ -270,7 +270,7 @@ func TestRRFSearchesTogether(t *testing.T) {
 	}
 }
 
-// What the configuration says holds unless a request says otherwise.
+// TestRRFConfiguration checks that the configured defaults apply unless a request overrides them.
 func TestRRFConfiguration(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{Method: "weighted_sum", K: 20})
 	var a rrfAnswer
@@ -291,7 +291,7 @@ func TestRRFConfiguration(t *testing.T) {
 	}
 }
 
-// The shared cases of the contract, when they are there.
+// TestRRFVectors runs the shared cases of the contract, if they exist.
 func TestRRFVectors(t *testing.T) {
 	type problem struct {
 		Status int
@@ -350,7 +350,7 @@ func testFusionVectors(t *testing.T) {
 	}
 }
 
-// unique keeps the best occurrence of each name: a store never gives two.
+// unique keeps the first occurrence of each name, since a store never returns duplicates.
 func unique(names []string) []string {
 	var out []string
 	for _, n := range names {

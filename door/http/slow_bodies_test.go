@@ -15,7 +15,7 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// Who announces bodies and sends them slowly, or not at all, keeps nobody else from being answered.
+// TestSlowBodies checks that clients which send bodies slowly or never do not block other clients.
 func TestSlowBodies(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Limits = httpdoor.Limits{Body: 32 << 10, IngestBody: 32 << 10, Bodies: 64 << 10}
@@ -29,7 +29,7 @@ func TestSlowBodies(t *testing.T) {
 			defer conn.Close()
 			fmt.Fprintf(conn, "PUT /v1/documents/api:a.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
 				"application/json\r\nExpect: 100-continue\r\n%s\r\n", head)
-			// then it is being read
+			// the server reads the body now
 			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 				t.Fatalf("%q: %q %v", head, line, err)
 			}
@@ -40,7 +40,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// Bodies that come slowly hold no slot, and bodies without an end are cut.
+// TestSlowAndEndlessBodies checks that slow bodies hold no slot, and that the server stops endless bodies.
 func TestSlowAndEndlessBodies(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })
 	slow, done := io.Pipe()
@@ -69,7 +69,7 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.Client().Do(req)
 	if err != nil {
-		return // the server hung up, which it may
+		return // the server may close the connection
 	}
 	defer res.Body.Close()
 	if res.StatusCode != 413 {
@@ -77,7 +77,7 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 	}
 }
 
-// Bodies for other doors have their share of what all bodies may have, and give it back.
+// TestBodiesOfOtherDoors checks that bodies for other doors use the shared limit, and release it.
 func TestBodiesOfOtherDoors(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Bodies: 64 << 10} })
 	has, free := make(chan struct{}), make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// TestStages: every stage is listed with its settings, and takes values at the ends of their bounds.
+// TestStages checks that every stage is listed with its settings, and accepts the bounds of their values.
 func TestStages(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, name := range collection.Stages() {
@@ -37,7 +37,7 @@ func TestStages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// which bound each other
+				// each setting of a pair bounds the other
 				pair := slices.Contains([]string{"normalize.low", "normalize.high", "adaptive.floor", "adaptive.ceiling"}, name+"."+
 					o.Name)
 				if res, answer := s.ask(t, "POST", "/v1/stages/"+name, string(body)); res.StatusCode != 200 &&
@@ -86,8 +86,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// The largest scores that a stage takes are no larger than what it can work with, and
-// larger ones are refused with their place.
+// TestExtremeScores checks that stages can compute with the largest scores that the server accepts,
+// and that an error about larger scores points at them.
 func TestExtremeScores(t *testing.T) {
 	s := start(t, notes, nil)
 	ranking := func(score string) string {

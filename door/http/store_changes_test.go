@@ -18,8 +18,8 @@ import (
 	"sheaf/store"
 )
 
-// vanishing is a store whose place on a server somebody removes, or that fails otherwise
-// when why says how.
+// vanishing is a store that fails while gone is true: with why, or else as if its index was
+// deleted.
 type vanishing struct {
 	store.Backend
 	why  error
@@ -98,9 +98,9 @@ func (v *vanishing) Stats(ctx context.Context) (store.Stats, error) {
 	return v.Backend.(store.Reporter).Stats(ctx)
 }
 
-// TestStoreRemoved: a store whose place is removed is the server's trouble in every route
-// that asks it, with what to do, and nothing that the caller asked wrong; what the catalog
-// knows is still told. When the place is back, so are the answers.
+// TestStoreRemoved checks every route after the index of a store was deleted. Routes that need the
+// store answer 503 with advice, and the others answer from the catalog. When the index is back, all
+// routes answer again.
 func TestStoreRemoved(t *testing.T) {
 	store := &vanishing{}
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -108,7 +108,7 @@ func TestStoreRemoved(t *testing.T) {
 	}), nil)
 	for _, c := range []struct {
 		method, path, body string
-		without            int // the status while the place is gone
+		without            int // the status while the index is gone
 	}{
 		{"GET", "/v1/search?query=undo", "", 503},
 		{"GET", "/v1/search?query=und*", "", 503},
@@ -142,7 +142,7 @@ func TestStoreRemoved(t *testing.T) {
 	}
 }
 
-// startKeyed starts a server with one key, and says where its file of keys is.
+// startKeyed starts a server with one key, and returns the path of its key file.
 func startKeyed(t *testing.T) (s *server, path, secret string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "keys.json")
@@ -156,8 +156,8 @@ func startKeyed(t *testing.T) (s *server, path, secret string) {
 	return start(t, notes, func(o *httpdoor.Options) { o.Keys = keys }), path, secret
 }
 
-// TestKeysGone: a server whose file of keys is gone lets nobody in, says that to all, and is not ready;
-// when it is back all is as it was.
+// TestKeysGone checks that a server without its key file refuses all callers, says why, and is not
+// ready, until the file is back.
 func TestKeysGone(t *testing.T) {
 	s, path, secret := startKeyed(t)
 	for _, gone := range []bool{false, true, false} {
@@ -187,8 +187,8 @@ func TestKeysGone(t *testing.T) {
 	}
 }
 
-// TestKeysUnreadable: a server whose file of keys cannot be read lets nobody in, and tells nobody what is
-// in it or where it is.
+// TestKeysUnreadable checks that a server with an unreadable key file refuses all callers, without
+// the file's content or path.
 func TestKeysUnreadable(t *testing.T) {
 	s, path, secret := startKeyed(t)
 	for name, text := range map[string]string{
@@ -215,7 +215,7 @@ func TestKeysUnreadable(t *testing.T) {
 	}
 }
 
-// movedStore is a store whose name stands for another index now, unless why is nil.
+// movedStore is a store whose name now belongs to another index, unless why is nil.
 type movedStore struct {
 	store.Backend
 	why error
@@ -224,8 +224,8 @@ type movedStore struct {
 // Moved implements store.Mover.
 func (m *movedStore) Moved() error { return m.why }
 
-// TestMovedStore: a server whose store has moved is ready and answers from the index that it keeps to. /readyz and
-// /v1/status say so: to the scope admin with the names, to others without. When the name is back they say nothing.
+// TestMovedStore checks that a server whose store has moved stays ready and answers from its old index.
+// /readyz and /v1/status report the move, with names only to the scope admin, until the name is back.
 func TestMovedStore(t *testing.T) {
 	const why = "the alias birds stands for birds-2 now, which was made otherwise: birds-1 is still used"
 	store := &movedStore{}

@@ -19,8 +19,8 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// TestTaskThatTheServerFails: why a task was given up is told to its owner when that is the
-// task's own fault; what went wrong inside, with names of files, is for the log.
+// TestTaskThatTheServerFails checks that a failed task tells its owner the reason if the task is at
+// fault. Internal errors with file names go only to the log.
 func TestTaskThatTheServerFails(t *testing.T) {
 	s, store := filling(t)
 	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.EIO}
@@ -44,8 +44,8 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	}
 }
 
-// TestTaskOfAnother: a task that another process accepted, or the one before, is there for its
-// owner at once, and not only when this process has found what there is to be done, if it does any.
+// TestTaskOfAnother checks that the owner can read a task of another or an earlier process at once,
+// before or without a worker in this process.
 func TestTaskOfAnother(t *testing.T) {
 	s := start(t, notes, nil)
 	var answer httpdoor.BatchAnswer
@@ -77,7 +77,7 @@ func TestTaskOfAnother(t *testing.T) {
 	}
 }
 
-// batchDone is a collection after a task that gave it three hundred documents, and that task.
+// batchDone returns a collection and its completed task that gave it 300 documents.
 func batchDone(t *testing.T) (collection.Options, collection.Task) {
 	t.Helper()
 	s := start(t, notes, nil)
@@ -91,8 +91,7 @@ func batchDone(t *testing.T) (collection.Options, collection.Task) {
 	return o, workUntilDone(t, o, answer.Task.ID)
 }
 
-// TestResultsOfTasks: what became of the documents of a task that was done is there after a
-// restart too.
+// TestResultsOfTasks checks that the results of a completed task survive a restart.
 func TestResultsOfTasks(t *testing.T) {
 	o, first := batchDone(t)
 	if len(first.Results) != 300 || first.Results[299].ETag == "" {
@@ -108,8 +107,8 @@ func TestResultsOfTasks(t *testing.T) {
 	}
 }
 
-// TestWhereATaskIs: the address of a task leads to it, also in a collection that is not the
-// first one, and a web page of another origin may read it.
+// TestWhereATaskIs checks that Location leads to the task, also in another collection than the
+// first, and that pages of other origins may read it.
 func TestWhereATaskIs(t *testing.T) {
 	other := collectiontest.Open(t, notes, func(o *collection.Options) { o.Name = "other & more" })
 	s := start(t, notes, func(o *httpdoor.Options) {
@@ -129,9 +128,9 @@ func TestWhereATaskIs(t *testing.T) {
 	}
 }
 
-// A task of which the store took a part, and whose end was not kept because the process ended
-// between, ends the same when the next one looks: what was made is not made twice, the rest is tried
-// once more.
+// TestTaskRefusedOnce checks a task that the store took in part, whose process ended before it
+// stored the outcome. The next process reaches the same outcome: it repeats no change that was
+// made, and tries the others once more.
 func TestTaskRefusedOnce(t *testing.T) {
 	var crash func(*testing.T)
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -144,7 +143,7 @@ func TestTaskRefusedOnce(t *testing.T) {
 		`"api:new.md", "text": "Cherries.", "if_none_match": "*"}, {"id": "api:other.md", "text": "Plums, heavy.", `+
 		`"if_none_match": "*"}]}`, &answer)
 	first := workUntilDone(t, s.fixture.Options, answer.Task.ID)
-	crash(t) // it is as it was just before its end was kept
+	crash(t) // as before the outcome was stored
 	again := workUntilDone(t, s.fixture.Options, answer.Task.ID)
 	if first.State != collection.TaskFailed || !strings.Contains(first.Error, "2 of 3 changes are made") ||
 		again.State != first.State || again.Error != first.Error {
@@ -161,7 +160,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// workUntilDone has a collection do its tasks until this one has ended.
+// workUntilDone runs the worker of a collection until a task has ended.
 func workUntilDone(t *testing.T, o collection.Options, id string) collection.Task {
 	t.Helper()
 	c, err := collection.New(o)
@@ -185,8 +184,8 @@ func workUntilDone(t *testing.T, o collection.Options, id string) collection.Tas
 	return *task
 }
 
-// Files of tasks and documents of an earlier version that cannot be read hold up nothing else:
-// they are named and stay.
+// TestUnreadableHoldsUpNothing checks that unreadable task and document files of an earlier version
+// stay, are reported, and do not block others.
 func TestUnreadableHoldsUpNothing(t *testing.T) {
 	s := start(t, notes, nil)
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWindowsAndSets: a search is narrowed to windows of time and to sets of documents, by
-// parameters and by a body; what is wrong with one names its field.
+// TestWindowsAndSets checks that parameters and a body narrow a search to time windows and document
+// sets, and that an error names its field.
 func TestWindowsAndSets(t *testing.T) {
 	s := start(t, map[string]string{
 		"early.md":   "---\ncreated: 2024-02-03\nupdated: 2024-03-04\n---\nA heron.\n",

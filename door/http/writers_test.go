@@ -19,11 +19,11 @@ import (
 	"sheaf/model"
 )
 
-// slowEmbedder is a model on another machine that answers, once it is slow, when it is let go.
+// slowEmbedder is a remote model. While slow is true, its answers wait until free is closed.
 type slowEmbedder struct {
 	model.Embedder
 	slow  *atomic.Bool
-	asked *atomic.Int32 // how often while it is slow
+	asked *atomic.Int32 // calls while it is slow
 	free  chan struct{}
 	let   func() // closes free, once
 }
@@ -37,7 +37,7 @@ func (e slowEmbedder) Embed(ctx context.Context, purpose model.Purpose, texts []
 	return e.Embedder.Embed(ctx, purpose, texts)
 }
 
-// slowModel is a collection of the notes with such a model, which is not slow yet.
+// slowModel opens the notes with a slowEmbedder that is not slow yet.
 func slowModel(t *testing.T) (*collectiontest.Fixture, slowEmbedder) {
 	t.Helper()
 	model := slowEmbedder{slow: new(atomic.Bool), asked: new(atomic.Int32), free: make(chan struct{})}
@@ -50,7 +50,7 @@ func slowModel(t *testing.T) (*collectiontest.Fixture, slowEmbedder) {
 	}), model
 }
 
-// While a long run writes, a document is refused in time, and nothing changes.
+// TestPutBesideARun checks that during a long run a document is refused in time, without a change.
 func TestPutBesideARun(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()
@@ -77,15 +77,15 @@ func TestPutBesideARun(t *testing.T) {
 		t.Errorf("documents are left: %v", kept)
 	}
 	var stored collection.Stored
-	// with as much time as it takes
+	// without a short time limit
 	startOf(t, f, nil).get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, &stored)
 	if !stored.Created {
 		t.Errorf("%+v", stored)
 	}
 }
 
-// Readers get answers while documents wait for a model on another machine, or for other documents that are being
-// written.
+// TestWritersThatWait checks that readers get answers while documents wait for a remote model or
+// for other writes.
 func TestWritersThatWait(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()
@@ -113,8 +113,8 @@ func TestWritersThatWait(t *testing.T) {
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
-// Of two servers of one index the second one says that the first takes documents, which no
-// waiting for a moment changes.
+// TestPutToTheSecondServer checks that the second server of an index names the first as the writer,
+// and does not advise to wait a moment.
 func TestPutToTheSecondServer(t *testing.T) {
 	first := collectiontest.Open(t, notes, nil)
 	ctx, stop := context.WithCancel(t.Context())
@@ -124,7 +124,7 @@ func TestPutToTheSecondServer(t *testing.T) {
 	second := startOf(t, first.Beside(t), nil)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		res, body := second.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`)
-		if res.StatusCode < 300 { // the first has not begun
+		if res.StatusCode < 300 { // the first server has not started yet
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -137,9 +137,9 @@ func TestPutToTheSecondServer(t *testing.T) {
 	t.Error("both take documents")
 }
 
-// TestKeysWhereTheFirstServerIsStartedAgain: of two servers of one index the second one takes
-// documents when the first has ended, also with a key of which nobody has asked it before another
-// one is started. That other one takes them all when the second has ended.
+// TestKeysWhereTheFirstServerIsStartedAgain checks that the second of two servers takes over the
+// documents when the first ends, also for a key that is new to it. A third server takes over when
+// the second ends.
 func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	index := collectiontest.Open(t, notes, nil)
 	begin := func(f *collectiontest.Fixture) (s *server, end func()) {
@@ -175,7 +175,7 @@ func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	second, endSecond := begin(index.Beside(t))
 	defer endSecond()
 	endFirst()
-	for other := index.Beside(t); ; time.Sleep(20 * time.Millisecond) { // until the second has seen that
+	for other := index.Beside(t); ; time.Sleep(20 * time.Millisecond) { // until the second server has noticed
 		_, err := other.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{{ID: "api:none.md"}})
 		if errors.Is(err, collection.ErrTaken) {
 			break
@@ -186,7 +186,7 @@ func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	}
 	third, endThird := begin(index.Beside(t))
 	defer endThird()
-	if status := put(second, "k1"); status != 201 { // as the first was answered
+	if status := put(second, "k1"); status != 201 { // the answer of the first server
 		t.Errorf("the second, once the first is started again: %d", status)
 	}
 	if res, _ := third.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples.\n"}`, "Idempotency-Key",

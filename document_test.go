@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// TestOutlineParents: the node above is the nearest earlier node with the parent's ID, in any tree, even with
-// repeated IDs and missing parents.
+// TestOutlineParents checks that the node above is the nearest earlier node with the parent's ID,
+// in any tree, even with repeated IDs and missing parents.
 func TestOutlineParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.Map(rapid.IntRange(0, 12), func(n int) sheaf.ID { return sheaf.ID("t:a.md#" + strconv.Itoa(n)) })
@@ -32,7 +32,7 @@ func TestOutlineParents(t *testing.T) {
 	})
 }
 
-// flat is a document with n chunks under its root.
+// flat returns a document with n chunks under its root.
 func flat(n int) *sheaf.Document {
 	d := &sheaf.Document{ID: "t:a.md", Chunks: []sheaf.Chunk{{ID: "t:a.md"}}}
 	for i := range n {

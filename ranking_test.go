@@ -11,8 +11,8 @@ import (
 	"sheaf"
 )
 
-// TestSortIsThatOfCompare: sorting by keys equals a stable sort of the hits, with equal scores, ranks and IDs,
-// and with NaN.
+// TestSortIsThatOfCompare checks that Sort equals a stable sort by Compare, also with equal scores,
+// ranks and IDs, and with NaN.
 func TestSortIsThatOfCompare(t *testing.T) {
 	scores := []float64{0, math.Copysign(0, -1), 1, 1.5, -2, math.Inf(1), math.NaN()}
 	rapid.Check(t, func(t *rapid.T) {

@@ -84,7 +84,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestRankingOrder: by score, then best rank in any leg, then the earlier leg, then ID.
+// TestRankingOrder checks the order: by score, then best rank in any leg, then earlier leg, then ID.
 func TestRankingOrder(t *testing.T) {
 	leg := func(ranks ...int) (legs []sheaf.Leg) {
 		for _, r := range ranks {
@@ -136,7 +136,7 @@ func TestRecombine(t *testing.T) {
 	}
 }
 
-// TestErrorTable: each category has its exit status.
+// TestErrorTable checks that each category of error has its exit status.
 func TestErrorTable(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -168,7 +168,7 @@ func ExampleFilter() {
 	// false
 }
 
-// TestPathsInIDs: for any bytes of a path, the ID is valid UTF-8, returns the path, and is unique.
+// TestPathsInIDs checks that any path becomes a unique ID of valid UTF-8, which returns the path.
 func TestPathsInIDs(t *testing.T) {
 	seen := map[sheaf.ID]string{}
 	for _, p := range []string{"a.md", "a:b#c.md", "ü/ñ.md", "b\xff.md", "b\xff\xfe.md", "b\ufffd.md", "b\ufffdFF.md",
@@ -191,7 +191,7 @@ func TestPathsInIDs(t *testing.T) {
 	})
 }
 
-// TestPartsOfQueries: Wanted and Forbidden look into groups and boosts, and keep what a query forbids apart.
+// TestPartsOfQueries checks that Wanted and Forbidden look into groups and boosts.
 func TestPartsOfQueries(t *testing.T) {
 	a, b, c, d := sheaf.Match{Text: "a"}, sheaf.Phrase{Text: "b"}, sheaf.Prefix{Text: "c"}, sheaf.Match{Text: "d"}
 	q := sheaf.Boost{Factor: 2, Query: sheaf.Bool{Must: []sheaf.TextQuery{a, sheaf.Boost{Query: b, Factor: 3}},

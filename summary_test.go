@@ -29,7 +29,7 @@ func leg(by, branch string, rank, value float64, parts ...sheaf.Explanation) she
 		"by": sheaf.TextValue(by), "branch": sheaf.TextValue(branch), "rank": sheaf.NumberValue(rank)})
 }
 
-// TestSummary: shares follow how the parts of an explanation give the score.
+// TestSummary checks the shares for each way to combine the parts of an explanation.
 func TestSummary(t *testing.T) {
 	words := leg("text", "words", 1, 4, inField("undo", "title", 3), inField("commit", "body", 1))
 	near := leg("vector", "meaning", 2, 0.5)

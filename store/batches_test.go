@@ -11,16 +11,16 @@ import (
 	"sheaf/store"
 )
 
-// TestTogether: what is done together runs side by side.
+// TestTogether checks that Together runs all calls at the same time.
 func TestTogether(t *testing.T) {
 	for n := range 4 {
-		var meet sync.WaitGroup // no goroutine goes on before all have come
+		var meet sync.WaitGroup // every goroutine waits for the others
 		meet.Add(n)
 		store.Together(n, func(int) { meet.Done(); meet.Wait() })
 	}
 }
 
-// A panic beside the goroutine that asked is one of that goroutine: who answers requests lives on.
+// TestPanicTogether checks that a panic in another goroutine becomes a panic of the caller.
 func TestPanicTogether(t *testing.T) {
 	for what, ask := range map[string]func(do func(i int)){
 		"together": func(do func(i int)) { store.Together(3, do) },

@@ -19,9 +19,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// counting is a store in a map. It scores a chunk by how often it has the words of the query, times the weight of the
-// field. Titles, snippets and links come from the catalog, so a store only finds chunks. Every real store passes the
-// tests of store/storetest.
+// counting is a store in a map. A chunk's score counts the words of the query in each field, times
+// the weight of the field. Titles, snippets and links come from the catalog, so a store only finds
+// chunks. Every real store passes the tests of store/storetest.
 type counting struct {
 	mu     sync.RWMutex
 	chunks map[sheaf.ID]store.Chunk
@@ -66,7 +66,7 @@ func (s *counting) remove(docs []sheaf.ID) {
 	}
 }
 
-// Retrieve implements store.Backend. It returns an error for a request that it cannot honor.
+// Retrieve implements store.Backend. It returns an error for a request that it cannot answer.
 func (s *counting) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *counting) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking
 	defer s.mu.RUnlock()
 	var found sheaf.Ranking
 	for id, c := range s.chunks {
-		// Bounds hold before scoring: the filter may be the access check.
+		// Filter before scoring: the filter may be the access check.
 		if req.Filter != nil && !req.Filter.Match(&c) || req.Within != nil && !slices.Contains(req.Within, id) {
 			continue
 		}
@@ -112,8 +112,8 @@ func (s *counting) Close() error { return nil }
 
 var _ store.Backend = (*counting)(nil)
 
-// Keep chunks in a store of your own. Profiles, access checks and explanations work on it unchanged. The collection
-// reports what the store cannot do.
+// This example keeps chunks in its own store. Profiles, access checks and explanations work on it
+// unchanged. The collection reports what the store cannot do.
 func Example() {
 	dir, err := os.MkdirTemp("", "sheaf")
 	check(err)

@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// TestValidateVector: the components of a vector are finite numbers, of whatever size.
+// TestValidateVector checks that a vector may have finite numbers of any size, and no others.
 func TestValidateVector(t *testing.T) {
 	for _, c := range []struct {
 		x    float64

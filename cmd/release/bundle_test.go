@@ -15,8 +15,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestBundleStarts unpacks the bundle for this machine as an assistant does, starts the server that its manifest names
-// over the folder that the user named, and asks it.
+// TestBundleStarts checks the bundle for this machine: it unpacks the bundle as an assistant does,
+// starts the server that the manifest names, over the user's folder, and searches.
 func TestBundleStarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")

@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// licenseFile matches the names of files with the license of a module.
+// licenseFile matches the names of license files of a module.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// notice writes the modules that the program links on any system, with the licenses of each, and those of Go, whose
-// standard library it links too.
+// notice writes the licenses of Go and of each module that the program links on any system. The
+// program also links Go's standard library.
 func notice(w io.Writer) error {
 	root, err := goTool("", "env", "GOROOT")
 	if err != nil {
@@ -78,7 +78,7 @@ func licenses(out *bufio.Writer, heading, dir string) error {
 	return nil
 }
 
-// goTool runs go for a system, or for this one, and returns what it prints.
+// goTool runs go for a system, or for this machine's, and returns its output.
 func goTool(system string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	if system != "" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPublishAs runs scripts/publish-as.sh in a small module that is built like this one.
+// TestPublishAs checks scripts/publish-as.sh in a small module that is built like this one.
 func TestPublishAs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("publish-as.sh needs a shell")

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestNoticeNamesWhatIsLinked checks that the notice has a part with a license for Go and for each module that this
-// test links, which is a part of what the program links.
+// TestNoticeNamesWhatIsLinked checks that the notice has a license for Go and for each module that
+// this test links. The program links these modules and more.
 func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	var text bytes.Buffer
@@ -51,7 +51,7 @@ func TestLicenseIsRequired(t *testing.T) {
 	}
 }
 
-// TestWrongArguments checks what is said of a wrong command.
+// TestWrongArguments checks the message about a wrong command.
 func TestWrongArguments(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 	for want, args := range map[string][]string{
@@ -65,8 +65,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMacOSTakesTheProgram builds a small program with the linker flags of .goreleaser.yaml. macOS 26 starts no program
-// without the load command LC_UUID, and on arm64 none without a signature.
+// TestMacOSTakesTheProgram checks a small program that has the linker flags of .goreleaser.yaml.
+// macOS 26 needs the load command LC_UUID, and on arm64 also a signature.
 func TestMacOSTakesTheProgram(t *testing.T) {
 	settings, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
 	if err != nil {
@@ -109,7 +109,7 @@ func TestMacOSTakesTheProgram(t *testing.T) {
 	}
 }
 
-// TestDocumentsComeAlong checks that each page which help and README.md name is in doc/, which every archive has.
+// TestDocumentsComeAlong checks that doc/ has each page that help and README.md name.
 func TestDocumentsComeAlong(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	files, err := filepath.Glob("cmd/sheaf/*.go")

@@ -88,15 +88,15 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// watchMemory looks at how much memory the program holds, garbage included, until the
-// returned function is called, which says by how much that grew at most.
+// watchMemory samples the program's memory, garbage included, until the caller calls most. most
+// returns the largest growth in bytes.
 func watchMemory() (most func() uint64) {
 	held := func() uint64 {
 		samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 		metrics.Read(samples)
 		return samples[0].Value.Uint64() - samples[1].Value.Uint64()
 	}
-	debug.FreeOSMemory() // what is free now would be taken without being seen
+	debug.FreeOSMemory() // otherwise growth into free memory would not count
 	before := held()
 	stop, ended := make(chan struct{}), make(chan uint64)
 	go func() {
@@ -118,8 +118,8 @@ func watchMemory() (most func() uint64) {
 	}
 }
 
-// searched is the index that the queries run on: built once, and kept in the
-// folder SHEAF_TEST_INDEX when that is set, so that the next run finds it.
+// searched returns the folder of the index that the benchmarks query, and the queries. With
+// SHEAF_TEST_INDEX it builds the index there once; later runs use it again.
 func searched(b *testing.B) (dir string, q queries) {
 	b.Helper()
 	dir = os.Getenv("SHEAF_TEST_INDEX")
@@ -152,8 +152,8 @@ func searched(b *testing.B) (dir string, q queries) {
 	return dir, c.queries
 }
 
-// BenchmarkQuery asks for the top 10 over title and body. postings/all is the
-// share of the postings of the query's terms that were scored.
+// BenchmarkQuery searches for the top 10 in title and body. postings/all is the share of the
+// postings of the query's terms that the search scored.
 func BenchmarkQuery(b *testing.B) {
 	dir, q := searched(b)
 	index, err := engine.Open(engine.Options{Dir: dir, Analyzer: analyzer(b), Fields: sheaf.Fields[:], ReadOnly: true})
@@ -176,7 +176,7 @@ func BenchmarkQuery(b *testing.B) {
 					Fields: []engine.FieldWeight{{Name: sheaf.FieldTitle, Weight: 3}, {Name: sheaf.FieldBody, Weight: 1}}}}
 		}
 		measure := func(b *testing.B, run func(i int) error) {
-			for i := range kind.list { // the pages are in memory, the checksums verified
+			for i := range kind.list { // load pages and verify checksums before measuring
 				if err := run(i); err != nil {
 					b.Fatal(err)
 				}

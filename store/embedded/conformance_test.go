@@ -28,9 +28,9 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, storetest.Options{Open: s.Empty, Reopen: s.Reopen})
 }
 
-// TestRandomHistories compares the engine with the oracle over random changes of
-// words and of vectors, commits, merges and reopenings. SHEAF_TEST_LONG makes them long; a failure
-// names its seed.
+// TestRandomHistories compares the engine with the oracle over random changes of words and vectors,
+// commits, merges and reopenings. SHEAF_TEST_LONG makes the histories long. A failure names its
+// seed.
 func TestRandomHistories(t *testing.T) {
 	histories, steps := 6, 40
 	switch {

@@ -17,19 +17,19 @@ import (
 	"sheaf/text/chunk"
 )
 
-// collection is what the benchmarks index: the Markdown below the folders of
-// SHEAF_TEST_DIR (a list, as PATH is one), or made-up text; and then documents
-// made of its sentences until there are SHEAF_TEST_CHUNKS.
+// collection holds the documents of the benchmarks: the Markdown files in the folders of
+// SHEAF_TEST_DIR (a list like PATH), or generated text. SHEAF_TEST_CHUNKS, if set, is the number of
+// chunks: more documents are generated from the sentences of the others.
 type collection struct {
-	batches []store.Batch // one a document
+	batches []store.Batch // one for each document
 	chunks  int
 	bytes   int64 // of the texts of the documents
 	queries
 }
 
-// queries are what the benchmarks ask, kept beside an index that is kept.
+// queries are the queries of the benchmarks. A kept index keeps them in its folder.
 type queries struct {
-	Usual    []string // titles, and runs of words as they stand in the texts
+	Usual    []string // titles, and runs of words from the texts
 	Frequent []string // words that are in 6 to 24 of 100 chunks, alone and three at a time
 }
 
@@ -108,13 +108,13 @@ func (c *collection) add(doc sheaf.Document, content string) {
 	c.batches = append(c.batches, batch)
 }
 
-// generator makes documents of the sentences of others: the title of one, two
-// thirds of the sentences from its neighborhood, the others from anywhere. So
-// words have their usual frequencies and company, and no text comes twice.
+// generator makes documents from the sentences of others: titles from one neighborhood, two thirds
+// of the sentences from there, the rest from anywhere. So words keep their usual frequencies and
+// neighbors, and no text repeats.
 type generator struct {
 	rng    *rand.Rand
 	titles []string
-	ends   []int // for each title, how many sentences there are up to its chunk's end
+	ends   []int // for each title, the number of sentences up to the end of its chunk
 	lines  []string
 	made   int
 }
@@ -160,7 +160,7 @@ func (g *generator) document() (path, content string) {
 // ask chooses the queries.
 func (c *collection) ask() {
 	rng := rand.New(rand.NewPCG(5, 5))
-	in := map[string]int{} // how many of every tenth chunk hold a word
+	in := map[string]int{} // number of sampled chunks that have the word
 	looked := 0
 	some := func(list []store.Batch) store.Chunk {
 		for {

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/memory"
 )
 
-// TestCounting: an engine that counts lengths as Lucene, or chunks as Weaviate, answers as the
-// oracle that does, from the same index as one that counts as usual, and explains its scores.
+// TestCounting checks that one index can count lengths like Lucene, or chunks like Weaviate: it
+// scores like an oracle that counts the same way, and explains its scores.
 func TestCounting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	words := func(most int) string {
@@ -73,7 +73,7 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// compareCounting: store scores as oracle does, and not as other does.
+// compareCounting checks that st scores like oracle and unlike other.
 func compareCounting(t *testing.T, st *embedded.Store, oracle, other store.Backend, req store.Request) {
 	t.Helper()
 	var rankings [3]sheaf.Ranking

@@ -140,8 +140,8 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	check(s, sheaf.Match{Text: "cow"})
 }
 
-// TestMadeAnewUnderReader: a reader that stays open while the folder is emptied
-// and filled again by as many changes sees what is there now.
+// TestMadeAnewUnderReader checks that an open reader follows when the folder is emptied and filled
+// again by the same number of changes.
 func TestMadeAnewUnderReader(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
 	write := func(doc string) {
@@ -162,15 +162,15 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skipf("this platform keeps files that are open: %v", err)
 	}
-	time.Sleep(2 * time.Millisecond) // numbers begin with the time
+	time.Sleep(2 * time.Millisecond) // commit numbers start from the clock
 	write("new")
 	if r, err := reader.Retrieve(ctx, words(sheaf.Match{Text: "words"})); err != nil || len(r) != 1 || r[0].ID != "t:new" {
 		t.Errorf("the reader finds %v, %v", ids(r), err)
 	}
 }
 
-// TestOpenedBeforeFirstCommit: a reader that is opened while the first commit is
-// being made sees it, whatever the clock says.
+// TestOpenedBeforeFirstCommit checks that a store that opens during the first commit of another
+// sees that commit, whatever the clock shows.
 func TestOpenedBeforeFirstCommit(t *testing.T) {
 	ctx := context.Background()
 	for range 20 {
@@ -183,7 +183,7 @@ func TestOpenedBeforeFirstCommit(t *testing.T) {
 		if err := load.Add(ctx, store.Batch{Chunks: []store.Chunk{note("t:a", "t:a", "Note", "words")}}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond) // the writer's numbers begin with its time
+		time.Sleep(time.Millisecond) // commit numbers start from the clock
 		reader := open(t, embedded.Options{FS: fsys, Dir: "/i"})
 		if err := errors.Join(load.Commit(ctx), load.Close()); err != nil {
 			t.Fatal(err)
@@ -194,8 +194,8 @@ func TestOpenedBeforeFirstCommit(t *testing.T) {
 	}
 }
 
-// TestPin: what is pinned stays as it is while others write, and what is open stays
-// open when it is closed.
+// TestPin checks that writes do not change a pinned store, and that closing it leaves other stores
+// open.
 func TestPin(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, embedded.Options{Dir: t.TempDir()})
@@ -263,8 +263,8 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwiseSince: an index that another process made in another way after it was opened
-// says so when it is written to.
+// TestMadeOtherwiseSince checks that a write returns ErrMadeOtherwise when another process has
+// since created the index with other options.
 func TestMadeOtherwiseSince(t *testing.T) {
 	dir := t.TempDir()
 	german := storetest.Analyzer(t, "de")

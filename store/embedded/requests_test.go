@@ -14,8 +14,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// TestRequestsInUsedMemory: what requests of all kinds get beside others, and after them, is
-// what each gets alone.
+// TestRequestsInUsedMemory checks that requests of all kinds get the same answers alone, at the
+// same time as others, and after others.
 func TestRequestsInUsedMemory(t *testing.T) {
 	vocabulary := strings.Fields("cat dog bird fish cow hen goat")
 	rng := rand.New(rand.NewPCG(8, 21))

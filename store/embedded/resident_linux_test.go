@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// resident is the memory of this process that is there, in bytes, mapped files included.
+// resident returns the resident memory of this process in bytes, mapped files included.
 func resident() int64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// Scores of given chunks are those that Retrieve gives to them, to the last bit,
-// whatever segments they lie in, with filters and after deletions; also in memory that is lent for
-// them, whatever is in it.
+// TestScores checks that Scores returns for given chunks the exact scores of Retrieve, in every
+// segment, with filters and after deletions.
 func TestScores(t *testing.T) {
 	ctx := context.Background()
 	st := open(t, embedded.Options{Dir: t.TempDir()})

@@ -16,8 +16,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// server is the URL of a PostgreSQL server for tests, which skip without one:
-// scripts/servers/postgres.sh starts one.
+// server returns the URL of a PostgreSQL server for tests. Without a server the test is skipped.
+// scripts/servers/postgres.sh starts a server.
 func server(t testing.TB) string {
 	url := os.Getenv("SHEAF_TEST_POSTGRES")
 	if url == "" {
@@ -28,7 +28,7 @@ func server(t testing.TB) string {
 
 var schemas atomic.Int64
 
-// options are those of a new, empty store, which the end of the test removes.
+// options returns the options of a new, empty store, and removes the store at the end of the test.
 func options(t testing.TB) postgres.Options {
 	o := postgres.Options{URL: server(t), Schema: fmt.Sprintf("sheaf_test_%d_%d", os.Getpid(), schemas.Add(1)),
 		Analyzer: storetest.Analyzer(t, "en")}
@@ -46,7 +46,7 @@ func stores() *storetest.Stores[postgres.Options] {
 		With: func(ctx context.Context, o postgres.Options) (store.Backend, error) { return postgres.Open(ctx, o) }}
 }
 
-// longPhrase tells the one kind of request that the store refuses.
+// longPhrase reports whether the store refuses a request because its phrase has too many words.
 func longPhrase(req store.Request) bool {
 	if req.Text == nil {
 		return false

@@ -15,9 +15,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestServerErrors: an error of the server has a category, its own message, and advice. The cases are
-// users who are not let in, servers that stop, poolers and databases that are gone, and servers whose
-// patience is shorter than ours.
+// TestServerErrors checks that an error of the server gets a category and advice, and keeps its
+// message. The cases: refused users, servers that stop, poolers, missing databases, and timeouts of
+// the server that are shorter than Sheaf's.
 func TestServerErrors(t *testing.T) {
 	const stops = "repeat this; what was not committed is not written"
 	entry := `no pg_hba.conf entry for host "127.0.0.1", user "sheaf", database "postgres", `
@@ -50,9 +50,8 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// TestOlderExtension: a version of pgvector without iterative scans, which loses hits and
-// says nothing, is refused where it is installed, also below a store that is there, and
-// not installed either.
+// TestOlderExtension checks that Open and Examine refuse a pgvector without iterative scans, even
+// for an existing store, and that Open does not install it. That version loses hits silently.
 func TestOlderExtension(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	name := s.o.Schema + "_older"
@@ -97,7 +96,7 @@ func TestOlderExtension(t *testing.T) {
 	}
 }
 
-// TestNoSuchHost: an address whose host does not exist names what to look at.
+// TestNoSuchHost checks the advice for an address with an unknown host.
 func TestNoSuchHost(t *testing.T) {
 	_, err := Open(t.Context(), Options{URL: "postgres://me@nobody.invalid/notes", Analyzer: storetest.Analyzer(t, "en")})
 	if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "look at the host in the address") {
@@ -105,8 +104,8 @@ func TestNoSuchHost(t *testing.T) {
 	}
 }
 
-// TestMadeByOthers: tables and views of others are named, also those that are called as
-// ours are, and they are not dropped.
+// TestMadeByOthers checks that Open and Drop refuse a schema with foreign tables or views, even if
+// they have the names of Sheaf's tables. The error names them.
 func TestMadeByOthers(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	for i, made := range []string{
@@ -142,7 +141,7 @@ func TestMadeByOthers(t *testing.T) {
 	}
 }
 
-// TestBesideExtensions: what extensions made in a schema is not of others, and stays.
+// TestBesideExtensions checks that Open and Drop accept and keep objects of extensions.
 func TestBesideExtensions(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	o := s.o
@@ -161,7 +160,7 @@ func TestBesideExtensions(t *testing.T) {
 		t.Error(err)
 	}
 	var left []string
-	// The second has been there since version 14.
+	// pg_stat_statements_info exists since version 14.
 	if err := s.pool.QueryRow(t.Context(), "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE "+
 		"relnamespace = $1::regnamespace AND relname <> 'pg_stat_statements_info'", o.Schema).Scan(&left); err != nil ||
 		fmt.Sprint(left) != "[pg_stat_statements]" {
@@ -172,8 +171,8 @@ func TestBesideExtensions(t *testing.T) {
 	}
 }
 
-// TestDropLeavesOthers: whatever others keep in the schema of a store stays when its tables
-// go, and they stay too while something of others needs them.
+// TestDropLeavesOthers checks that Drop keeps foreign objects in the schema. It refuses while
+// foreign objects depend on the store's tables.
 func TestDropLeavesOthers(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	run := func(sql string) {
@@ -208,8 +207,8 @@ func TestDropLeavesOthers(t *testing.T) {
 	}
 }
 
-// TestSchemaNames: words of SQL name schemas like others; a name that the server keeps for
-// itself is refused with what to do.
+// TestSchemaNames checks that a schema may be named by a word of SQL. A name that the server
+// reserves is refused, with advice.
 func TestSchemaNames(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	o := s.o
@@ -235,8 +234,8 @@ func TestSchemaNames(t *testing.T) {
 	}
 }
 
-// TestCommitThatFails: after a commit that the server refused, the next call says that
-// nothing is written.
+// TestCommitThatFails checks that after a refused commit each later call says that nothing is
+// written.
 func TestCommitThatFails(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// TestParameters: no statement has more parameters than the protocol numbers, whatever its
-// filter is made of.
+// TestParameters checks that a filter that needs more parameters than the protocol allows is
+// unsupported.
 func TestParameters(t *testing.T) {
 	kinds := sheaf.In{Column: "c", Values: []sheaf.Value{sheaf.TextValue("a"), sheaf.NumberValue(1), sheaf.BoolValue(true),
 		sheaf.DateValue(time.Unix(1, 0))}}

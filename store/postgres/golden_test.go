@@ -22,14 +22,14 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// overheard listens to what a store says to PostgreSQL.
+// overheard records the statements that a store sends to PostgreSQL.
 type overheard struct {
-	ignored    string // a setting that is not passed on, as by a pooler that was told so
+	ignored    string // a setting that is removed, as some poolers do
 	mu         sync.Mutex
 	statements []string
 }
 
-// between puts itself in front of the server and returns the URL to use instead.
+// between starts a proxy in front of the server and returns its URL.
 func (o *overheard) between(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -55,12 +55,12 @@ func (o *overheard) between(t *testing.T, address string) string {
 	u.Host = listener.Addr().String()
 	q := u.Query()
 	q.Set("sslmode", "disable")
-	q.Set("pool_max_conns", "1") // statements in one order
+	q.Set("pool_max_conns", "1") // keeps the order of statements
 	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-// listen passes messages on, from the client one by one.
+// listen passes messages on, and reads those of the client one by one.
 func (o *overheard) listen(t *testing.T, client net.Conn, address string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", address)
@@ -101,7 +101,7 @@ func (o *overheard) hear(statement string) {
 	o.statements = append(o.statements, strings.TrimSpace(statement))
 }
 
-// take is what was said since the last time.
+// take returns the statements since the last call.
 func (o *overheard) take() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,10 +109,9 @@ func (o *overheard) take() []string {
 	return slices.Clone(o.statements)
 }
 
-// TestStatements: the SQL of everything has its golden form: how the schema is made, a
-// batch, a search for each thing that a request can hold with exact vectors and through
-// the graph, joined branches, deletion. A statement that the connection has prepared
-// before is not sent, and stands here, again.
+// TestStatements compares the SQL with golden files: the schema, a batch, a search for each feature
+// of requests with exact vectors and with the graph, joined branches, and deletion. Statements that
+// the connection has prepared before are not sent again, so the files do not repeat them.
 func TestStatements(t *testing.T) {
 	for name, hnsw := range map[string]int{"exact": 0, "hnsw": 16} {
 		t.Run(name, func(t *testing.T) {

@@ -20,9 +20,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// stored is everything that a schema holds but numbers, which are given away in the order
-// of writing: what hangs on a number has the ID, the word or the name instead. Counts that
-// are kept are those of the rows that are there.
+// stored returns all rows of a schema. IDs, words and names replace the numbers of rows, because
+// numbers depend on the order of writing. It also checks that the stored counts equal the numbers
+// of rows.
 func stored(t *testing.T, url, schema string) []string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -72,8 +72,8 @@ func stored(t *testing.T, url, schema string) []string {
 	return out
 }
 
-// randomDocuments are batches of one document each, of a few chunks or very many, with
-// columns and vectors, of which some replace others.
+// randomDocuments returns batches of one document each, some with very many chunks, with columns
+// and vectors. Some batches replace documents of earlier ones.
 func randomDocuments(r *rand.Rand) []store.Batch {
 	var out []store.Batch
 	for range 30 + r.IntN(80) {
@@ -113,8 +113,8 @@ func randomDocuments(r *rand.Rand) []store.Batch {
 	return out
 }
 
-// TestLoadIsWrites: a load leaves what writing document by document leaves, in a schema
-// that is empty and in one that is not, behind a wall and without.
+// TestLoadIsWrites checks that a load stores the same rows as single writes, in an empty schema and
+// a filled one, with row-level security and without.
 func TestLoadIsWrites(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -137,8 +137,8 @@ func TestLoadIsWrites(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Batches of one document stay in their order, of others they need not. The
-				// group ends its context: what was taken is sent all the same.
+				// One goroutine sends all batches of a document, in order. The group cancels its
+				// context at the end; the load must still send what Add accepted.
 				group, ctx := errgroup.WithContext(t.Context())
 				for i := range 3 {
 					group.Go(func() error {
@@ -149,7 +149,7 @@ func TestLoadIsWrites(t *testing.T) {
 							if err := load.Add(ctx, batch); err != nil {
 								return err
 							}
-							for _, c := range batch.Chunks { // their memory is ours again
+							for _, c := range batch.Chunks { // the caller may change vectors after Add
 								for _, v := range c.Vectors {
 									for _, p := range v.Passages {
 										defer func(was []float32) { copy(p, was) }(slices.Clone(p))
@@ -188,8 +188,8 @@ func TestLoadIsWrites(t *testing.T) {
 	}
 }
 
-// TestLoadIsCut: a load whose connection is cut while it sends says so, at the latest in
-// Commit, has written nothing, and can be repeated whole.
+// TestLoadIsCut checks a load whose connection is cut: Commit or an earlier call fails, nothing is
+// written, and the load can be repeated.
 func TestLoadIsCut(t *testing.T) {
 	documents := randomDocuments(rand.New(rand.NewPCG(1, 2)))
 	add := func(s store.Backend) error {
@@ -237,7 +237,7 @@ func TestLoadIsCut(t *testing.T) {
 	}
 }
 
-// TestLoadIsCanceled: who stops waiting for what a load sends ends it, and hears so.
+// TestLoadIsCanceled checks that canceling the context of Commit ends the load, with that error.
 func TestLoadIsCanceled(t *testing.T) {
 	o := options(t)
 	o.URL = slow(t, o.URL, 50*time.Millisecond)
@@ -269,8 +269,8 @@ func TestLoadIsCanceled(t *testing.T) {
 	}
 }
 
-// TestOtherIsolation: who waited for another writer sees what that wrote, also in a database
-// whose transactions see only what was there when they began.
+// TestOtherIsolation checks that a writer that waited for another sees the other's changes, even if
+// the database makes transactions serializable.
 func TestOtherIsolation(t *testing.T) {
 	o := options(t)
 	o.URL = saying(t, o.URL, "default_transaction_isolation", "serializable")
@@ -287,7 +287,7 @@ func TestOtherIsolation(t *testing.T) {
 	}
 	var group errgroup.Group
 	group.Go(func() error { return second.Write(t.Context(), storetest.One("t:b", "stone meadow")) })
-	time.Sleep(200 * time.Millisecond) // the second waits
+	time.Sleep(200 * time.Millisecond) // time for the second writer to start waiting
 	if err := errors.Join(load.Commit(t.Context()), load.Close(), group.Wait()); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// fresh is a new, empty store, which the end of the test removes.
+// fresh returns a new, empty store, and removes it at the end of the test.
 func fresh(b testing.TB, o Options) *Store {
 	b.Helper()
 	o.URL = os.Getenv("SHEAF_TEST_POSTGRES")
@@ -42,7 +42,7 @@ func fresh(b testing.TB, o Options) *Store {
 	return s
 }
 
-// statements are what answers the two branches of a query.
+// statements returns the SQL and arguments for the two branches of a query.
 func (s *Store) statements(ctx context.Context, words, vector store.Request) (sql [2]string, args [2][]any, err error) {
 	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
 		w, root, err := s.build(ctx, conn, &words, buildOptions{})
@@ -67,8 +67,8 @@ func (s *Store) statements(ctx context.Context, words, vector store.Request) (sq
 	return sql, args, err
 }
 
-// BenchmarkOverhead is a whole query, as the doors answer it, beside the two statements
-// of its branches alone, both at once.
+// BenchmarkOverhead compares a whole query through the collection with the two statements of its
+// branches, sent at the same time.
 func BenchmarkOverhead(b *testing.B) {
 	var st *Store
 	f, whole := collectiontest.Searches(b, "rrf", func(o *collection.Options) {
@@ -111,9 +111,9 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 }
 
-// BenchmarkBulk fills a schema beside COPY of the same rows into the same tables: with one
-// batch, and with one for each document, as indexing a folder does; and beside a COPY that
-// first makes the words of its rows.
+// BenchmarkBulk compares filling a schema with COPY of the same rows: in one batch, and in one
+// batch for each document, as indexing a folder does. For "words" the COPY also analyzes the texts
+// first.
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	f := collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })
@@ -169,7 +169,7 @@ func BenchmarkBulk(b *testing.B) {
 	}
 	write := func() error { return into.Write(ctx, batch) }
 	documents := func() error { return into.addDocuments(ctx, batch.Chunks) }
-	// Finished rows have the words already: who fills by COPY first has to make them.
+	// The copied rows contain analyzed words. A program that fills by COPY must analyze first.
 	words := func() error {
 		w := storekit.NewWriter(o.Analyzer)
 		for i := range batch.Chunks {
@@ -203,7 +203,7 @@ func BenchmarkBulk(b *testing.B) {
 	}
 }
 
-// addDocuments adds each document by itself, two at a time.
+// addDocuments adds the documents one by one, two at the same time.
 func (s *Store) addDocuments(ctx context.Context, chunks []store.Chunk) error {
 	w, err := s.Bulk(ctx)
 	if err != nil {

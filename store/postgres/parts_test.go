@@ -11,9 +11,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestGatherLooksAtDimensions: while a batch keeps others from adding, only what depends
-// on what they added is looked at, and a batch that is refused leaves nothing behind.
-// The rest was looked at before, as Add is told of vectors that are no unit vectors.
+// TestGatherLooksAtDimensions checks that gather examines only dimensions, which depend on other
+// batches, and that a refused batch changes nothing. check examines the rest before, without the
+// lock: for example the length of vectors.
 func TestGatherLooksAtDimensions(t *testing.T) {
 	w := &load{s: &Store{}, next: waiting{dims: map[string]int{"body": 3}}}
 	batch := func(id string, vectors ...store.Vectors) *store.Batch {

@@ -21,7 +21,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestOpenRefuses: what cannot be opened says why and what to do.
+// TestOpenRefuses checks that Open refuses bad options and explains what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
 	o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 4}}
@@ -89,15 +89,15 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// proxy passes connections on until it is told to cut them.
+// proxy passes connections on, and can cut or slow them.
 type proxy struct {
 	mu       sync.Mutex
 	conns    []net.Conn
-	cutAfter int           // bytes to the server after which a connection is cut; 0 is never
-	pause    time.Duration // for each 64 kB to the server
+	cutAfter int           // bytes to the server before a connection is cut; 0 means never
+	pause    time.Duration // for each 64 KiB to the server
 }
 
-// slowly is a reader that pauses after what it reads.
+// slowly is a reader that pauses after each read.
 type slowly struct {
 	io.Reader
 	pause time.Duration
@@ -157,7 +157,7 @@ func (p *proxy) cut() {
 	p.conns = nil
 }
 
-// TestCutConnections: a read survives a cut, a write is whole or not there.
+// TestCutConnections checks that a read survives a cut connection, and that a write is all or none.
 func TestCutConnections(t *testing.T) {
 	o := options(t)
 	direct := stores().Open(t, o)
@@ -209,7 +209,7 @@ func TestCutConnections(t *testing.T) {
 	if n := storetest.Hits(t, direct, "during"); n != 0 {
 		t.Errorf("%d chunks of a load that was cut", n)
 	}
-	// Cut in the midst of what a write sends.
+	// Cut the connection in the middle of a write.
 	p.mu.Lock()
 	p.cutAfter = 20_000
 	p.mu.Unlock()
@@ -230,8 +230,8 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// TestGathered: batches that wait together to be sent are written as if each had been
-// sent by itself, whatever they replace of each other, and vectors are the caller's again.
+// TestGathered checks that batches that are sent together give the same result as single batches,
+// even if they replace each other's chunks, and that the caller may change vectors after Add.
 func TestGathered(t *testing.T) {
 	b := stores().Open(t, options(t))
 	defer b.Close()
@@ -261,7 +261,7 @@ func TestGathered(t *testing.T) {
 	add(storetest.One("t:gone", "former"))
 	add(store.Batch{Replace: []sheaf.ID{"t:gone"}})
 	vector[0], vector[1] = 1, 0
-	for i := range 600 { // more than is sent together
+	for i := range 600 { // more than one statement sends
 		add(storetest.One(fmt.Sprintf("t:%d", i), "later"))
 	}
 	wide := storetest.One("t:wide", "former")
@@ -286,7 +286,7 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestTwoWriters: stores in two processes take turns, and see each other's changes and terms.
+// TestTwoWriters checks that two stores can write by turns and see each other's changes and terms.
 func TestTwoWriters(t *testing.T) {
 	o := options(t)
 	s := stores()
@@ -324,7 +324,7 @@ func TestTwoWriters(t *testing.T) {
 	}
 }
 
-// TestSQL: tables that the exported statements make are those of Open.
+// TestSQL checks that the exported statements make the same tables as Open.
 func TestSQL(t *testing.T) {
 	o := options(t)
 	o.Vectors, o.HNSW = []store.VectorField{{Name: "body", Model: "it's", Dims: 3},
@@ -341,7 +341,7 @@ func TestSQL(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}
-	o.Access = store.ReadOnly // so that Open makes nothing
+	o.Access = store.ReadOnly // so Open makes no tables
 	if err := stores().Open(t, o).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -362,8 +362,8 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestMissingExtension: a database without pgvector, whose user may not install it, is
-// refused with what an administrator has to do.
+// TestMissingExtension checks the advice for a database without pgvector whose user may not install
+// it.
 func TestMissingExtension(t *testing.T) {
 	ctx := context.Background()
 	admin, err := pgx.Connect(ctx, server(t))
@@ -400,7 +400,7 @@ func TestMissingExtension(t *testing.T) {
 	}
 }
 
-// TestListOnly: what another analyzer made, with row-level security or without, can be listed.
+// TestListOnly checks listing of a store that another analyzer made, with row-level security or not.
 func TestListOnly(t *testing.T) {
 	for _, wall := range []bool{false, true} {
 		made := options(t)

@@ -15,7 +15,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// slow is the address of a way to the server on which 64 kB take a while.
+// slow returns the address of a proxy to the server that pauses for each 64 KiB.
 func slow(t *testing.T, to string, pause time.Duration) string {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -27,8 +27,8 @@ func slow(t *testing.T, to string, pause time.Duration) string {
 	return u.String()
 }
 
-// TestLongLoad: one document may take longer than the timeout as long as the server
-// takes each piece of it in time, with row security and without.
+// TestLongLoad checks that writing one document may take longer than the timeout if the server
+// takes each piece in time, with row-level security and without.
 func TestLongLoad(t *testing.T) {
 	const timeout = 2 * time.Second
 	for _, wall := range []bool{false, true} {
@@ -62,7 +62,7 @@ func TestLongLoad(t *testing.T) {
 	}
 }
 
-// TestSilent: what takes a connection and never says anything is perhaps no PostgreSQL.
+// TestSilent checks the error for a server that accepts a connection and never answers.
 func TestSilent(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestCountedOnce: the chunks that hold a word are counted once a word, not once a
-// posting, also while the server has no statistics of the tables.
+// TestCountedOnce checks that the server counts the chunks with a word once for each word, not once
+// for each posting, even without statistics of the tables.
 func TestCountedOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch
@@ -35,8 +35,8 @@ func TestCountedOnce(t *testing.T) {
 	}
 }
 
-// checkPlan fails when a step of the server's plan for a request runs more than most times. times
-// finds the number of times in a line of the plan.
+// checkPlan fails when the plan for a request runs a step more than most times. times finds the
+// number of runs in a line of the plan.
 func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store.Request) {
 	t.Helper()
 	err := s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
@@ -64,8 +64,8 @@ func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store
 	}
 }
 
-// TestFilteredOnce: chunks that a filter lets through are not walked through again for
-// each posting of a word, nor their postings for a word.
+// TestFilteredOnce checks that the plan scans the filtered chunks at most once for each field, and
+// never once for each posting.
 func TestFilteredOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch
@@ -79,7 +79,7 @@ func TestFilteredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := regexp.MustCompile(`CTE Scan on allowed.*loops=([0-9]+)|(posting_chunk)`)
-	checkPlan(t, s, again, 5, store.Request{Limit: 10, // as many as there are fields
+	checkPlan(t, s, again, 5, store.Request{Limit: 10, // the number of fields
 		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}},
 		Text: &store.TextRequest{Query: sheaf.Match{Text: "apple w1"}, K1: 1.2, B: 0.75,
 			Statistics: store.StatisticsCandidates,

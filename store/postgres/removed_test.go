@@ -9,8 +9,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestRemoved: a store whose place on the server is removed behind its back says so, and
-// not that the request was wrong, or that there is nothing to find.
+// TestRemoved checks that a search says so when the schema of an open store is removed. An invalid
+// request or an empty result would be wrong.
 func TestRemoved(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
@@ -18,9 +18,9 @@ func TestRemoved(t *testing.T) {
 	storetest.Removed(t, b, func() error { return postgres.Drop(t.Context(), o.URL, o.Schema) })
 }
 
-// TestFilledAgain: a store that is open while its schema is dropped and filled again, as
-// sheaf index --rebuild does, does not look for the words of the old dictionary by their
-// numbers, which are other words in the new one; nor does it write them.
+// TestFilledAgain checks stores that are open while sheaf index --rebuild drops and fills their
+// schema. They must not use term numbers of the old dictionary, which mean other words in the new
+// one, neither to search nor to write.
 func TestFilledAgain(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
@@ -67,8 +67,8 @@ func TestFilledAgain(t *testing.T) {
 	}
 }
 
-// TestVectorsFilledAgain: nor does it look for vectors of a field in the table of another,
-// which has the number that the field's had before.
+// TestVectorsFilledAgain checks the same for vector fields: after a rebuild the old number of a
+// field may name another field's table.
 func TestVectorsFilledAgain(t *testing.T) {
 	o := options(t)
 	reader := stores().Open(t, o)

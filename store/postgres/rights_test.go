@@ -17,9 +17,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestExamineRights: with the rights that doctor says to grant, and no others, a user searches and indexes in tables
-// that another user made. Without any one of them doctor says which grant is missing, and what needs the right is
-// refused.
+// TestExamineRights checks that the rights in the doctor's advice, and no others, let a user search
+// and index in another user's tables. Without any one of them the store refuses the operation, and
+// the doctor names the missing grant.
 func TestExamineRights(t *testing.T) {
 	o := options(t)
 	owner := stores().Open(t, o)
@@ -138,9 +138,9 @@ func TestExamineRights(t *testing.T) {
 	}
 }
 
-// TestPrepared: an administrator keeps pgvector in a schema of its own, and makes the one of
-// the store, for a user who may make none, whose name needs quotes. What doctor says to run is
-// taken by the server as it is.
+// TestPrepared checks that the server accepts the doctor's advice as printed. pgvector has its own
+// schema, the administrator makes the store's schema, and the user may make none and has a name
+// that needs quotes.
 func TestPrepared(t *testing.T) {
 	admin, err := pgx.Connect(t.Context(), server(t))
 	if err != nil {
@@ -224,8 +224,8 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// TestForgetfulPooler: behind a pooler that leaves out where the tables are, none are made
-// where its connection looks, and doctor says so too.
+// TestForgetfulPooler checks that behind a pooler that drops search_path Open makes no tables, and
+// that Open and the doctor name the pooler.
 func TestForgetfulPooler(t *testing.T) {
 	o := options(t)
 	pooler := overheard{ignored: "search_path"}
@@ -246,7 +246,7 @@ func TestForgetfulPooler(t *testing.T) {
 	}
 }
 
-// saying is an address with one more option.
+// saying returns an address with one more option.
 func saying(t *testing.T, address, option, value string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -259,8 +259,8 @@ func saying(t *testing.T, address, option, value string) string {
 	return u.String()
 }
 
-// TestPoolOptions: what an address says of the pool is for no server, also where one
-// connection is enough.
+// TestPoolOptions checks that pool options in an address are not sent to the server, even by calls
+// that use a single connection.
 func TestPoolOptions(t *testing.T) {
 	o := options(t)
 	o.URL = saying(t, o.URL, "pool_max_conns", "2")
@@ -277,7 +277,7 @@ func TestPoolOptions(t *testing.T) {
 	}
 }
 
-// TestExamineCopy: rights are good for nothing on a server that takes no writes.
+// TestExamineCopy checks that the doctor finds no fault of rights on a read-only server.
 func TestExamineCopy(t *testing.T) {
 	o := options(t)
 	if err := stores().Open(t, o).Close(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// private is a chunk of a tenant that the named may see.
+// private returns a chunk of a tenant that only the viewers in access may see.
 func private(id, tenant string, access ...string) store.Chunk {
 	c := storetest.Chunk(id, "body", "secret plans")
 	values := []sheaf.Value{}
@@ -32,7 +32,7 @@ func private(id, tenant string, access ...string) store.Chunk {
 	return c
 }
 
-// role makes a user who cannot bypass the wall and may read, and returns its URL.
+// role makes a user who may read and cannot bypass row-level security, and returns its URL.
 func role(t *testing.T, o postgres.Options) string {
 	t.Helper()
 	name := "user_" + o.Schema
@@ -68,8 +68,8 @@ func user(t *testing.T, o postgres.Options, statements ...string) string {
 	return u.String()
 }
 
-// TestRowSecurity: whatever is asked without a filter, the server shows a caller only the rows of
-// documents that they may see, and a connection that does not say who asks nothing at all.
+// TestRowSecurity checks that the server itself, without a filter, shows a viewer only the rows of
+// visible documents, and shows a connection without a viewer nothing.
 func TestRowSecurity(t *testing.T) {
 	o := options(t)
 	o.RowSecurity = true
@@ -116,7 +116,7 @@ func TestRowSecurity(t *testing.T) {
 		}
 	}
 	withoutSetting(t, reader)
-	// The wall goes with the chunks, and belongs to the schema.
+	// Deletion also removes rows of the table wall. The schema determines row-level security.
 	if err := owner.Delete(t.Context(), []sheaf.ID{"t:open"}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +138,8 @@ func names(r sheaf.Ranking) string {
 	return strings.Join(out, " ")
 }
 
-// withoutSetting: a connection that has not said who asks sees no row of any table
-// that belongs to documents, and cannot write one.
+// withoutSetting checks that a connection that sets no viewer sees no row of any table with
+// documents.
 func withoutSetting(t *testing.T, o postgres.Options) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), o.URL)
@@ -161,8 +161,8 @@ func withoutSetting(t *testing.T, o postgres.Options) {
 	}
 }
 
-// TestRowSecurityOfOwner: a user who cannot pass through the wall, as the doctor wants
-// it, makes the tables, writes, replaces and deletes behind it.
+// TestRowSecurityOfOwner checks that a user who cannot bypass row-level security, as the doctor
+// wants, can make the tables, write, replace and delete.
 func TestRowSecurityOfOwner(t *testing.T) {
 	admin, err := pgx.Connect(t.Context(), server(t))
 	if err != nil {
@@ -179,7 +179,7 @@ func TestRowSecurityOfOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // after the schema is dropped
+	t.Cleanup(func() { // runs after the schema is dropped
 		for _, sql := range []string{"DROP OWNED BY " + name + " CASCADE", "DROP ROLE " + name} {
 			if _, err := admin.Exec(context.Background(), sql); err != nil {
 				t.Error(err)
@@ -204,7 +204,7 @@ func TestRowSecurityOfOwner(t *testing.T) {
 			t.Errorf("found %s, want %s, %v", got, want, err)
 		}
 	}
-	for range 2 { // the second replaces the first
+	for range 2 { // the second write replaces the first
 		if err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{private("t:open", "", "public"),
 			private("t:ann", "", "ann"), private("t:bob", "", "bob")}}); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// serverTime is the processor time of the processes of a server on this machine that serve this
-// program, 0 where the system does not tell it. Other work on the machine does not change it.
+// serverTime returns the processor time of the server processes on this machine that serve this
+// program, or 0 if the system does not tell. Other work on the machine does not change it.
 func serverTime(b *testing.B, s *Store) (sum time.Duration) {
 	b.Helper()
 	rows, _ := s.pool.Query(context.Background(), "SELECT pid FROM pg_stat_activity WHERE application_name = 'sheaf'")

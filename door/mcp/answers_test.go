@@ -17,14 +17,14 @@ import (
 	"sheaf/door/mcp"
 )
 
-// connectWith is connect to other notes.
+// connectWith connects to a collection of the given notes.
 func connectWith(t *testing.T, notes map[string]string) *sdk.ClientSession {
 	t.Helper()
 	return connectOver(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 }
 
-// TestNamesAreGivenBack: what the text of an answer calls a passage, tools take, also where
-// a file's name has what no line shows as it is.
+// TestNamesAreGivenBack checks that tools accept the names in the text of an answer, also of files
+// whose names a line cannot show exactly.
 func TestNamesAreGivenBack(t *testing.T) {
 	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md",
 		"emoji😀.md"}
@@ -49,7 +49,7 @@ func TestNamesAreGivenBack(t *testing.T) {
 	}
 }
 
-// long are notes of which everything is long.
+// long returns notes with very many headings, links, tags and lines.
 func long() map[string]string {
 	var headings, links, tags strings.Builder
 	for i := range 3000 {
@@ -64,7 +64,7 @@ func long() map[string]string {
 	}
 }
 
-// jsonOf is JSON as a model is shown it, without what the letters <, > and & are escaped by on the way.
+// jsonOf returns JSON in the form that a model sees, without escapes of <, > and &.
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	var text strings.Builder
@@ -76,8 +76,8 @@ func jsonOf(t *testing.T, v any) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// TestBudgetOfEverything: nothing of an answer is without bound, whatever the documents
-// have many of, and a budget is that of the whole answer, in either form.
+// TestBudgetOfEverything checks that every answer stays within its budget, or within the default,
+// in text and in structured form, however long the documents are.
 func TestBudgetOfEverything(t *testing.T) {
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
@@ -123,8 +123,8 @@ func TestBudgetOfEverything(t *testing.T) {
 	}
 }
 
-// TestBudgetsOfAllSizes: budgets hold to the last token, also where a passage's name is longer in
-// one form of an answer than in the other, and what is left is just enough for one more.
+// TestBudgetsOfAllSizes checks that answers stay within budgets of many sizes, also with names
+// whose length differs between the two forms.
 func TestBudgetsOfAllSizes(t *testing.T) {
 	notes := long()
 	var lines, sections strings.Builder
@@ -164,7 +164,7 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 	}
 }
 
-// TestReadOn: a text that the budget cut off is read to its end with what the answers say.
+// TestReadOn checks that a client can read a cut text to its end with the next of each answer.
 func TestReadOn(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {
@@ -195,7 +195,7 @@ func TestReadOn(t *testing.T) {
 	var marks struct {
 		Parts []struct{ Text string }
 	}
-	// each is six characters of JSON
+	// JSON writes each mark with six characters
 	if call(t, long, "get", map[string]any{"id": "marks.md", "budget": 2000}, &marks); len(marks.Parts[0].Text) < 800 {
 		t.Errorf("%d bytes of marks", len(marks.Parts[0].Text))
 	}
@@ -208,7 +208,7 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
-// TestReadOnLineEnds: what is read on is the text, however its lines end.
+// TestReadOnLineEnds checks that reading on gives the exact text with all kinds of line ends.
 func TestReadOnLineEnds(t *testing.T) {
 	text := "# Walrus\n\n" + strings.Repeat("a line of the walrus\n\nanother\n", 300)
 	notes := map[string]string{"lf.md": text, "crlf.md": strings.ReplaceAll(text, "\n", "\r\n"),
@@ -230,7 +230,7 @@ func TestReadOnLineEnds(t *testing.T) {
 	}
 }
 
-// TestNamedTwice: what is asked for twice is given once, lines of it by themselves.
+// TestNamedTwice checks that a passage named twice comes once, and lines of it separately.
 func TestNamedTwice(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	var got struct{ Parts []struct{ ID string } }
@@ -240,7 +240,7 @@ func TestNamedTwice(t *testing.T) {
 	}
 }
 
-// TestLeftOutOnce: a link that is there many times and finds no room is one that was left out.
+// TestLeftOutOnce checks that a repeated link without space counts once in left_out.
 func TestLeftOutOnce(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n" +
 		strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " +
@@ -261,8 +261,8 @@ func TestLeftOutOnce(t *testing.T) {
 	}
 }
 
-// TestEachFormIsWhole: what one form of an answer says, the other says too: some assistants
-// show their model the one, some the other.
+// TestEachFormIsWhole checks that the text and the structured content each have all information.
+// Some assistants show their model only one of them.
 func TestEachFormIsWhole(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, c := range []struct {
@@ -290,7 +290,7 @@ func TestEachFormIsWhole(t *testing.T) {
 	}
 }
 
-// TestSnippetsAreNoResults: a snippet that is written like a line of the answer does not look like one.
+// TestSnippetsAreNoResults checks that a snippet cannot imitate a line of the answer.
 func TestSnippetsAreNoResults(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n## Walrus\n\nid notes:b.md, b.md:1, score 9, confidence high\n"})
 	for details, want := range map[bool]string{false: "\n   > id notes:b.md", true: "snippet id notes:b.md"} {
@@ -301,7 +301,7 @@ func TestSnippetsAreNoResults(t *testing.T) {
 	}
 }
 
-// TestSpacesThatAreNotShown: a hint that looks like what was asked for says what is wrong.
+// TestSpacesThatAreNotShown checks that a hint which looks like the request mentions hidden spaces.
 func TestSpacesThatAreNotShown(t *testing.T) {
 	s := connectWith(t, map[string]string{"two  spaces.md": "# Walrus\n"})
 	text := call(t, s, "multi_get", map[string]any{"ids": []string{"two spaces.md"}}, nil)
@@ -310,7 +310,7 @@ func TestSpacesThatAreNotShown(t *testing.T) {
 	}
 }
 
-// TestLongAddresses: what names nothing is not said again at its length.
+// TestLongAddresses checks that an error shortens a long name that does not exist.
 func TestLongAddresses(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
@@ -324,8 +324,8 @@ func TestLongAddresses(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingFitsTheBudget: what cannot be found is named with the reason, and texts before it
-// leave room for that.
+// TestWhatIsMissingFitsTheBudget checks that missing passages are listed with their reasons, and
+// that texts leave space for them.
 func TestWhatIsMissingFitsTheBudget(t *testing.T) {
 	s := connectWith(t, long())
 	ids := []string{"text.md", "headings.md"}
@@ -355,7 +355,7 @@ func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget 
 	}
 }
 
-// TestNothingHere: a collection without documents is told of as such, and no answer is empty.
+// TestNothingHere checks that answers say when a collection is empty, and that no answer is empty.
 func TestNothingHere(t *testing.T) {
 	s := connectWith(t, nil)
 	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
@@ -386,8 +386,8 @@ func TestNothingHere(t *testing.T) {
 	}
 }
 
-// TestLeftOut: the status names files that were left out, those that somebody may miss first,
-// and not all of thousands; a caller from whom something is kept is told of none.
+// TestLeftOut checks that the status lists at most 50 skipped files, unsupported types last. A
+// restricted caller gets no list.
 func TestLeftOut(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for i := range 60 {
@@ -411,13 +411,13 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// canName reports whether files can have a name.
+// canName reports whether a file of the system can have this name.
 func canName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "\n\t")
 }
 
-// TestExplainWithinABudget: a small budget has the arithmetic of every result down to a depth,
-// not all of the first and nothing of the others.
+// TestExplainWithinABudget checks that a small budget limits the depth of the arithmetic for all
+// results, instead of dropping later results.
 func TestExplainWithinABudget(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	var out struct {
@@ -447,8 +447,8 @@ func TestExplainWithinABudget(t *testing.T) {
 	}
 }
 
-// TestCompletion: the parts of the template of resources are completed with collections and
-// with what a caller may see of them.
+// TestCompletion checks that the parts of the resource template complete to collections and to
+// documents that the caller may see.
 func TestCompletion(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	complete := func(s *sdk.ClientSession, name, value, collection string) ([]string, error) {

@@ -17,7 +17,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// exampleNotes are the notes of examples/notes.
+// exampleNotes returns the notes of examples/notes by path.
 func exampleNotes(t *testing.T) map[string]string {
 	t.Helper()
 	out, root := map[string]string{}, filepath.Join("..", "..", "examples", "notes")
@@ -87,7 +87,7 @@ func TestAnswersAreShort(t *testing.T) {
 	}
 }
 
-// BenchmarkSearchTool asks a server with 10,000 notes, whose answers are in the cache and are not.
+// BenchmarkSearchTool searches 10,000 notes with cached answers and with new queries.
 func BenchmarkSearchTool(b *testing.B) {
 	notes := map[string]string{}
 	for i := range 10_000 {

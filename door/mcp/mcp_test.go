@@ -43,13 +43,13 @@ func connect(t testing.TB, grant access.Grant) *sdk.ClientSession {
 	return connectTo(t, grant, nil)
 }
 
-// connectTo is connect to a collection whose options change changes.
+// connectTo connects to a collection whose options the function change sets.
 func connectTo(t testing.TB, grant access.Grant, change func(*collection.Options)) *sdk.ClientSession {
 	t.Helper()
 	return connectOver(t, collectiontest.Open(t, notes, change), grant)
 }
 
-// serverOf is a server of a collection.
+// serverOf returns a server of a collection.
 func serverOf(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.Server {
 	t.Helper()
 	server, err := mcp.New(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"}, grant)
@@ -59,7 +59,7 @@ func serverOf(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.
 	return server
 }
 
-// connectOver is connect to a collection that is open.
+// connectOver connects to an open collection.
 func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *sdk.ClientSession {
 	t.Helper()
 	server := serverOf(t, f, grant)
@@ -79,7 +79,7 @@ func connectOver(t testing.TB, f *collectiontest.Fixture, grant access.Grant) *s
 	return session
 }
 
-// call calls a tool; into takes its structured content. It returns the text.
+// call calls a tool, decodes its structured content into into, and returns the text.
 func call(t testing.TB, s *sdk.ClientSession, tool string, arguments map[string]any, into any) string {
 	t.Helper()
 	r, err := s.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
@@ -122,7 +122,7 @@ type answer struct {
 	Notes     []string
 }
 
-// TestDataAsText: an answer holds nothing of a picture that stands in a note as base64 text.
+// TestDataAsText checks that answers omit pictures that a note contains as base64 text.
 func TestDataAsText(t *testing.T) {
 	picture := strings.Repeat("iVBORw0KGgo9AQz/7", 500)
 	f := collectiontest.Open(t, map[string]string{"r.md": "# Router\n\nThe uplink is grey. ![r](data:image/png;base64," +
@@ -145,7 +145,7 @@ func TestDataAsText(t *testing.T) {
 	}
 }
 
-// TestTools: what every tool answers.
+// TestTools checks the list of tools and an answer of every tool.
 func TestTools(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	listed, err := s.ListTools(t.Context(), nil)
@@ -212,8 +212,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestConfidence checks that both forms have the level of every result. The text with details marks
-// only high ones. The text says when nothing is likely to answer.
+// TestConfidence checks that both forms have the level of every result, that the text with details
+// marks only high levels, and that the text says when no result is likely to answer.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64
@@ -244,8 +244,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// TestLinks: every result has the address of a resource, and is a link to it when that
-// is asked for.
+// TestLinks checks that every result has the URI of a resource, and on request a link to it.
 func TestLinks(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for tool, arguments := range map[string]map[string]any{
@@ -290,7 +289,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestQuotes: a document cannot end the quotation that its text stands in.
+// TestQuotes checks that a document cannot end the quotation around its text.
 func TestQuotes(t *testing.T) {
 	text := call(t, connect(t, access.Unrestricted()), "get", map[string]any{"id": "deep/far.md"}, nil)
 	if strings.Count(text, "\n<<<< end of text\n") != 1 || !strings.Contains(text, "<<<< text of notes:deep/far.md\n") {
@@ -298,8 +297,8 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestBudget: an answer stays within its budget and says when that left
-// something out; what does fit comes with its text.
+// TestBudget checks that an answer stays within its budget, says when it left something out, and
+// has the texts of results when they fit.
 func TestBudget(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, budget := range []int{1, 60, 150, 400, 5000} {
@@ -341,8 +340,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestStrict: what a tool does not know is refused by name, and what is wrong
-// is said with what is allowed.
+// TestStrict checks that a tool names an unknown parameter in its error, and says which values it
+// allows.
 func TestStrict(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, c := range []struct {
@@ -390,7 +389,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestHidden: what a caller may not see is not there, whatever the tool.
+// TestHidden checks that no tool shows what the caller may not see.
 func TestHidden(t *testing.T) {
 	s := connect(t, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All,
 		Access: nil})
@@ -425,8 +424,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestResources: every document is listed, every passage can be read by the URI
-// that search gives.
+// TestResources checks that every document is listed, and that every passage can be read by the URI
+// that search returns.
 func TestResources(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	list, err := s.ListResources(t.Context(), nil)
@@ -456,7 +455,7 @@ func TestResources(t *testing.T) {
 			}
 		}
 	}
-	// As clients write addresses, who decode them, or take the collection for a host.
+	// Some clients decode a part of an address, or treat the collection as a host name.
 	for _, u := range []string{"sheaf://notes/notes:deep/far.md", "sheaf://notes/notes:git.md#undo-a-commit",
 		"sheaf://notes/notes%3agit.md", "sheaf://NOTES/notes%3A日本.md"} {
 		if got, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: u}); err != nil ||
@@ -480,8 +479,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestHTTP: a client by other hands searches over HTTP, with the grant of the
-// request; one without is turned away.
+// TestHTTP checks that a client of another library can search over HTTP with the grant of the request,
+// and that a request without a grant is refused.
 func TestHTTP(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
@@ -529,7 +528,7 @@ func TestHTTP(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// overHTTP serves the notes to callers with a grant; change may be nil.
+// overHTTP serves the notes to callers with a grant. change may be nil.
 func overHTTP(
 	t *testing.T, o mcp.Options, grant access.Grant, change func(*collection.Options),
 ) *httptest.Server {
@@ -570,7 +569,7 @@ func post(ctx context.Context, web *httptest.Server, body string, header ...stri
 	return res, string(content), err
 }
 
-// Every tool is admitted once, leaves, and says when the server is busy.
+// TestCallsAreAdmitted checks that every tool is admitted once, leaves, and reports a busy server.
 func TestCallsAreAdmitted(t *testing.T) {
 	for tool, arguments := range everyTool {
 		var refuse atomic.Bool
@@ -602,7 +601,7 @@ func TestCallsAreAdmitted(t *testing.T) {
 	}
 }
 
-// hung finds nothing until whoever asks goes away.
+// hung is a store that finds nothing and waits until its caller has gone.
 type hung struct {
 	store.Backend
 	asked, gone chan struct{}
@@ -621,8 +620,8 @@ func (b *hung) Retrieve(ctx context.Context, _ store.Request) (sheaf.Ranking, er
 	return nil, ctx.Err()
 }
 
-// A search ends when its client goes away, whatever version of the protocol they speak,
-// and when its time is over.
+// TestSearchesEnd checks that a search ends when its client leaves, in every version of the
+// protocol, and when its time is over.
 func TestSearchesEnd(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`
 	start := func(limit time.Duration) (*httptest.Server, *hung) {
@@ -650,8 +649,8 @@ func TestSearchesEnd(t *testing.T) {
 	}
 }
 
-// No notices are sent: clients are told so, and one that listens is answered at once, with
-// nothing agreed on, whichever way it speaks.
+// TestNobodyListens checks that the server announces no notices, and answers a client that listens
+// at once with no subscriptions, on every transport.
 func TestNobodyListens(t *testing.T) {
 	for name, transport := range map[string]func() sdk.Transport{
 		"memory": func() sdk.Transport {
@@ -687,7 +686,7 @@ func TestNobodyListens(t *testing.T) {
 			}
 		})
 	}
-	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil) // without a limit: it must end by itself
+	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil) // no limit: it must end by itself
 	const version = "2026-07-28"
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	res, text, err := post(t.Context(), web, body, "Mcp-Protocol-Version", version, "Mcp-Method", "subscriptions/listen")
@@ -697,8 +696,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// The time of an answer tells callers from whom something is kept nothing, also where
-// calls have a limit: it is no less than the step that answers wait for.
+// TestAnswersAreSettled checks that an answer takes at least the settling time, so its time does
+// not tell restricted callers which documents exist.
 func TestAnswersAreSettled(t *testing.T) {
 	web := overHTTP(t, mcp.Options{Time: time.Minute}, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, nil)
 	for range 20 {
@@ -713,7 +712,7 @@ func TestAnswersAreSettled(t *testing.T) {
 	}
 }
 
-// A list of messages is refused: it would be thousands of calls in one request.
+// TestListsOverHTTP checks that a list of messages is refused: it could have thousands of calls.
 func TestListsOverHTTP(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	for _, body := range []string{"[]", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, " \r\n\t[" +
@@ -731,7 +730,7 @@ func TestListsOverHTTP(t *testing.T) {
 	}
 }
 
-// Arguments that the SDK has no plain words for.
+// TestBadValues checks arguments for which the SDK has no plain error.
 func TestBadValues(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for arguments, want := range map[string]string{

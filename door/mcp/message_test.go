@@ -16,7 +16,7 @@ import (
 	"sheaf/door/mcp"
 )
 
-// refused are texts that are no messages, with the code and the identifier of their answer.
+// refused are texts that are not messages, with the code and the identifier of the answer.
 var refused = []struct {
 	text string
 	code int
@@ -49,7 +49,7 @@ type refusal struct {
 	} `json:"error"`
 }
 
-// postRefused sends a message that must be refused, and returns the status and the refusal.
+// postRefused sends a message that the server must refuse, and returns the status and the refusal.
 func postRefused(t *testing.T, web *httptest.Server, message string, header ...string) (status int, got refusal) {
 	t.Helper()
 	res, text, err := post(t.Context(), web, message, header...)
@@ -62,11 +62,11 @@ func postRefused(t *testing.T, web *httptest.Server, message string, header ...s
 	return res.StatusCode, got
 }
 
-// version names a version of the protocol in which the SDK answers with a plain text.
+// version names a version of the protocol in which the SDK answers with plain text.
 var version = []string{"MCP-Protocol-Version", "2025-06-18"}
 
-// TestRefused: what is no message is answered with the identifier that it was sent with,
-// and never as something else.
+// TestRefused checks that the answer to a text that is not a message has the identifier of the
+// text, on stdio and over HTTP.
 func TestRefused(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
@@ -88,9 +88,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCodes: errors have the codes of JSON-RPC, and a method that there is not, or that
-// lacks its parameters, is answered also over HTTP, where clients take a plain text for a
-// fault of the connection.
+// TestCodes checks that errors have the codes of JSON-RPC. Over HTTP, unknown methods and missing
+// parameters get them too, because clients take plain text for a broken connection.
 func TestCodes(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
@@ -127,8 +126,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestManyValues: a message that is read into many times its length, and checked against a
-// schema value by value, is refused as what it is; a long text is none.
+// TestManyValues checks that a message with too many values is refused, because parsing and
+// checking it would be slow. A long text is allowed.
 func TestManyValues(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
@@ -153,14 +152,14 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// crowded is a body that cannot be read now.
+// crowded is a body that fails because the server reads too many bodies.
 type crowded struct{}
 
 func (crowded) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 }
 
-// TestCrowdedBodies: who is refused since the server has too much to read is told to come again.
+// TestCrowdedBodies checks that a client whose body was refused for lack of memory may retry.
 func TestCrowdedBodies(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}},

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wire is a connection by hand: what is read, and what was written.
+// wire is a connection of a test: Read returns the messages of in, and Write sends to out.
 type wire struct {
 	sdk.Connection
 	in  chan jsonrpc.Message
@@ -36,8 +36,8 @@ func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// TestEnding: the end is heard of when what was asked is answered, or its time is up;
-// then an error is the answer, and one that comes later is dropped.
+// TestEnding checks that a session ends when all calls are answered or their time is over. A late
+// call gets an error, and its later answer is dropped.
 func TestEnding(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer time.Duration // after the end; 0 is never
@@ -68,7 +68,7 @@ func TestEnding(t *testing.T) {
 					ids = append(ids, id)
 					w.in <- &jsonrpc.Request{ID: id, Method: "tools/call"}
 				}
-				w.in <- &jsonrpc.Request{Method: "notifications/initialized"} // is not answered
+				w.in <- &jsonrpc.Request{Method: "notifications/initialized"} // a notification, which has no answer
 				for range 3 {
 					if _, err := s.Read(t.Context()); err != nil {
 						t.Fatal(err)
@@ -111,11 +111,11 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// TestNobodyReads: a client that ended its input and reads nothing does not keep the server alive.
+// TestNobodyReads checks that a client which ended its input and reads nothing does not keep the server running.
 func TestNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, ask := io.Pipe()
-		_, out := io.Pipe() // nobody reads it
+		_, out := io.Pipe() // without a reader
 		ended := make(chan error, 1)
 		go func() { ended <- Stdio(t.Context(), sdk.NewServer(&sdk.Implementation{}, nil), in, out) }()
 		if _, err := io.WriteString(ask, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`+"\n"); err != nil {
@@ -130,12 +130,12 @@ func TestNobodyReads(t *testing.T) {
 		case <-time.After(lastAnswers + 2*stopGrace):
 			t.Error("it runs on")
 		}
-		_ = out.Close() // lets the writer go
+		_ = out.Close() // lets the writer end
 	})
 }
 
-// TestCancelled: a call that its client gave up is not answered, which clients take for an
-// answer to nothing, and the end does not wait for it. Its identifier may be used again.
+// TestCancelled checks that a canceled call gets no answer, because clients would not know it, that
+// the end does not wait for it, and that its identifier can be reused.
 func TestCancelled(t *testing.T) {
 	w := &wire{in: make(chan jsonrpc.Message, 4), out: make(chan *jsonrpc.Response, 3)}
 	s := newSession(w, context.Background())

@@ -20,7 +20,7 @@ import (
 	"sheaf/store"
 )
 
-// line is what a server wrote.
+// line is a message of the server.
 type line struct {
 	ID     int             `json:"-"`
 	RawID  json.RawMessage `json:"id"`
@@ -31,7 +31,7 @@ type line struct {
 	} `json:"error"`
 }
 
-// raw speaks with a server on standard input and output, one line a message.
+// raw speaks with a server on standard input and output, with one message in each line.
 type raw struct {
 	t    *testing.T
 	in   io.WriteCloser
@@ -58,7 +58,7 @@ func startRaw(t *testing.T) *raw {
 			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 				t.Errorf("the server wrote %q", lines.Bytes())
 			}
-			_ = json.Unmarshal(l.RawID, &l.ID) // 0 for what is no number
+			_ = json.Unmarshal(l.RawID, &l.ID) // 0 for other identifiers
 			r.out <- l
 		}
 	}()
@@ -71,7 +71,7 @@ func startRaw(t *testing.T) *raw {
 	return r
 }
 
-// ask sends a request whose params are written as they are, "" for none.
+// ask sends a request with the JSON text params, or without params for "".
 func (r *raw) ask(method, params string) line {
 	r.t.Helper()
 	r.last++
@@ -81,7 +81,7 @@ func (r *raw) ask(method, params string) line {
 	return r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`, r.last, method, params), r.last)
 }
 
-// send sends a line and waits for its answer, which has the identifier id.
+// send sends a line and waits for the answer, which must have the identifier id.
 func (r *raw) send(text string, id int) line {
 	r.t.Helper()
 	shown := text[:min(len(text), 200)]
@@ -95,9 +95,8 @@ func (r *raw) send(text string, id int) line {
 	return l
 }
 
-// TestNewestProtocol: every result says that it is complete, and those that a cache
-// may keep say for whom; strict clients refuse others. What one caller may see is
-// nobody else's.
+// TestNewestProtocol checks that every result says that it is complete, as strict clients require.
+// A result that a cache may store is private, since it depends on the caller.
 func TestNewestProtocol(t *testing.T) {
 	r := startRaw(t)
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
@@ -122,8 +121,8 @@ func TestNewestProtocol(t *testing.T) {
 	}
 }
 
-// TestRawRequests: clients leave params out where the protocol lets them, and
-// broken ones send anything. Each request is answered, and the server stays.
+// TestRawRequests checks that the server answers requests without params and malformed requests,
+// and keeps running.
 func TestRawRequests(t *testing.T) {
 	r := startRaw(t)
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
@@ -163,8 +162,8 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestLists: a list of messages is refused whatever version a client names, and the
-// server stays.
+// TestLists checks that the server refuses a list of messages in every version of the protocol, and
+// keeps running.
 func TestLists(t *testing.T) {
 	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
@@ -194,8 +193,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestInputEnds: what was asked before the input ended is answered, and the server ends
-// without a fault. Stopped in the middle of a call, it answers it first.
+// TestInputEnds checks that the server answers all earlier requests when its input ends, and then
+// ends without an error. A stopped server first answers the running call.
 func TestInputEnds(t *testing.T) {
 	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
@@ -226,7 +225,7 @@ func TestInputEnds(t *testing.T) {
 			} else {
 				_ = say.Close()
 			}
-			synctest.Wait() // the end is heard of before the store answers
+			synctest.Wait() // the server notices the end before the store answers
 			close(b.free)
 			if err := <-done; stopped != errors.Is(err, context.Canceled) || (!stopped && err != nil) {
 				t.Errorf("stopped %t: %v", stopped, err)
@@ -250,7 +249,7 @@ func TestInputEnds(t *testing.T) {
 	}
 }
 
-// slow is a store that answers when it may.
+// slow is a store whose searches wait until free is closed.
 type slow struct {
 	store.Backend
 	asked, free chan struct{}

@@ -9,8 +9,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestMarksAroundMarks: a text of nothing but marks is quoted in time that grows as it does,
-// time of a processor, and in one try of ten at least: the machine has other work.
+// TestMarksAroundMarks checks that quoting a text of marks takes linear time. It measures processor
+// time, and one of ten tries must pass, because the machine may be busy.
 func TestMarksAroundMarks(t *testing.T) {
 	const few, times, tries = 20_000, 16, 10
 	took := func(marks int) time.Duration {
@@ -37,8 +37,8 @@ func TestMarksAroundMarks(t *testing.T) {
 	}
 }
 
-// TestTokens: a budget is kept also where a text has more tokens than prose has. What
-// tokenizers make of the texts was counted with o200k_base and cl100k_base, the larger of both.
+// TestTokens checks that the estimate is at least 85% of the real tokens for texts unlike prose.
+// The real number is the larger count of the tokenizers o200k_base and cl100k_base.
 func TestTokens(t *testing.T) {
 	for text, tokens := range map[string]float64{
 		"The first search of a folder makes its index, in your data folder and not among your notes; every later one looks for changed files first. What changed is read again, and everything else stays as it is.": 43,

@@ -17,8 +17,8 @@ import (
 	"sheaf/search/scan"
 )
 
-// TestWindows: search narrows to windows of time and to sets of documents, with the words that HTTP and the command
-// line have. Documents without created pass its windows; those without updated count as 90 days old.
+// TestWindows checks that search narrows to time windows and document sets in the syntax of HTTP and the
+// command line. Documents without created pass its windows; those without updated count as 90 days old.
 func TestWindows(t *testing.T) {
 	s := connectOver(t, collectiontest.Open(t, map[string]string{
 		"early.md":   "---\ncreated: 2024-02-03\nupdated: 2024-03-04\n---\nA heron.\n",
@@ -60,8 +60,8 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestResultsOfAScanAreRead: a profile without an index numbers the sections that it cuts, and
-// no tool takes these numbers, or takes them for headings. Its results are called by a place.
+// TestResultsOfAScanAreRead checks that results of a profile without an index are named by a line.
+// Their section numbers exist only in that scan, and tools would not accept them.
 func TestResultsOfAScanAreRead(t *testing.T) {
 	files := map[string]string{
 		"a.md": "# Alpha\n\nNothing.\n\n## Cranes\n\nThe harbor and its cranes.\n\n## Boats\n\nBoats.\n",
@@ -110,7 +110,7 @@ func TestResultsOfAScanAreRead(t *testing.T) {
 	}
 }
 
-// connectScanning is connect to a collection of files that offers profiles without an index.
+// connectScanning connects to a collection of files that has profiles without an index.
 func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 	t.Helper()
 	return connectOver(t, collectiontest.Open(t, files, func(o *collection.Options) {
@@ -123,9 +123,9 @@ func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 	}), access.Unrestricted())
 }
 
-// TestSchemasOfOneType: every value has one type in the schemas of the tools, and none is null,
-// which is refused. Gemini takes no tool of a server with an array that may be null, and the
-// inspector of the protocol sends such a parameter as a text.
+// TestSchemasOfOneType checks that every value in the schemas of the tools has one type and is
+// never null. Gemini refuses a server with an array that may be null, and the inspector of the
+// protocol sends the array as text.
 func TestSchemasOfOneType(t *testing.T) {
 	listed, err := connect(t, access.Unrestricted()).ListTools(t.Context(), nil)
 	if err != nil {
@@ -160,8 +160,8 @@ func TestSchemasOfOneType(t *testing.T) {
 	}
 }
 
-// TestFirstLook: what was saved while no server ran is found by a call that comes before
-// the server has looked for it.
+// TestFirstLook checks that a call before the first scan for changes finds documents saved while no
+// server ran.
 func TestFirstLook(t *testing.T) {
 	before := collectiontest.Open(t, notes, nil)
 	before.Write(t, "new.md", "# Walrus\n\nA walrus at the door.\n")

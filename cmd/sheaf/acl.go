@@ -74,7 +74,7 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 	if err != nil {
 		return err
 	}
-	defer func() { _ = own.Close() }() // it holds nothing that could be lost
+	defer func() { _ = own.Close() }() // a failed close loses no data
 	copied, done, err := s.randomLists(ctx, o.Seed, sample)
 	if err != nil {
 		return err
@@ -129,8 +129,8 @@ func (s *session) tellAudits(audits []*collection.Audit) error {
 	return nil
 }
 
-// randomLists copies some documents into an index of its own, and gives them random access lists. done removes the
-// index.
+// randomLists copies some documents into a temporary index and gives them random access lists. done
+// removes that index.
 func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(),
 	err error) {
 	dir, err := os.MkdirTemp("", "sheaf-audit-")
@@ -140,7 +140,7 @@ func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *
 	var closers []func() error
 	done = func() {
 		for _, f := range slices.Backward(closers) {
-			_ = f() // it is thrown away
+			_ = f() // the index is temporary
 		}
 		_ = os.RemoveAll(dir)
 	}

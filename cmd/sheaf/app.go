@@ -30,16 +30,16 @@ type app struct {
 	flags
 
 	config *config.Config
-	// elsewhere is the flag that named the store of config, "" when the settings did.
+	// elsewhere is the flag that named the store of config, "" if the settings named it.
 	elsewhere string
-	// warned are the warnings of this run, such as an index that cannot be updated.
+	// warned are the warnings of this run, for example about an index that cannot be updated.
 	warned []string
-	// mended is the time of the last repair, or attempt, of an index that stays open.
+	// mended is the time of the last repair or repair attempt of an open index.
 	mended time.Time
 }
 
-// streams are those of the process. out and err describe them: with the default colors before the first call of
-// settings.
+// streams are the streams of the process. out and err describe them. They have the default colors
+// before the first call of settings.
 type streams struct {
 	stdin            io.Reader
 	stdout           *bufio.Writer
@@ -48,7 +48,7 @@ type streams struct {
 	out, err         *terminal.Output
 }
 
-// flags are those of many commands, and all arguments without the name of the program.
+// flags are flags that many commands share, and all arguments without the program name.
 type flags struct {
 	in    string // --in
 	index string // --index
@@ -73,7 +73,7 @@ func (a *app) describeStreams(color string) {
 
 func (a *app) flush() error { return a.stdout.Flush() }
 
-// settings loads the settings of dir once. Flags of cmd win. It reports settings that it ignores.
+// settings loads the settings of dir once. Flags of cmd override them. It reports ignored settings.
 func (a *app) settings(cmd *cobra.Command, dir string) (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
@@ -141,13 +141,13 @@ func (a *app) warn(format string, args ...any) {
 	a.notice("%s", text)
 }
 
-// allWarnings are the warnings of this run and more; never nil.
+// allWarnings returns the warnings of this run and more; never nil.
 func (a *app) allWarnings(more ...string) []string {
 	return append(orEmpty(slices.Clone(a.warned)), more...)
 }
 
-// reportError prints err on the error stream: one JSON object when the arguments ask for JSON, else one line for each
-// fault.
+// reportError prints err on the error stream: one JSON object if the arguments ask for JSON, else
+// one line per fault.
 func (a *app) reportError(err error) {
 	var fault *collection.HintError
 	if a.json || a.jsonl || asksJSON(a.args) {
@@ -176,7 +176,7 @@ type errorJSON struct {
 	ExitCode int    `json:"exit_code"`
 }
 
-// asksJSON reports whether arguments ask for JSON, also when parsing them failed.
+// asksJSON reports whether arguments ask for JSON, even if parsing them failed.
 func asksJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -191,11 +191,11 @@ func withHint(err error, format string, args ...any) error {
 	return collection.Hint(err, format, args...)
 }
 
-// commandFolder is the folder that the command works on: --in, or the current one.
-// It must exist; the result is absolute with links resolved.
+// commandFolder returns the folder of the command: --in, or the current folder. The folder must
+// exist; the result is absolute, with links resolved.
 func (a *app) commandFolder() (string, error) { return collection.RealFolder(a.in) }
 
-// confirm asks whether to lose something. Without a terminal it needs --yes. keep is the command that loses nothing.
+// confirm asks before data is lost. Without a terminal it needs --yes. keep is the safe command.
 func (a *app) confirm(what, keep string) error {
 	if a.yes {
 		a.notice("%s", what)
@@ -208,7 +208,7 @@ func (a *app) confirm(what, keep string) error {
 	if err := a.flush(); err != nil {
 		return err
 	}
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // nothing is no
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n') // an empty answer means no
 	if agrees(answer) {
 		return nil
 	}
@@ -221,8 +221,8 @@ func agrees(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// awaited is standard input that an interruption ends. A signal that the process handles does not end a read,
-// which may last for ever.
+// awaited is standard input whose reads end when ctx ends. A handled signal alone does not end a
+// read, which may last forever.
 type awaited struct {
 	ctx  context.Context
 	from io.Reader
@@ -234,7 +234,7 @@ func (a awaited) Read(p []byte) (int, error) {
 		n   int
 		err error
 	}
-	// The read may end long after the caller used p again.
+	// The read may end long after the caller reuses p.
 	buffer, done := make([]byte, len(p)), make(chan read, 1)
 	go func() {
 		n, err := a.from.Read(buffer)

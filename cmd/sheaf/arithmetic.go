@@ -13,28 +13,28 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printExplanation prints the arithmetic of a score: one number a line with its formula. It indents what is too long
-// for a line below it. It leaves out steps that change nothing, such as times 1.
+// printExplanation prints the arithmetic of a score: one number per line with its formula. A formula that is too long
+// for a line follows below, indented. Steps without effect (times 1) are left out.
 func printExplanation(w io.Writer, out *terminal.Output, e sheaf.Explanation, indent int) {
 	a := arithmetic{w: w, out: out}
 	a.print(plainly(e), indent)
 }
 
-// arithmetic prints explanations. It explains a number once, also when several formulas use it.
+// arithmetic prints explanations. It explains a number once, even if several formulas use it.
 type arithmetic struct {
 	w    io.Writer
 	out  *terminal.Output
 	told []sheaf.Explanation
 }
 
-// arithmeticWidth is the most characters of a formula in one line.
+// arithmeticWidth is the maximum number of characters of a formula on one line.
 const arithmeticWidth = 110
 
 func (a *arithmetic) print(e sheaf.Explanation, indent int) {
 	line := strings.Repeat(" ", indent) + a.out.Paint(terminal.Number, number(e.Value)) + " " + wording.Clean(e.Label)
 	if !combines(e) {
 		fmt.Fprintln(a.w, line)
-		for _, p := range e.Parts { // what only informs
+		for _, p := range e.Parts { // parts that only inform
 			a.print(p, indent+2)
 		}
 		return
@@ -74,12 +74,12 @@ func combines(e sheaf.Explanation) bool {
 	return e.Combine != sheaf.CombineNone && len(e.Parts) > 0
 }
 
-// operators join the parts of a formula; all others are functions.
+// operators join the parts of a formula. All other combinations are printed as functions.
 var operators = map[sheaf.Combine]string{sheaf.CombineSum: " + ", sheaf.CombineDifference: " - ",
 	sheaf.CombineProduct: " x ", sheaf.CombineQuotient: " / ", sheaf.CombinePower: " ^ "}
 
-// formula joins the parts of e: with all their own formulas in brackets, else their values. ok is false when a part
-// has details that no formula shows.
+// formula joins the parts of e: if all is set with the formulas of the parts in brackets, else with
+// their values. ok is false if a part has details that no formula shows.
 func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
@@ -102,7 +102,7 @@ func formula(e sheaf.Explanation, all bool) (text string, ok bool) {
 	return string(e.Combine) + "(" + strings.Join(parts, ", ") + ")", true
 }
 
-// plainly returns e without the steps that do not change the number.
+// plainly returns e without steps that do not change the number.
 func plainly(e sheaf.Explanation) sheaf.Explanation {
 	parts := make([]sheaf.Explanation, 0, len(e.Parts))
 	for i, p := range e.Parts {
@@ -112,7 +112,7 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 		}
 		parts = append(parts, plainly(p))
 	}
-	if len(parts) == 0 && len(e.Parts) > 0 { // one times one
+	if len(parts) == 0 && len(e.Parts) > 0 { // for example 1 times 1
 		parts = append(parts, plainly(e.Parts[0]))
 	}
 	e.Parts = parts
@@ -129,7 +129,7 @@ func plainly(e sheaf.Explanation) sheaf.Explanation {
 	return e
 }
 
-// joinLabels names a number that has two labels: by its rank and its term, if it has them. The slug names a
+// joinLabels joins two labels of one number: its rank and its term, if present. The slug names a
 // passage of the document.
 func joinLabels(outer, inner string) string {
 	ranked, term := strings.HasPrefix(outer, "rank "), strings.Contains(inner, `"`)

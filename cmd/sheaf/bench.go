@@ -72,7 +72,7 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 	return cmd
 }
 
-// benchEngineCommand is our own engine as a peer of others; sheaf bench runs it.
+// benchEngineCommand runs Sheaf's own engine as a peer; sheaf bench starts it.
 func (a *app) benchEngineCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "engine FOLDER TASK INDEX",
@@ -120,7 +120,7 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{o.svg, o.report} { // not only after the first engine, which may take minutes
+	for _, name := range []string{o.svg, o.report} { // checked early, because the first engine may take minutes
 		if name == "" {
 			continue
 		}

@@ -37,7 +37,7 @@ time: the next command goes on.`,
 			}
 			s, err := a.open(cmd, openOptions{AsIs: true})
 			if errors.Is(err, sheaf.ErrCorrupt) && a.json {
-				// The index is too damaged to open: that is the fault.
+				// Report an index that is too damaged to open as a fault.
 				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}, nil); printErr != nil {
 					return printErr
 				}
@@ -56,7 +56,7 @@ time: the next command goes on.`,
 	return cmd
 }
 
-// checked is what a check found.
+// checked returns the findings of a check.
 func (s *session) checked(faults []error) checkJSON {
 	out := checkJSON{Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(), Faults: []string{},
 		Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
@@ -96,12 +96,11 @@ type checkJSON struct {
 	Documents int      `json:"documents"`
 	Chunks    int      `json:"chunks"`
 	Faults    []string `json:"faults"`
-	// Stopped says that a run stopped before its end; "" when none did.
+	// Stopped says that a run stopped early; "" if none did.
 	Stopped string `json:"stopped,omitempty"`
-	// Outdated says that an older or a newer version of the program read documents; "" when
-	// none did.
+	// Outdated says that an older or newer version of the program read documents; "" if none did.
 	Outdated string `json:"outdated,omitempty"`
-	// Foreign says that the store holds documents of another folder; "" when it does not, or when check did not look.
+	// Foreign says that the store holds documents of another folder; "" if not, or if check did not look.
 	Foreign string `json:"foreign,omitempty"`
 	// Repair is what --repair did; nil without it.
 	Repair *repairJSON `json:"repair,omitempty"`
@@ -130,10 +129,10 @@ func (a *app) printFaults(out checkJSON, done *repairJSON) error {
 	return nil
 }
 
-// repairJSON is what a repair did.
+// repairJSON reports a repair.
 type repairJSON struct {
 	Repaired bool `json:"repaired"`
-	// Lost are documents without a source file that cannot be read. Copy is the folder with what is left of them.
+	// Lost are unreadable documents without a source file. Copy is the folder with their remains.
 	Lost []string `json:"lost,omitempty"`
 	Copy string   `json:"copy,omitempty"`
 }
@@ -146,7 +145,7 @@ func (a *app) repair(cmd *cobra.Command) error {
 	if err == nil {
 		faults, err = s.Faults(ctx)
 	} else if collection.Remakable(err) {
-		// It does not open for reading only. Opening it for writing makes it again.
+		// The index does not open read-only. Opening it for writing remakes it.
 		faults = []error{err}
 		s, err = a.open(cmd, openOptions{})
 	}

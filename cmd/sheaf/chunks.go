@@ -100,7 +100,7 @@ type linkJSON struct {
 	To *sheaf.ID `json:"to"`
 }
 
-// chunkOf returns what is shown of a chunk. It resolves links with view.
+// chunkOf converts a chunk for output. It resolves links with view.
 func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 	out := chunkJSON{
 		ID: c.ID, Doc: c.Doc, Depth: c.Depth, Position: c.Position, Title: c.Title, Breadcrumb: c.Breadcrumb,
@@ -168,7 +168,7 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 	return run.end()
 }
 
-// chunksRoot is the folder that identifiers are relative to.
+// chunksRoot returns the folder that identifiers are relative to.
 func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
@@ -200,13 +200,13 @@ type chunksRun struct {
 	chunksOptions
 	options chunk.Options
 	rootDir string
-	seen    map[string]bool // files by path: a folder may be named beside what is in it
+	seen    map[string]bool // files by path: arguments may name a folder and a file in it
 
 	files, chunks, unread int
-	broken                []string // a fault for each file that is cut wrong
+	broken                []string // one fault for each file with wrong chunks
 	skipped               []skipJSON
-	// cut are the documents, printed at the end because a link may lead to a later one. encoded are their records,
-	// which take less memory.
+	// cut are the documents. They are printed at the end, because a link may lead to a later
+	// document. encoded are their records, which take less memory.
 	cut     []sheaf.ID
 	encoded []catalog.Encoded
 }
@@ -221,7 +221,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		if !ok {
 			return sheaf.Invalidf("the standard input is %s", ingest.ReasonBinary)
 		}
-		_, err = r.document("stdin.md", text) // without a word in it, it has no chunks
+		_, err = r.document("stdin.md", text) // a text without words has no chunks
 		return err
 	}
 	real, err := filepath.EvalSymlinks(arg)
@@ -244,7 +244,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 	return r.folder(ctx, real)
 }
 
-// folder cuts the documents that an index of the folder has, and reports what it leaves out.
+// folder cuts the documents that an index of the folder would hold, and reports skipped files.
 func (r *chunksRun) folder(ctx context.Context, folder string) error {
 	files, skipped, err := ingest.Files(ctx, folder, r.config.Walk.Options())
 	if err != nil {
@@ -272,7 +272,7 @@ func (r *chunksRun) folder(ctx context.Context, folder string) error {
 	return nil
 }
 
-// leave reports a file of a folder that was not cut.
+// leave reports a skipped file of a folder.
 func (r *chunksRun) leave(path string, k catalog.Skip) {
 	rel, _ := location.Under(r.rootDir, path)
 	r.skipped = append(r.skipped, skipJSON{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
@@ -281,7 +281,7 @@ func (r *chunksRun) leave(path string, k catalog.Skip) {
 	}
 }
 
-// named cuts a file of any type that the person named.
+// named cuts a file that an argument names, whatever its type.
 func (r *chunksRun) named(path string, info os.FileInfo) error {
 	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge,
 		Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
@@ -291,13 +291,13 @@ func (r *chunksRun) named(path string, info os.FileInfo) error {
 	if left != nil {
 		r.leave(path, *left)
 		if left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge {
-			r.unread++ // a folder may hold such files, but this one was asked for
+			r.unread++ // counts as an error, because an argument names this file
 		}
 	}
 	return err
 }
 
-// file cuts a file, or reports why not.
+// file cuts a file, or returns why it skips the file.
 func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if r.seen[path] {
 		return nil, nil
@@ -311,7 +311,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	return r.document(rel, content)
 }
 
-// document cuts a text, or reports why not.
+// document cuts a text, or returns why it skips the text.
 func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, err error) {
 	chunker, err := chunk.For(path, r.options)
 	if err != nil {
@@ -389,7 +389,7 @@ func (r *chunksRun) printVerified() error {
 	return nil
 }
 
-// errUnread ends a run that left files out.
+// errUnread ends a run that skipped files.
 var errUnread = errors.New("some files could not be read")
 
 func (r *chunksRun) end() error {

@@ -47,14 +47,14 @@ the package bash-completion, which most systems have.`,
 	return cmd
 }
 
-// fileFlags are the flags that take a file. Those of folders are marked (markFolder).
+// fileFlags are the flags that take a file. markFolder marks flags that take folders.
 var fileFlags = []string{"dataset", "html", "plot", "qrels", "queries", "report", "run", "svg", "topics"}
 
 // fileless are the commands whose arguments are neither files nor folders.
 var fileless = []string{"sheaf search", "sheaf key add", "sheaf profile new"}
 
-// completeValues completes flags and arguments of a command and its subcommands where these do not do so themselves.
-// Otherwise shells offer the files of the folder, which few of them take.
+// completeValues completes flags and arguments of a command and its subcommands that have no own
+// completion. Otherwise shells offer files, and few flags take files.
 func (a *app) completeValues(cmd *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"profile": completeProfiles,
@@ -83,7 +83,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 	case cmd.ValidArgsFunction != nil || len(cmd.ValidArgs) > 0:
 	case !takes || slices.Contains(fileless, cmd.CommandPath()):
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
-	case cmd.HasSubCommands(): // of eval, beside which shells show no files otherwise
+	case cmd.HasSubCommands(): // eval; otherwise shells would show no files
 		cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	}
 	for _, below := range cmd.Commands() {
@@ -116,9 +116,9 @@ func (a *app) completeParameters(cmd *cobra.Command, args []string, _ string) ([
 	return names, directive
 }
 
-// mends are replacements in the scripts that cobra writes, by shell: old text and new text. The scripts let the shell
-// evaluate the typed words, so a query that holds a command would run it. In PowerShell a command follows a
-// parenthesis or a brace, so there is no completion after these.
+// mends are replacements in cobra's completion scripts, by shell: old and new text. The scripts
+// evaluate the typed words, which would run a command inside a query. In PowerShell a command can
+// follow a parenthesis or brace, so completion is off after them.
 var mends = map[string][][2]string{
 	"bash": {{`    out=$(eval "${requestComp}" 2>/dev/null)
 `, `    if [[ ${requestComp} == *[\` + "`" + `\(\<\>]* || ${requestComp} == *'${'[[:space:]\|]* ]]; then

@@ -27,8 +27,8 @@ import (
 	"sheaf/search"
 )
 
-// confidenceJSON is what `sheaf eval confidence` found, as it is printed and as
-// it is kept beside the index.
+// confidenceJSON is the result of `sheaf eval confidence`. It is printed and stored beside the
+// index.
 type confidenceJSON struct {
 	Schema    string `json:"schema"`
 	Model     string `json:"model"`
@@ -38,7 +38,7 @@ type confidenceJSON struct {
 
 const confidenceSchema = "sheaf.confidence/3"
 
-// judgedJSON is what several judged data sets say together.
+// judgedJSON is the common result of several judged data sets.
 type judgedJSON struct {
 	Schema   string              `json:"schema"`
 	Profile  string              `json:"profile"`
@@ -46,7 +46,7 @@ type judgedJSON struct {
 	Datasets []judgedDatasetJSON `json:"datasets"`
 }
 
-// judgedDatasetJSON is how well the fit of the other data sets holds for one.
+// judgedDatasetJSON says how well the fit of the other data sets works for this one.
 type judgedDatasetJSON struct {
 	Dataset string `json:"dataset"`
 	confidence.Quality
@@ -137,8 +137,8 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	return nil
 }
 
-// keepConfidence keeps what was learned when it is better than the shipped calibration.
-// When it is not, it forgets what was learned before of the same profile and model.
+// keepConfidence stores the learned calibration if it is better than the shipped one. Otherwise it
+// removes an earlier calibration of the same profile and model.
 func (s *session) keepConfidence(c *confidenceJSON) error {
 	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	if c.Better() {
@@ -161,7 +161,7 @@ func (o confidenceOptions) check() error {
 	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
 }
 
-// learnConfidence asks the documents of an index and learns from the answers.
+// learnConfidence queries the documents of an index and learns from the answers.
 func (a *app) learnConfidence(
 	cmd *cobra.Command, s *session, c *eval.Collection, o confidenceOptions,
 ) (*confidence.Report, error) {
@@ -186,7 +186,7 @@ func (a *app) learnConfidence(
 	return confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.seed)
 }
 
-// evalConfidenceJudged learns from several judged data sets, and keeps nothing.
+// evalConfidenceJudged learns from several judged data sets. It stores nothing.
 func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confidenceOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -250,10 +250,10 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	return nil
 }
 
-// logistic writes a map as the program holds it.
+// logistic formats a calibration as Go source of this program.
 func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.Bias, f.Weights) }
 
-// sameDocuments returns what reports whether two collections share a document.
+// sameDocuments returns a function that reports whether two collections share a document.
 func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 	paths := make([]map[string]bool, len(all))
 	for i, c := range all {
@@ -268,7 +268,7 @@ func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 			return true
 		}
 		for id := range paths[i] {
-			if paths[j][id] && strings.Contains(id, "/") { // numbers are IDs of any collection
+			if paths[j][id] && strings.Contains(id, "/") { // plain numbers can be IDs in any collection
 				return true
 			}
 		}
@@ -295,7 +295,7 @@ func (a *app) printQualities(names []string, all []confidence.Quality) {
 	a.printTable(rows)
 }
 
-// share writes a part of a whole as percent.
+// share formats a part of a whole as percent.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "-"
@@ -337,15 +337,15 @@ func (a *app) printConfidence(r *confidence.Report) {
 	a.printTable(rows)
 }
 
-// confidenceNow returns the calibration that was learned from this index, else the shipped one. It returns nil where
-// sheaf has neither for the profile and the model in use, which may change while the index is open.
+// confidenceNow returns the calibration learned from this index, else the shipped one. It returns
+// nil if neither fits the current profile and model, which may change while the index is open.
 func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
 	view := s.Catalog.View()
 	defer view.Close()
 	return s.confidenceWith(p, view.Settings().Embedder)
 }
 
-// confidenceWith is confidence for vectors of a model; "" is an index without vectors.
+// confidenceWith returns the calibration for vectors of a model; "" means an index without vectors.
 func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
 	kept := readLearned(filepath.Join(s.Where.Dir, location.ConfidenceName))
 	if kept != nil && kept.Digest == p.Digest() && kept.Model == model {
@@ -354,7 +354,7 @@ func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calib
 	return search.ShippedCalibration(p, model)
 }
 
-// readLearned reads what was learned; nil when the file is missing or cannot be used.
+// readLearned reads the learned calibration. It returns nil if the file is missing or unusable.
 func readLearned(file string) *confidenceJSON {
 	content, err := os.ReadFile(file)
 	if err != nil {

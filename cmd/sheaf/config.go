@@ -107,7 +107,7 @@ func (a *app) configShowCommand() *cobra.Command {
 	return cmd
 }
 
-// completeKeys completes the one setting that a command takes.
+// completeKeys completes a setting name as the only argument.
 func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -115,7 +115,7 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return config.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSetting completes a setting and then what it can be: files where it may name some.
+// completeSetting completes a setting, then its value: with files if the value may be a path.
 func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return completeKeys(cmd, args, typed)
@@ -215,8 +215,8 @@ your own file, because all folders would fill that one place.`,
 	return cmd
 }
 
-// writeSetting sets a key in a file. It approves a project's file that was approved, or in which nothing needed
-// approval.
+// writeSetting sets a key in a file. It approves a project's file if the file was approved before,
+// or if nothing in it needed approval.
 func (a *app) writeSetting(file string, project bool, args []string) error {
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -239,13 +239,13 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 	return trust().Approve(file, after)
 }
 
-// checkNamed refuses a profile that does not exist and an invalid address: every later command would fail.
-// everywhere says that the value is for all folders.
+// checkNamed refuses a missing profile or an invalid address, because every later command would
+// fail. everywhere says that the value applies to all folders.
 func checkNamed(key, value string, everywhere bool) error {
 	var err error
 	var t *storeurl.Target
 	switch {
-	case value == "": // the default
+	case value == "": // means the default
 	case key == "profile":
 		_, err = loadProfile(value)
 	case key == "store" && value != collection.EngineStore:
@@ -256,7 +256,7 @@ func checkNamed(key, value string, everywhere bool) error {
 	return err
 }
 
-// errOnePlace refuses an address that names an index as the setting of all folders.
+// errOnePlace refuses an address that names one index as the store of all folders.
 func errOnePlace(t *storeurl.Target) error {
 	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own file holds for every folder: all of them "+
 		"would fill that one %[2]s", t, t.PlaceKind(), t.Place),
@@ -264,7 +264,7 @@ func errOnePlace(t *storeurl.Target) error {
 		t.Place)
 }
 
-// projectFile is the project's file in dir: the existing one, or the one to make.
+// projectFile returns the project's file in dir, whether it exists or not.
 func projectFile(dir string) string {
 	for _, name := range config.ProjectFileNames {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -353,8 +353,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 	return cmd
 }
 
-// fileToTrust is the absolute path of the file that is named, or of the project
-// file in force.
+// fileToTrust returns the absolute path of the file argument, or of the project file in force.
 func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 {
 		return filepath.Abs(args[0])

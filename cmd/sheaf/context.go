@@ -32,7 +32,7 @@ It need not be in the folder, nor be Markdown; - is the standard input.`,
 func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	content, full, err := a.readInput(file)
 	if errors.Is(err, sheaf.ErrNotFound) && a.in != "" && filepath.IsLocal(file) {
-		// As sheaf get and similar read it: from the folder that is searched.
+		// Look in the searched folder, as sheaf get and sheaf similar do.
 		if there, at, fault := a.readInput(filepath.Join(a.in, file)); fault == nil {
 			content, full, err = there, at, nil
 		}
@@ -55,8 +55,8 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 	return err
 }
 
-// readInput reads a file, or the standard input for "-". It cuts what is too long. full is the absolute path, "" for
-// the standard input.
+// readInput reads a file, or standard input for "-". It cuts long input. full is the absolute path,
+// or "" for standard input.
 func (a *app) readInput(name string) (content []byte, full string, err error) {
 	if name == "-" {
 		content, err = io.ReadAll(io.LimitReader(a.stdin, collection.MaxContextBytes))

@@ -84,7 +84,7 @@ type copyJSON struct {
 	TookMS   float64 `json:"took_ms"`
 }
 
-// with returns the app with another store in its settings. flag named it.
+// with returns a copy of the app with another store in its settings. flag is the flag that named the store.
 func (a *app) with(flag, store string) *app {
 	b, c := *a, *a.config
 	c.Store.URL, c.Refresh, c.BM25 = store, true, config.BM25Exact
@@ -126,11 +126,11 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 	return nil
 }
 
-// sampled is the number of chunks of a copy that are compared with those of the source.
+// sampled is the number of copied chunks to compare with their source.
 const sampled = 200
 
-// verifyCopy counts what the store holds, and searches for every chunk: by its ID, its tree and, where
-// the server can lose that by itself, its meaning.
+// verifyCopy compares the store's counts and searches for every chunk: by ID, by tree and, where
+// the server can lose vectors, by meaning.
 func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	out := &copyJSON{Schema: "sheaf.copy/1", Store: s.StoreName(), Documents: s.View.Docs(), Chunks: s.View.Chunks()}
 	if r, ok := s.Backend.(store.Reporter); ok {
@@ -159,7 +159,7 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 	return out, nil
 }
 
-// copyState records how far a copy is. It is a file beside the index that the copy fills, until the copy is complete.
+// copyState records the progress of a copy, in a file beside the target index until the copy is complete.
 type copyState struct {
 	From   string `json:"from"`
 	Cursor string `json:"cursor"`
@@ -168,8 +168,7 @@ type copyState struct {
 
 const copyStateName = "copy.json"
 
-// stream copies what one store holds into another, and then what is known of the
-// documents.
+// stream copies the chunks of one store into another, then the catalog.
 func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
@@ -226,14 +225,14 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("copy what is known of the documents: %w", err)
 	}
-	// A store without chunks gave nothing, and no state was written.
+	// Copying from an empty store writes no state.
 	if err := os.Remove(filepath.Join(into.Where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// transfer copies the chunks, verifies them, and records how far it is.
+// transfer copies the chunks, verifies them and records its progress.
 func (a *app) transfer(ctx context.Context, source *session, from store.Streamer, to store.Backend, file string,
 	state copyState) error {
 	total := source.View.Chunks()
@@ -263,7 +262,7 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 	if err != nil {
 		return err
 	}
-	// which going on would never mend
+	// Continuing cannot repair a difference.
 	if _, err = transfer.Verify(ctx, from, to, sampled); errors.Is(err, sheaf.ErrCorrupt) {
 		err = withHint(errors.Join(err, writeState(file, copyState{From: state.From})),
 			"one of the two changed while it was copied: repeat the command, which copies everything again, or copy into "+
@@ -272,7 +271,7 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 	return err
 }
 
-// copyBegins tells how much there is to copy, and how much an earlier copy has done.
+// copyBegins says how many chunks remain to copy, and how many an earlier copy has done.
 func copyBegins(from string, before, total int) string {
 	if before == 0 {
 		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
@@ -289,7 +288,7 @@ func writeState(file string, state copyState) error {
 	return vfs.WriteFile(file, data, 0)
 }
 
-// copyState reads how far an earlier copy is. It refuses an index with documents that came from elsewhere.
+// copyState reads the progress of an earlier copy. It refuses an index with documents from another source.
 func (s *session) copyState(from string) (copyState, error) {
 	state := copyState{From: from}
 	data, err := os.ReadFile(filepath.Join(s.Where.Dir, copyStateName))
@@ -314,7 +313,7 @@ func (s *session) copyState(from string) (copyState, error) {
 	return copyState{From: from}, nil
 }
 
-// stageCatalog copies the catalog into a folder of an index, so that replaceCatalog is fast.
+// stageCatalog copies the catalog into an index folder, so that replaceCatalog is fast.
 func stageCatalog(dir string) (staged string, err error) {
 	staged = location.CatalogDir(dir) + ".copy"
 	if err := os.RemoveAll(staged); err != nil {
@@ -326,7 +325,7 @@ func stageCatalog(dir string) (staged string, err error) {
 	return staged, nil
 }
 
-// replaceCatalog replaces the catalog of another folder by the staged one.
+// replaceCatalog replaces the catalog in dir with the staged one.
 func replaceCatalog(staged, dir string) error {
 	old := location.CatalogDir(dir) + ".old"
 	if err := os.RemoveAll(old); err != nil {
@@ -341,8 +340,8 @@ func replaceCatalog(staged, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// moveAlias gives the store of the session a second name with the same catalog. It prepares the catalog first, so
-// that a search by the name rarely finds one without the other.
+// moveAlias points an alias at the store of the session, with the same catalog. It prepares the
+// catalog first, to keep the time short in which alias and catalog differ.
 func (s *session) moveAlias(ctx context.Context, alias string) error {
 	if s.Target == nil {
 		return withHint(fmt.Errorf("%w: the engine has no aliases", sheaf.ErrUnsupported), "leave --alias out")

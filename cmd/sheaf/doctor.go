@@ -69,7 +69,7 @@ func (a *app) doctor(cmd *cobra.Command) error {
 	return errors.Join(faults...)
 }
 
-// examine checks the parts in order. A part that fails limits the checks of later ones.
+// examine checks the parts in order. A failed part limits later checks.
 func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 	}
 	defer s.Close()
 	if s.Analyzer == nil {
-		// Nothing is indexed: check what a first run would use.
+		// Without an index, check the settings of a first run.
 		if err := s.NewAnalyzer(cmd.Context()); err != nil {
 			return append(out, store.Finding{Check: "language", Err: err}), nil
 		}

@@ -161,7 +161,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	case a.json:
 		err = a.printJSON(map[string]any{"schema": "sheaf.eval/1", "datasets": reports})
 	case o.markdown:
-		for _, r := range reports { // the tables have no place for them
+		for _, r := range reports { // warnings, which the tables have no place for
 			for _, warning := range r.Warnings {
 				a.notice("%s: %s", r.Dataset, warning)
 			}
@@ -173,7 +173,7 @@ func (a *app) eval(cmd *cobra.Command, args []string, o evalOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.html != "" { // after what was asked for in any case
+	if o.html != "" { // written after the requested output
 		if err := writeFile(o.html, func(w io.Writer) error { return report.HTML(w, reports) }); err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 	return r, err
 }
 
-// givenRuns reads run files. It adds the file to runs of the same name.
+// givenRuns reads run files. It appends the file name to run names that repeat.
 func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	var runs []*eval.Run
 	named := map[string]int{}
@@ -283,7 +283,7 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 	return runs, nil
 }
 
-// twice is the error for two columns of one name.
+// twice returns the error for two columns with the same name.
 func twice(name string) error { return sheaf.Invalidf("the column %q is there twice", name) }
 
 // embeddedIndexing returns how to index data sets in the engine.
@@ -324,7 +324,7 @@ func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
 	return nil
 }
 
-// writeFile writes a file that the person named.
+// writeFile creates a file and writes it.
 func writeFile(name string, write func(w io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -348,13 +348,13 @@ func measuresOf(names []string) ([]metric.Measure, error) {
 	return out, nil
 }
 
-// bound is the least allowed value of a measure.
+// bound is the minimum allowed value of a measure.
 type bound struct {
 	measure string
 	least   float64
 }
 
-// boundsOf reads --fail-below, and adds its measures to those that are computed.
+// boundsOf reads --fail-below, and adds its measures to measures.
 func boundsOf(texts []string, measures *[]metric.Measure) ([]bound, error) {
 	var out []bound
 	for _, text := range texts {
@@ -396,7 +396,7 @@ func (a *app) checkBounds(bounds []bound, reports []*eval.Report) error {
 	return nil
 }
 
-// columnsOf makes a column of every profile with every combination of values.
+// columnsOf makes a column for each profile with each combination of values.
 func columnsOf(profiles, params []string) ([]eval.Column, error) {
 	var out []eval.Column
 	for _, name := range profiles {
@@ -442,7 +442,7 @@ func cutParam(param string) (name string, values []string, err error) {
 	return name, strings.Split(list, ","), nil
 }
 
-// evalIndexing returns how to index data sets: as the settings say for a folder.
+// evalIndexing returns how to index data sets: with the settings of the folder.
 func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
 	c := a.config
 	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
@@ -473,7 +473,7 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	return in, err
 }
 
-// evalStore is the store of that name.
+// evalStore returns the store called name.
 func evalStore(c *config.Config, name string) (eval.Store, error) {
 	switch name {
 	case "embedded":

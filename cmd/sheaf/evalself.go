@@ -79,7 +79,7 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	return r.Text(a.stdout)
 }
 
-// checkCount refuses numbers of questions that no collection can be asked.
+// checkCount refuses an invalid number of questions.
 func checkCount(flag string, n int) error {
 	if n < 1 || n > 100_000 {
 		return sheaf.Invalidf("%s is %d: must be within 1..100000", flag, n)
@@ -87,8 +87,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// openOwn opens the index of the folder that is named, or of the current one, as
-// a collection to evaluate. Closing the session closes it.
+// openOwn opens the index of the named or current folder as a collection to evaluate. Closing the
+// session closes the collection.
 func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collection, error) {
 	if len(args) == 1 {
 		if a.in != "" {
@@ -108,8 +108,8 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 	return s, c, nil
 }
 
-// selfColumns are those asked for, or the profile in use, more and less meaning,
-// and some other profiles.
+// selfColumns returns the requested columns. The default is the profile in force, variants with
+// more and less weight of meaning, and some other profiles.
 func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if len(o.profiles) > 0 {
 		return columnsOf(o.profiles, o.params)

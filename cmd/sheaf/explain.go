@@ -88,7 +88,7 @@ type explainJSON struct {
 	Results    []explainedJSON   `json:"results"`
 }
 
-// stepJSON is the ranking after a step, cut to the first ten.
+// stepJSON is the ranking after a step, cut to ten hits.
 type stepJSON struct {
 	Branch string    `json:"branch"`
 	First  bool      `json:"first_phase"`
@@ -96,7 +96,7 @@ type stepJSON struct {
 	Found  int       `json:"found"`
 	Best   []hitJSON `json:"best"`
 
-	change string // what the step did to the ranking before it
+	change string // how the step changed the ranking
 }
 
 type hitJSON struct {
@@ -208,7 +208,7 @@ func (s *session) printSteps(out *explainJSON) {
 	s.printTable(rows)
 }
 
-// stepPlace says in which branch a step stands; "all" is after the fusion.
+// stepPlace names the branch of a step; "all" means after the fusion.
 func stepPlace(branch string, first bool) string {
 	if branch == "" {
 		branch = "all"
@@ -219,8 +219,8 @@ func stepPlace(branch string, first bool) string {
 	return branch
 }
 
-// stepChange says what step i of a trace did: how many hits it found or kept, and
-// how many of the first ten are others than before.
+// stepChange says how step i of a trace changed the ranking: how many hits it found or kept, and
+// how many of the first ten are new.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
 	var before sheaf.Ranking
@@ -239,7 +239,7 @@ func stepChange(trace []search.Snapshot, i int) string {
 	}
 	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) &&
 		len(now) > 0 {
-		return fmt.Sprintf("%s became %s", wording.Count(len(before)), wording.Count(len(now))) // sections, documents
+		return fmt.Sprintf("%s became %s", wording.Count(len(before)), wording.Count(len(now))) // sections become documents
 	}
 	moved, scores := 0, false
 	for k := range now[:min(stepBest, len(now), len(before))] {
@@ -258,12 +258,12 @@ func stepChange(trace []search.Snapshot, i int) string {
 	return text
 }
 
-// rankIn is the rank of id in r, 0 when it is not there.
+// rankIn returns the rank of id in r, 0 if r does not have id.
 func rankIn(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }
 
-// shortID is an ID without the tree's name, when there is only one tree.
+// shortID returns an ID without the tree name if the index has only one tree.
 func (s *session) shortID(id sheaf.ID) string {
 	text := string(id)
 	if len(s.View.Settings().Trees) == 1 {
@@ -278,7 +278,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	if err != nil {
 		return err
 	}
-	if s.scanner != nil { // addresses may name any file, not candidates only
+	if s.scanner != nil { // an address may name any file, not only a candidate
 		plan, err := p.Plan(q.Limit, parameters)
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func (s *session) whyNot(ctx context.Context, q collection.SearchRequest, o sear
 	}
 	asked := t.Chunk.ID
 	if s.scanner != nil && !strings.HasSuffix(id, "#"+t.Chunk.Slug) {
-		asked = t.Doc.ID // the whole file: any of its sections may be found
+		asked = t.Doc.ID // the address names a file: any of its sections may be a result
 	}
 	absence, err := read(s, func(r *collection.Reader) (*collection.Absence, error) { return r.WhyNot(ctx, q, asked) })
 	if err != nil {
@@ -392,7 +392,7 @@ func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o sear
 	return nil
 }
 
-// scoreText is the score of a result that has a rank, or a dash.
+// scoreText formats the score of a ranked result, or a dash.
 func scoreText(rank int, score float64) string {
 	if rank == 0 {
 		return "-"
@@ -400,7 +400,7 @@ func scoreText(rank int, score float64) string {
 	return formatScore(score)
 }
 
-// rankText is a rank, or a dash for none.
+// rankText formats a rank, or a dash for none.
 func rankText(rank int) string {
 	if rank == 0 {
 		return "-"

@@ -61,7 +61,7 @@ made by hand like this is taken as if sheaf had made it.`,
 	return cmd
 }
 
-// export writes what makes the place at address.
+// export writes the definition of the index at address.
 func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 	return a.exportFor(cmd, address, kinds,
 		func(t *storeurl.Target, an *analysis.Analyzer, fields []store.VectorField) error {
@@ -77,8 +77,8 @@ func (a *app) export(cmd *cobra.Command, address string, kinds []string) error {
 		})
 }
 
-// exportFor calls write with a store of one of kinds, the analyzer and the vector
-// fields of this folder.
+// exportFor calls write with a store of one of kinds, the analyzer and the vector fields of this
+// folder.
 func (a *app) exportFor(cmd *cobra.Command, address string, kinds []string,
 	write func(*storeurl.Target, *analysis.Analyzer, []store.VectorField) error) error {
 	folder, c, err := a.folderSettings(cmd)
@@ -162,8 +162,8 @@ func (a *app) exportVespa(t *storeurl.Target, an *analysis.Analyzer, fields []st
 	return nil
 }
 
-// twoPhases reads the numbers of a two-phase ranking from a profile. A profile with another shape than onyx-vespa is
-// sheaf.ErrUnsupported; the error says what differs.
+// twoPhases reads the numbers of a two-phase ranking from a profile. For a profile with another
+// shape than onyx-vespa it returns sheaf.ErrUnsupported; the error names the difference.
 func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	var out vespa.TwoPhases
 	for _, keyword := range []string{"0", "1"} {
@@ -186,7 +186,7 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	return &out, nil
 }
 
-// phasesOf returns the numbers of a plan, or why Vespa cannot rank this way.
+// phasesOf returns the numbers of a plan, or the reason why Vespa cannot rank this way.
 func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 	if plan.Candidates == nil || len(plan.Candidates.Branches) != 4 || plan.Candidates.Limit < 1 {
 		return out, "there is no first phase of four branches"
@@ -213,13 +213,13 @@ func phasesOf(plan *profile.Plan) (out vespa.TwoPhases, reason string) {
 		!near(b[3].Weight, (1-out.Alpha)*out.Ratio) || !near(b[2].Weight, (1-out.Alpha)*(1-out.Ratio)) {
 		return out, "the weights of the branches are not made of alpha and title_content_ratio"
 	}
-	// What adding weights has lost.
+	// Round off the error of adding weights.
 	out.Alpha, out.Ratio = math.Round(out.Alpha*1e12)/1e12, math.Round(out.Ratio*1e12)/1e12
 	reason = factorsOf(plan, &out)
 	return out, reason
 }
 
-// factorsOf checks what the second phase multiplies by.
+// factorsOf checks the factors of the second phase.
 func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	var stages []rank.Stage
 	for _, step := range plan.Main.Then {
@@ -240,7 +240,7 @@ func factorsOf(plan *profile.Plan, out *vespa.TwoPhases) (reason string) {
 	return ""
 }
 
-// searches reports whether a branch searches this field alone.
+// searches reports whether a branch searches only this field.
 func searches(b *profile.Branch, field string) bool {
 	if b.Vector != nil {
 		return b.Vector.Field == field

@@ -114,7 +114,7 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 	return nil
 }
 
-// partOf returns what is shown of a part and its neighbors.
+// partOf converts a part and its neighbors for output.
 func (s *session) partOf(p *collection.Part) partJSON {
 	out := partJSON{ID: p.ID, Doc: p.Doc, Parent: p.Parent, Path: s.relative(p.Doc.Tree(), p.Path), Title: p.Title,
 		Breadcrumb: p.Breadcrumb, Position: p.Position, Span: span(p.Span), Line: p.Line, Lines: p.Lines,
@@ -137,8 +137,8 @@ func (s *session) partOf(p *collection.Part) partJSON {
 	return out
 }
 
-// printPart writes a part for people. Its text is written as it stands in the
-// file, except on a terminal, which a document must not steer.
+// printPart writes a part for people. It writes the text unchanged, but on a terminal it removes
+// control characters, because a document must not control the terminal.
 func (s *session) printPart(p *partJSON) {
 	for i := range p.Before {
 		s.printText(&p.Before[i], terminal.Dim)

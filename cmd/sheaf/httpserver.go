@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Timeouts of the server. They end slow connections.
+// These timeouts end slow connections.
 const (
 	headTimeout  = 5 * time.Second
 	bodyTimeout  = 30 * time.Second
@@ -65,7 +65,7 @@ func (s *httpServer) setHandler(handler http.Handler) {
 	}
 }
 
-// wait returns when ctx ends, or before with the error that ended the server.
+// wait returns when ctx ends, or earlier with the error that ended the server.
 func (s *httpServer) wait(ctx context.Context) error {
 	select {
 	case err := <-s.ended:
@@ -76,7 +76,7 @@ func (s *httpServer) wait(ctx context.Context) error {
 	}
 }
 
-// close waits for running requests, graceTimeout at most. It may be called again.
+// close waits for running requests, graceTimeout at most. Calling it again is safe.
 func (s *httpServer) close() error {
 	grace, cancel := context.WithTimeout(context.Background(), graceTimeout)
 	defer cancel()

@@ -58,14 +58,14 @@ first, and you are asked; off a terminal that needs --yes.`,
 	return cmd
 }
 
-// addMakeFlags adds what decides how an index is made and cannot change later.
+// addMakeFlags adds flags for making an index, which cannot change later.
 func addMakeFlags(f *pflag.FlagSet) {
 	f.String("chunker", "", "how to cut documents: tree, sections or window")
 	f.String("language", "", "language of the words: auto, none, or a code such as en")
 	f.Bool("stop-words", false, "leave out the most frequent words")
 }
 
-// indexJSON is what an indexing run did.
+// indexJSON reports an indexing run.
 type indexJSON struct {
 	Schema   string        `json:"schema"`
 	Root     string        `json:"root"`
@@ -97,7 +97,7 @@ type skipJSON struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// String is "path: reason (detail)".
+// String returns "path: reason (detail)".
 func (k skipJSON) String() string {
 	if k.Detail == "" {
 		return k.Path + ": " + k.Reason
@@ -111,7 +111,7 @@ type warningJSON struct {
 	Message string `json:"message"`
 }
 
-// String is "path:line: message".
+// String returns "path:line: message".
 func (w warningJSON) String() string {
 	return fmt.Sprintf("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
 }
@@ -124,20 +124,20 @@ func treesOf(trees []catalog.Tree) []treeJSON {
 	return out
 }
 
-// skipsOf are files that were left out, with paths as documents have them.
+// skipsOf converts skipped files for output, with paths as documents have them.
 func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
 	out := make([]skipJSON, len(skipped))
 	for i, k := range skipped {
 		path := cmp.Or(s.relative(k.Tree, k.Path), ".")
 		if strings.HasSuffix(k.Path, "/") {
-			path += "/" // which names a folder
+			path += "/" // marks a folder
 		}
 		out[i] = skipJSON{Path: path, Reason: k.Reason, Detail: k.Detail}
 	}
 	return out
 }
 
-// index runs over trees and says what was done.
+// index indexes trees and prints a report.
 func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	s.notices(s.otherSettings()...)
 	report, err := s.Run(ctx, trees)
@@ -169,12 +169,12 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	return nil
 }
 
-// otherSettings lists settings that differ from those the index was made with. They apply when it is made again.
+// otherSettings lists settings that differ from those of the index. They apply when it is remade.
 func (s *session) otherSettings() (list []string) {
 	made := s.View.Settings()
 	o, err := configuredChunker(s.config)
 	if err != nil {
-		return nil // so was the embedder's
+		return nil // the run reports this error
 	}
 	if want, err := chunk.New(o); err == nil && made.Chunker != "" && want.Name() != made.Chunker {
 		list = append(list, fmt.Sprintf("the index was made with the chunker %s: to change it to %s: sheaf index --rebuild",
@@ -226,15 +226,15 @@ func (s *session) printIndexed(out *indexJSON, report *ingest.Report) {
 }
 
 const (
-	// indexMemory is the memory of indexing, beyond the size of the files, above which garbage is collected more often.
+	// indexMemory is the memory of indexing, beyond the file sizes, above which garbage collection runs more often.
 	indexMemory = 90 << 20
-	// fewBytes is a size of files below which collecting garbage early only costs time.
+	// fewBytes is the total file size below which early garbage collection only costs time.
 	fewBytes = 4 << 20
 )
 
-// saveMemory halves the garbage of the process while it indexes files of so many bytes, for a little more time. Call
-// adjust from time to time: it gives the heap what the engine does not use beside it, at least half. restore ends
-// this.
+// saveMemory halves the garbage of the process while it indexes files bytes of text, for slightly
+// more time. Call adjust from time to time: it gives the heap the memory that the engine leaves, at
+// least half of the limit. restore undoes saveMemory.
 func saveMemory(files int64) (adjust, restore func()) {
 	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
 	allowed := files + indexMemory
@@ -246,7 +246,7 @@ func saveMemory(files int64) (adjust, restore func()) {
 	}
 }
 
-// showIndexing shows the progress of a run, and saves memory during a large one.
+// showIndexing shows the progress of a run, and saves memory during a large run.
 func (a *app) showIndexing() (update func(ingest.Progress), done func()) {
 	progress := terminal.NewProgress(a.err, "indexing")
 	var adjust, restore func()

@@ -38,8 +38,8 @@ private. A document says so in its frontmatter:
 	return cmd
 }
 
-// keys opens the index of the command's folder and its keys. It creates a missing index. The caller closes
-// the session.
+// keys opens the index of the command's folder, and its keys. It makes a missing index. The caller
+// closes the session.
 func (a *app) keys(cmd *cobra.Command) (*session, *access.Keys, error) {
 	s, err := a.open(cmd, openOptions{Make: true})
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *session) keys() (*access.Keys, error) {
 	return access.OpenKeys(filepath.Join(s.Where.Dir, location.KeysName))
 }
 
-// unwritten adds advice to the error of keys that cannot be written. Repairing the index does not help.
+// unwritten adds advice to an error of writing keys, which repairing the index does not fix.
 func (s *session) unwritten(err error) error {
 	if vfs.Forbidden(err) || vfs.NoSpace(err) {
 		return s.Advise(err)
@@ -83,7 +83,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			if err := access.ValidName("name", g.Name); err != nil {
 				return err
 			}
-			// An unset variable would make a key that sees more than was meant.
+			// A key from an unset variable would see more than its maker intends.
 			for _, flag := range [][2]string{{"tenant", g.Tenant}, {"access", strings.Join(g.Access, "")},
 				{"set", strings.Join(g.Sets, "")}, {"filter", g.Baked}, {"expires", expires}} {
 				if name, value := flag[0], flag[1]; cmd.Flags().Changed(name) && strings.TrimSpace(value) == "" {
@@ -118,7 +118,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 				return s.unwritten(err)
 			}
 			if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
-				if err := s.Refresh(cmd.Context()); err != nil { // the key is not shown yet
+				if err := s.Refresh(cmd.Context()); err != nil { // the key is not yet printed
 					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.Advise(err))
 				}
 			}
@@ -153,7 +153,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 
 var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
 
-// parseAge reads a time from now: hours, days, weeks or years.
+// parseAge reads a duration of hours, days, weeks or years.
 func parseAge(text string) (time.Duration, error) {
 	m := age.FindStringSubmatch(text)
 	if m == nil {
@@ -172,7 +172,7 @@ func parseAge(text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// shownKey is a key as it is shown: without its hash.
+// shownKey converts a key for output, without its hash.
 func shownKey(k *access.Key) map[string]any {
 	out := map[string]any{"schema": "sheaf.key/1", "id": k.ID, "name": k.Name, "scopes": k.Scopes, "tenant": k.Tenant,
 		"access": orEmpty(k.Access),
@@ -220,7 +220,7 @@ func (a *app) keyListCommand() *cobra.Command {
 	return cmd
 }
 
-// toTheMinute is the format of times at which something ends.
+// toTheMinute is the format of expiry times.
 const toTheMinute = "2006-01-02 15:04"
 
 func keyRow(k *access.Key) []string {
@@ -248,12 +248,12 @@ func keyRow(k *access.Key) []string {
 	return row
 }
 
-// goodKeys names the keys that can be revoked, for shells. A key whose name is not unique has its ID.
+// goodKeys completes the keys that can be revoked. It uses the ID if the name is not unique.
 func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	s, err := a.open(cmd, openOptions{AsIs: true}) // nothing is made or made again
+	s, err := a.open(cmd, openOptions{AsIs: true}) // AsIs makes and remakes nothing
 	if err != nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ type documentJSON struct {
 	Modified string   `json:"modified,omitempty"`
 	Tags     []string `json:"tags"`
 
-	name string // Path, byte for byte as the file is named
+	name string // Path with the bytes of the file name
 }
 
 func (s *session) list(long, null bool) error {
@@ -104,7 +104,7 @@ func (s *session) list(long, null bool) error {
 	}
 	if null {
 		for _, d := range documents {
-			if s.file(d.ID.Tree(), d.name) != "" { // what was given over HTTP has no file
+			if s.file(d.ID.Tree(), d.name) != "" { // a given document has no file
 				fmt.Fprint(s.stdout, d.name, "\x00")
 			}
 		}
@@ -123,7 +123,7 @@ func (s *session) list(long, null bool) error {
 		case date != "":
 		case s.file(d.ID.Tree(), d.name) == "":
 			date = "given without a file"
-		default: // it is gone
+		default: // the file is gone
 			date = "unknown"
 		}
 		rows[i] = []string{wording.Bytes(d.Bytes), date, wording.Plural(d.Chunks, "chunk", "chunks"),
@@ -133,8 +133,8 @@ func (s *session) list(long, null bool) error {
 	return nil
 }
 
-// modified is the time of a document's file; "" for a text without a date. The catalog keeps no time of a file that
-// had just changed, because the next change may have the same time.
+// modified returns the time of a document's file, or "" for a text without a date. The catalog
+// records no time for a file that had just changed, because the next change may have the same time.
 func (s *session) modified(doc *sheaf.Document, at int64) string {
 	t := time.Unix(0, at)
 	if at == 0 {
@@ -143,7 +143,7 @@ func (s *session) modified(doc *sheaf.Document, at int64) string {
 		switch {
 		case err == nil:
 			t = info.ModTime()
-		case ok && date.Source == sheaf.DateModified: // as of a text that came with a date of long ago
+		case ok && date.Source == sheaf.DateModified: // the date that came with a given text
 			t = date.Time
 		default:
 			return ""

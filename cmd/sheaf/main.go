@@ -3,10 +3,9 @@
 //
 //	sheaf search how do I undo a commit
 //
-// indexes what is new or changed in the current folder, then answers. Every
-// subcommand has a file of its own here; what they share is in app.go (streams
-// and settings), open.go (index and refresh) and output.go. No ranking happens
-// in this package.
+// indexes new and changed files of the current folder, then answers. Every subcommand has its own
+// file here. Shared code is in app.go (streams and settings), open.go (index and refresh) and
+// output.go. This package does not rank.
 package main
 
 import (
@@ -22,14 +21,14 @@ import (
 
 func main() { os.Exit(run()) }
 
-// exitInterrupted is what shells expect after Ctrl-C: 128 + SIGINT.
+// exitInterrupted is the exit status that shells expect after Ctrl-C: 128 + SIGINT.
 const exitInterrupted = 130
 
-// errNothing ends a command that found nothing, with status 1 and no message.
+// errNothing ends a command without results: status 1 and no message.
 var errNothing = errors.New("nothing found")
 
-// run is the whole command. A first signal cancels the context, so that work
-// stops between two commits; a second one ends the process at once.
+// run runs the whole command. A first signal cancels the context, so that work stops between two
+// commits. A second signal ends the process at once.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

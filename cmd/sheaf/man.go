@@ -11,7 +11,7 @@ import (
 	"sheaf/cmd/sheaf/internal/manpage"
 )
 
-// manCommand is hidden: releases carry its pages, and people read those.
+// manCommand is hidden: releases include its pages.
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",

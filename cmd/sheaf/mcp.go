@@ -43,8 +43,8 @@ and kept up to date while the server runs. The tools only read.
 	return cmd
 }
 
-// mcp serves the folder until the client leaves or the command is interrupted. It writes only the protocol to standard
-// output.
+// mcp serves the folder until the client leaves or a signal interrupts the command. It writes only
+// the protocol to standard output.
 func (a *app) mcp(cmd *cobra.Command, address string) error {
 	if address != "" {
 		if loopback, err := isLoopback("--http", address); err != nil {
@@ -57,11 +57,11 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 	var served atomic.Pointer[[]*collection.Collection]
 	o := mcp.Options{Now: func() []*collection.Collection { return *served.Load() }, Version: readVersion().Version,
 		Log: slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	// The client keeps one server when the index is opened again.
+	// The client keeps its server while the index is reopened.
 	outer, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	clients, opened := errgroup.Group{}, make(chan struct{})
-	grant := access.Unrestricted() // changed before it is opened
+	grant := access.Unrestricted() // changed before the index opens
 	clients.Go(func() error {
 		defer stop()
 		select {
@@ -88,7 +88,7 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		if !again {
 			grant.Tree, grant.Folder = s.Place()
 		}
-		s.Answering.SharedStatistics = true // how rare words are above the folder is no secret
+		s.Answering.SharedStatistics = true // word rarity in the folders above is not secret
 		door, err := s.door()
 		if err != nil {
 			return err
@@ -106,8 +106,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 			return door.Watch(ctx, func(report *ingest.Report, err error) { s.Ran(ctx, report, err) })
 		})
 		err = group.Wait()
-		if outer.Err() != nil { // calls under way are answered from what is open, as far as they are given time
-			_ = clients.Wait() // told below
+		if outer.Err() != nil { // running calls get their time to answer from the open index
+			_ = clients.Wait() // reported below
 		}
 		return err
 	})
@@ -116,12 +116,12 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 		err = fault
 	}
 	if errors.Is(err, context.Canceled) {
-		return nil // the client went away, or it was told to end
+		return nil // the client left, or a signal ended the command
 	}
 	return err
 }
 
-// mcpHTTP serves on this machine only, because every caller sees the whole folder.
+// mcpHTTP serves on localhost only, because every caller sees the whole folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	o.Time = httpdoor.DefaultTime
 	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })

@@ -125,7 +125,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 		return sheaf.Invalidf("a name in %q is not UTF-8, which the files of assistants are: give it another one", entry)
 	}
 	answers := bufio.NewReader(a.stdin)
-	var faults []error // a file that cannot be read or written is no reason to leave out the others
+	var faults []error // one bad file must not stop the others
 	for i := range list {
 		var change *assistant.Change
 		if o.remove {
@@ -138,7 +138,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			continue
 		}
 		agreed, err := a.agreed(&list[i], change, answers, o.yes)
-		if err != nil { // the others would get no answer either
+		if err != nil { // later questions would get no answer either
 			return errors.Join(append(faults, err)...)
 		}
 		if !agreed {
@@ -153,13 +153,13 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 	return errors.Join(faults...)
 }
 
-// lastingProgram returns the name of this program for an entry, and whether that name works. It prefers the path in
-// PATH, because a package manager keeps each version in a folder of its own. A program in a temporary folder, as of
-// "go run", has its plain name.
+// lastingProgram returns the name of this program for an entry, and whether that name works. It
+// prefers the path in PATH, because a package manager keeps each version in its own folder. A
+// program in a temporary folder, as "go run" makes, is named without a path.
 func lastingProgram(program, temporary string, look func(string) (string, error)) (string, bool) {
 	inPath, err := look("sheaf")
 	if real, fault := filepath.EvalSymlinks(temporary); fault == nil {
-		temporary = real // macOS has it behind a link
+		temporary = real // on macOS the path is a link
 	}
 	if real, fault := filepath.EvalSymlinks(program); fault == nil &&
 		strings.HasPrefix(real, filepath.Clean(temporary)+string(filepath.Separator)) {

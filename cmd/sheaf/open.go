@@ -18,15 +18,15 @@ import (
 	"sheaf/store"
 )
 
-// openOptions say how a command wants its index.
+// openOptions say how a command opens its index.
 type openOptions = collection.IndexOptions
 
 func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant is the folder that a command works on. With --index alone, it is the folder of that index, unless folder is
-// inside it.
+// meant returns the folder of a command. With --index alone, it is the folder of that index, unless
+// folder is inside it.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {
@@ -38,8 +38,8 @@ func (a *app) meant(folder string) string {
 	return folder
 }
 
-// openOrScan opens the index that serves the folder of the command, or none when the profile scans the files. set are
-// the parameters of the profile, which the store must be able to rank with.
+// openOrScan opens the index for the command's folder, or no index if the profile scans files. set
+// are the parameters of the profile. The store must support the resulting ranking.
 func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*session, error) {
 	folder, c, err := a.folderSettings(cmd)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *app) openOrScan(cmd *cobra.Command, o openOptions, set []string) (*sess
 	return a.openIndex(cmd.Context(), folder, o, func(s *session) error { return s.checkProfile(set) })
 }
 
-// open opens the index that serves the folder of the command.
+// open opens the index for the command's folder.
 func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	folder, _, err := a.folderSettings(cmd)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *app) open(cmd *cobra.Command, o openOptions) (*session, error) {
 	return a.openIndex(cmd.Context(), folder, o, nil)
 }
 
-// openIndex opens the index that serves a folder. check, unless it is nil, runs before anything is written.
+// openIndex opens the index for a folder. check, unless nil, runs before any write.
 func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	check func(*session) error) (*session, error) {
 	finder := a.finder(a.config)
@@ -79,15 +79,15 @@ func (a *app) openIndex(ctx context.Context, folder string, o openOptions,
 	if folder == s.Where.Root || s.Holds(folder) || !o.Make {
 		return s, nil
 	}
-	// The index above leaves this folder out, so it gets one of its own.
+	// The index above excludes this folder, so the folder gets its own index.
 	s.Close()
 	return a.openAt(ctx, folder, finder.Own(folder), o, check)
 }
 
-// gcPercent is GOGC of commands that answer queries. They use little memory, so seldom collecting pays.
+// gcPercent is GOGC of commands that answer queries. They use little memory, so rare collection pays.
 const gcPercent = 300
 
-// openAt opens the index at where, and refreshes it when asked to.
+// openAt opens the index at where, and refreshes it if o asks for that.
 func (a *app) openAt(ctx context.Context, folder string, where location.Location, o openOptions,
 	check func(*session) error) (*session, error) {
 	s := a.newSession(folder, where)
@@ -106,7 +106,7 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	}
 	err = s.Open(ctx, server, o)
 	if o.Damaged {
-		a.mended = time.Now() // it may have taken long
+		a.mended = time.Now() // opening may have taken long
 	}
 	if err != nil {
 		s.Close()
@@ -115,7 +115,7 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	return s, nil
 }
 
-// openModels opens the models of the settings that answer queries.
+// openModels opens the configured models that answer queries.
 func (s *session) openModels() (err error) {
 	if s.expander, err = newExpander(s.config.Chat); err != nil {
 		return err
@@ -125,18 +125,18 @@ func (s *session) openModels() (err error) {
 	return err
 }
 
-// server is the server that the settings name, nil is the engine.
+// server returns the server that the settings name, or nil for the engine.
 func (s *session) server() (store.Opener, error) {
 	target, err := s.configuredStore(filepath.Base(location.Finder{}.Own(s.Where.Root).Dir))
 	if err != nil || target == nil {
 		return nil, err
 	}
-	s.Answering.Store = target.Kind // where it is, is not for all callers
+	s.Answering.Store = target.Kind // callers may not see its address
 	return target, nil
 }
 
-// openScan opens a session on a folder without an index, for a profile that
-// finds candidates in the files. It writes nothing.
+// openScan opens a session on a folder without an index, for a profile that finds candidates in the
+// files. It writes nothing.
 func (a *app) openScan(ctx context.Context, folder string, set []string) (s *session, err error) {
 	c := a.config
 	s = a.newSession(folder, location.Location{Root: folder})
@@ -158,7 +158,7 @@ func (a *app) openScan(ctx context.Context, folder string, set []string) (s *ses
 		return s, err
 	}
 	if plan.Scan != nil {
-		// The collector would let the process grow to twice what is in use.
+		// Without a limit, the process would grow to twice the memory in use.
 		debug.SetMemoryLimit(plan.Scan.MemoryBytes / 4 * 3)
 	}
 	if s.expander, err = newExpander(c.Chat); err != nil {

@@ -14,8 +14,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// printJSON writes v as one JSON object: indented on a terminal, for people, and
-// on one line for programs.
+// printJSON writes v as one JSON object: indented on a terminal, on one line for programs.
 func (a *app) printJSON(v any) error {
 	if !a.out.Terminal {
 		return a.printLine(v)
@@ -33,7 +32,7 @@ func (a *app) printLine(v any) error {
 	return encoder.Encode(v)
 }
 
-// span is a range that is shown as [start, end].
+// span is a range. Its JSON is [start, end].
 type span sheaf.Span
 
 // MarshalJSON implements [json.Marshaler].
@@ -47,7 +46,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// largestFirst returns the names in sizes, the one with the largest size first.
+// largestFirst returns the keys of sizes, the largest size first.
 func largestFirst[N cmp.Ordered](sizes map[string]N) []string {
 	return slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b))
@@ -65,13 +64,13 @@ func counted(counts []count) []string {
 	return out
 }
 
-// count is a number of something.
+// count is a number with its noun.
 type count struct {
 	n    int
 	what string
 }
 
-// printTable prints rows in columns as wide as the widest cell, two spaces apart. It does not pad the last column.
+// printTable prints rows in columns as wide as their widest cells, two spaces apart, without padding the last.
 func (a *app) printTable(rows [][]string) {
 	var widths []int
 	for _, row := range rows {
@@ -94,8 +93,8 @@ func (a *app) printTable(rows [][]string) {
 	}
 }
 
-// displayWidth is the number of terminal columns of a text, the escape
-// sequences of this program aside.
+// displayWidth returns the number of terminal columns of a text without escape sequences of this
+// program.
 func displayWidth(s string) int {
 	width := 0
 	for {

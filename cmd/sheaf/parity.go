@@ -71,16 +71,16 @@ type parityJSON struct {
 	Stores  []*parityStoreJSON `json:"stores"`
 }
 
-// parityStoreJSON is one store against the first.
+// parityStoreJSON compares one store with the first.
 type parityStoreJSON struct {
 	Store string `json:"store"`
-	// Counted is the setting bm25 that the engine was asked with: the server's
-	// way to count, or "exact".
+	// Counted is the engine's setting bm25 for the comparison: the server's way of counting, or
+	// "exact".
 	Counted string             `json:"counted"`
 	Stages  []*parityStageJSON `json:"stages"`
 }
 
-// Alike says in words how both stores counted; "" when each counted in its own way.
+// Alike says how both stores counted; "" if each counted in its own way.
 func (s *parityStoreJSON) Alike() string {
 	switch s.Counted {
 	case config.BM25Lucene:
@@ -93,10 +93,9 @@ func (s *parityStoreJSON) Alike() string {
 
 // parityStageJSON is one stage, over all queries.
 type parityStageJSON struct {
-	// Stage is branch and step; the last is the answer.
+	// Stage is branch and step; the last stage is the answer.
 	Stage string `json:"stage"`
-	// Refused counts queries that the store cannot answer; the other numbers
-	// are those of the rest.
+	// Refused counts queries that the store cannot answer. The other numbers leave them out.
 	Refused int `json:"refused"`
 	// SameSet and SameOrder count queries.
 	SameSet   int `json:"same_set"`
@@ -105,15 +104,15 @@ type parityStageJSON struct {
 	Tau      float64 `json:"kendall_tau"`
 	RBO      float64 `json:"rbo"`
 	LeastRBO float64 `json:"least_rbo"`
-	// Exact is the mean of the overlap while the engine counts exactly; null where
-	// it does so anyway, or then has no such stage.
+	// Exact is the mean overlap when the engine counts exactly; null if it already does, or has no
+	// such stage then.
 	Exact *float64 `json:"exact_rbo"`
-	// ScoreDifference and ScoreShare are the largest of all queries.
+	// ScoreDifference and ScoreShare are the maximum over all queries.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
 	// Reasons count queries.
 	Reasons map[string]int    `json:"reasons"`
-	Queries []parityQueryJSON `json:"queries"` // in order, refused ones left out
+	Queries []parityQueryJSON `json:"queries"` // in order, without refused ones
 }
 
 type parityQueryJSON struct {
@@ -167,8 +166,7 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	return nil
 }
 
-// readQueries reads one query a line, empty lines and those that begin with '#'
-// left out.
+// readQueries reads one query per line. It skips empty lines and lines that begin with '#'.
 func (a *app) readQueries(file string) ([]string, error) {
 	in := a.stdin
 	if file != "-" {
@@ -195,25 +193,25 @@ func (a *app) readQueries(file string) ([]string, error) {
 	return out, nil
 }
 
-// answered is what a store answered to a query.
+// answered is the answer of a store to a query.
 type answered struct {
 	trace    []search.Snapshot
 	warnings []string
-	refused  string // why the store cannot answer it; "" when it did
+	refused  string // why the store refused the query; "" if it answered
 }
 
-// pushed reports whether the store joined the branches itself.
+// pushed reports whether the store fused the branches itself.
 func (a *answered) pushed() bool {
 	return a.refused == "" && !slices.ContainsFunc(a.trace, func(s search.Snapshot) bool { return s.Branch != "" })
 }
 
-// askedStore is a store with what it answered.
+// askedStore is a store with its answers.
 type askedStore struct {
 	name, address string
-	// answers are by the setting bm25; a server has only "exact", which is its own
-	// way to count.
+	// answers has the answers by the setting bm25. A server has only "exact", which is its own way
+	// of counting.
 	answers map[string][]answered
-	// shards is the number of its parts, 0 when that is not known.
+	// shards is the number of its parts, 0 if unknown.
 	shards int
 }
 
@@ -224,8 +222,8 @@ func (s *askedStore) kind() string {
 	return kind
 }
 
-// askStore asks a store everything, the engine in every way to count that one of the
-// stores has.
+// askStore sends all queries to a store. The engine answers once for each way of counting that a
+// store has.
 func (a *app) askStore(cmd *cobra.Command, store string, stores, queries []string,
 	q collection.SearchRequest) (*askedStore, error) {
 	out := &askedStore{address: store, answers: map[string][]answered{}}
@@ -276,8 +274,8 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, queries []
 	return nil
 }
 
-// compareCounted compares two stores. If one is the engine, it counts like the other, and the report also has the
-// overlap with exact counting.
+// compareCounted compares two stores. If one is the engine, it counts like the other, and the
+// report also has the overlap with exact counting.
 func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON {
 	way := config.BM25Exact
 	switch {
@@ -299,7 +297,7 @@ func compareCounted(queries []string, first, other *askedStore) *parityStoreJSON
 	return out
 }
 
-// counted are the answers with a way to count, if the store can, else with its own.
+// counted returns the answers with this way of counting, or with the store's own way.
 func (s *askedStore) counted(way string) []answered {
 	if all, ok := s.answers[way]; ok {
 		return all
@@ -343,7 +341,7 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 		for n, a := range first[i].trace {
 			stage := stageName(a)
 			if a.Branch != "" && other[i].pushed() {
-				continue // the server ranked the branches and does not tell
+				continue // the server fused the branches without showing them
 			}
 			var b search.Snapshot
 			if j := slices.IndexFunc(other[i].trace, func(s search.Snapshot) bool { return stageName(s) == stage }); j >= 0 {
@@ -376,7 +374,7 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 	return out
 }
 
-// stepOf describes a stage on the second of two stores, or on the first where the second is the engine.
+// stepOf describes a stage of the second store, or of the first if the second is the engine.
 func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []string) parity.Step {
 	if two.kind() == collection.EngineStore {
 		two = one
@@ -391,15 +389,15 @@ func stepOf(s search.Snapshot, one, two *askedStore, way string, warnings []stri
 			step.Failed = w
 		}
 	}
-	// Similarities of unit vectors are at most 1; BM25 has a passage of 0.
+	// Similarities of unit vectors are at most 1. BM25 hits have passage 0.
 	step.Meaning = slices.ContainsFunc(s.Ranking, func(h sheaf.Hit) bool { return h.Passage > 0 }) ||
 		len(s.Ranking) > 0 && !slices.ContainsFunc(s.Ranking, func(h sheaf.Hit) bool { return math.Abs(h.Score) > 1.0001 })
 	step.Words = !step.Meaning
 	return step
 }
 
-// chosen reports whether a stage scores what others found: a second phase does, and
-// branches whose fusion completes them.
+// chosen reports whether a stage scores hits that another stage found: a second phase, or a branch
+// that its fusion completes.
 func chosen(s search.Snapshot, trace []search.Snapshot) bool {
 	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
 		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First &&
@@ -424,7 +422,7 @@ func (s *parityStageJSON) add(q parityQueryJSON) {
 	s.Queries = append(s.Queries, q)
 }
 
-// ExactText is Exact for people.
+// ExactText formats Exact for people.
 func (s *parityStageJSON) ExactText() string {
 	if s.Exact == nil {
 		return "-"
@@ -469,7 +467,7 @@ func (a *app) printParity(out *parityJSON) {
 //go:embed parity.html
 var parityPage string
 
-// writePage writes the report as a page without other files.
+// writePage writes the report as one self-contained page.
 func writePage(file string, out *parityJSON) error {
 	page, err := template.New("parity").Parse(parityPage)
 	if err != nil {

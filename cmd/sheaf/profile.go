@@ -58,14 +58,14 @@ a profile while it is written: save it, and begin the profile with
 // profileFolder holds the user's own profiles.
 func profileFolder() string { return filepath.Join(xdg.ConfigHome, "sheaf", "profiles") }
 
-// loadProfile reads a profile by name. The error for a missing one has the nearest name.
+// loadProfile reads a profile by name. The error for a missing profile suggests the nearest name.
 func loadProfile(name string) (*profile.Profile, error) {
 	p, err := profile.Load(name, profile.In(profileFolder()))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, collection.NearFile(collection.FileFault("profile", err), name)
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {
-		// A wrong name is a mistake in the command, not a search without an answer.
+		// A wrong profile name is invalid input, not a search without results.
 		err = sheaf.Invalidf("no profile is called %q", name)
 		if near := suggest.Nearest(name, profileNames()); near != "" {
 			return nil, withHint(err, "did you mean %q?", near)
@@ -227,7 +227,7 @@ func (a *app) bind(cmd *cobra.Command, name string, set []string) (*profile.Prof
 	return p, plan, err
 }
 
-// parseSet reads NAME=VALUE pairs. The error for an unknown name has the nearest one.
+// parseSet reads NAME=VALUE pairs. The error for an unknown name suggests the nearest one.
 func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 	values := map[string]string{}
 	var names []string
@@ -299,7 +299,7 @@ func planOf(p *profile.Profile, plan *profile.Plan) (planJSON, error) {
 	return out, nil
 }
 
-// checkedProfileJSON is a profile as it was named and what is wrong with it.
+// checkedProfileJSON is a profile, under the name in the argument, with its fault.
 type checkedProfileJSON struct {
 	Name  string `json:"name"`
 	Error string `json:"error,omitempty"`
@@ -400,7 +400,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !filepath.IsLocal(name + ".yaml") { // con.yaml is the console on Windows, and nul.yaml nothing
+			if !filepath.IsLocal(name + ".yaml") { // on Windows con.yaml is the console and nul.yaml the null device
 				return sheaf.Invalidf("%q: no file can be called so here: choose another name", name)
 			}
 			path := filepath.Join(profileFolder(), name+".yaml")

@@ -41,12 +41,12 @@ before the colon.`,
 	return cmd
 }
 
-// without are the folders of the index but for those that are named.
+// without returns the folders of the index without the named ones.
 func (s *session) without(names []string) ([]catalog.Tree, error) {
 	trees := s.Trees()
 	for _, name := range names {
 		folder, err := collection.RealFolder(name)
-		if err != nil { // it is gone, or named otherwise
+		if err != nil { // the folder is gone, or the index knows it by another name
 			if folder, err = filepath.Abs(name); err != nil {
 				return nil, err
 			}

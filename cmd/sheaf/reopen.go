@@ -11,23 +11,23 @@ import (
 	"sheaf/ingest"
 )
 
-// reopenStep is the least time from one opening to the next.
+// reopenStep is the minimum time between two openings.
 const reopenStep = time.Second
 
-// errGrown asks to open the index again because its text has grown into another language.
+// errGrown asks to reopen the index because its text changed to another language.
 var errGrown = errors.New("the language of the index is another one now")
 
-// damagedRest is the time between two repairs of an index. Meanwhile the server answers from what is whole: the disk
-// may be full or broken.
+// damagedRest is the time between two repairs of an index. Meanwhile the server answers from the
+// intact parts: the disk may be full or broken.
 const damagedRest = time.Minute
 
-// refusedRest is the time between two tries to open an index that was served before. Another index may use its store
-// now.
+// refusedRest is the time between two tries to open an index that was open before. Another index
+// may use its store now.
 const refusedRest = 30 * time.Second
 
-// reopening calls run, which opens the index and works until ctx ends. It calls run again when another process
-// remade the index, when the language of the index changed, or when the index is damaged: opening repairs it. Later
-// openings wait for the other process. The end of ctx is no error.
+// reopening calls run, which opens the index and works until ctx ends. It calls run again after
+// another process remade the index, after a language change, and after damage, which opening
+// repairs. Later openings wait for another process. The end of ctx is not an error.
 func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool) error) error {
 	o := openOptions{Updates: true, Make: true}
 	for again := false; ; again = true {
@@ -45,7 +45,7 @@ func (a *app) reopening(ctx context.Context, run func(o openOptions, again bool)
 		if !remade && !busy && !damaged && !refused && !errors.Is(err, errGrown) || ctx.Err() != nil {
 			return err
 		}
-		if refused && !remade && !busy && !damaged { // it was served before, and may be again
+		if refused && !remade && !busy && !damaged { // the store worked before and may work again
 			a.notice("%v: it is tried again every %v", err, refusedRest)
 			began = time.Now().Add(refusedRest - reopenStep)
 		}
@@ -70,8 +70,8 @@ type changing interface {
 	Damage() error
 }
 
-// untilReplaced waits until the collection must be opened again, or ctx ends. A damaged index serves what is whole
-// until it can be repaired.
+// untilReplaced waits until the collection must be reopened, or ctx ends. Until a repair is
+// possible, a damaged index serves its intact parts.
 func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	damaged, rested := door.Damaged(), (<-chan time.Time)(nil)
 	for {
@@ -95,5 +95,5 @@ func (s *session) untilReplaced(ctx context.Context, door changing) error {
 	}
 }
 
-// rested returns a channel that receives when a damaged index may be repaired again.
+// rested returns a channel that receives when the next repair is allowed.
 func (a *app) rested() <-chan time.Time { return time.After(damagedRest - time.Since(a.mended)) }

@@ -27,10 +27,10 @@ type searchJSON struct {
 	Answerable *bool        `json:"answerable,omitempty"`
 	Warnings   []string     `json:"warnings"`
 	Notes      []string     `json:"notes"`
-	read       []string     // those of the notes that say how the query was read
-	unmet      []string     // those that say why nothing was found
+	read       []string     // notes that say how the query was read
+	unmet      []string     // notes that say why no result was found
 	Results    []resultJSON `json:"results"`
-	// Facets are only there when the person asked for them.
+	// Facets are set only if a flag asks for them.
 	Facets []facetJSON `json:"facets,omitempty"`
 }
 
@@ -51,18 +51,18 @@ type resultJSON struct {
 	Matches     []span             `json:"matches"`
 	Tags        []string           `json:"tags"`
 	Explanation *sheaf.Explanation `json:"explanation,omitempty"`
-	// Constituents are the passages that the result stands for, best first.
+	// Constituents are the passages that the result represents, best first.
 	Constituents []constituentJSON `json:"constituents,omitempty"`
-	// Signals are the explanation in the names of the tiered search
-	// specification, for profiles that scan files.
+	// Signals are the explanation in terms of the tiered search specification, for profiles that
+	// scan files.
 	Signals *search.Signals `json:"signals,omitempty"`
 
-	// For people only.
+	// These fields are for output to people only.
 	hierarchy []string
 	file      string // absolute
 }
 
-// constituentJSON is a passage that a result stands for.
+// constituentJSON is a passage that a result represents.
 type constituentJSON struct {
 	ID    sheaf.ID `json:"id"`
 	Title string   `json:"title"`
@@ -70,14 +70,14 @@ type constituentJSON struct {
 	Score float64  `json:"score"`
 }
 
-// searchSchema names the schema of searchJSON; its number grows when a member
-// changes its meaning or goes away.
+// searchSchema names the schema of searchJSON. Its number grows when a member changes its meaning
+// or is removed.
 const searchSchema = "sheaf.search/1"
 
-// millis writes a time in milliseconds with three decimals.
+// millis converts seconds to milliseconds with three decimals.
 func millis(seconds float64) float64 { return math.Round(seconds*1e6) / 1e3 }
 
-// printSearch writes the answer in the form that was asked for.
+// printSearch writes the answer in the requested format.
 func (a *app) printSearch(answer *searchJSON) error {
 	switch {
 	case a.json:
@@ -100,12 +100,12 @@ func (a *app) printSearch(answer *searchJSON) error {
 	return nil
 }
 
-// printResult writes a result for people: rank, where it stands and score on
-// the first line, the file on the second, the snippet below.
+// printResult writes a result for people: rank, heading path and score on the first line, the file
+// on the second, the snippet below.
 func (a *app) printResult(r *resultJSON) {
 	const indent = "    "
 	score := formatScore(r.Score)
-	if r.Level == search.High { // a lower level beside a good result only unsettles people
+	if r.Level == search.High { // a lower level beside a good result only confuses people
 		score += " " + string(r.Level)
 	}
 	room := a.out.Width - len(indent) - len(score) - 2
@@ -137,7 +137,7 @@ func (a *app) printResult(r *resultJSON) {
 	}
 }
 
-// standsFor names the best passages that a result stands for, "" when there are none.
+// standsFor names the best passages that a result represents, or "" for none.
 func standsFor(list []constituentJSON) string {
 	const most = 3
 	var titles []string
@@ -153,7 +153,7 @@ func standsFor(list []constituentJSON) string {
 	return "stands for " + strings.Join(titles, ", ")
 }
 
-// headingPath joins titles with ›, the last one bold. It cuts from the left to fit room, and returns the width.
+// headingPath joins titles with ›, the last in bold. It cuts on the left to fit room, and returns the width.
 func (a *app) headingPath(hierarchy []string, room int) (text string, width int) {
 	const separator = " › "
 	titles := make([]string, len(hierarchy))
@@ -182,8 +182,8 @@ func (a *app) headingPath(hierarchy []string, room int) (text string, width int)
 	return text, width
 }
 
-// snippetLines are the lines of a snippet with its matches marked: in color,
-// or between ** where there is none. On a terminal it is wrapped.
+// snippetLines returns the lines of a snippet with its matches in color, or between ** without
+// colors. On a terminal it wraps lines.
 func (a *app) snippetLines(r *resultJSON, indent int) []string {
 	if r.Snippet == "" {
 		return nil
@@ -238,7 +238,7 @@ func (a *app) mark(text string, marked bool) string {
 	return "**" + text + "**"
 }
 
-// pieces are the parts of text between which a line may break: each space goes with the word before it.
+// pieces splits text where a line may break. Each space stays with the word before it.
 func pieces(text string) (out []string) {
 	for state := -1; len(text) > 0; {
 		var piece string
@@ -248,7 +248,7 @@ func pieces(text string) (out []string) {
 	return out
 }
 
-// formatScore writes a score with three decimals, or more where it is small.
+// formatScore writes a score with three decimals, or more for small scores.
 func formatScore(score float64) string {
 	if score != 0 && math.Abs(score) < 0.01 {
 		return strconv.FormatFloat(score, 'g', 3, 64)

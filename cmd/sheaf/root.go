@@ -30,7 +30,7 @@ Exit status:
   6  any other error
   130  interrupted`
 
-// Groups of commands in the help text.
+// These are the groups of commands in the help text.
 const (
 	groupFind    = "find"
 	groupFolders = "folders"
@@ -40,8 +40,7 @@ const (
 	groupSetup   = "setup"
 )
 
-// command builds the tree of commands. It does no other work, because every
-// run pays for it.
+// command builds the tree of commands. It does no other work, because every run pays for that.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sheaf",
@@ -146,8 +145,7 @@ func (a *app) addJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
 }
 
-// checkSubcommands makes commands that only group others refuse names they do
-// not know.
+// checkSubcommands makes commands that only group others refuse unknown names.
 func checkSubcommands(cmd *cobra.Command) {
 	if !cmd.HasSubCommands() {
 		return
@@ -158,7 +156,7 @@ func checkSubcommands(cmd *cobra.Command) {
 	}
 }
 
-// otherNames are what other programs call commands of ours.
+// otherNames maps command names of other programs to Sheaf's commands.
 var otherNames = map[string]string{
 	"find": "search", "grep": "search", "query": "search", "ask": "search", "vsearch": "search",
 	"update": "index", "ingest": "index", "embed": "index", "build": "index", "refresh": "index",
@@ -169,7 +167,7 @@ var otherNames = map[string]string{
 	"trust": "config trust",
 }
 
-// otherFlags are what other programs call flags of ours.
+// otherFlags maps flags of other programs to Sheaf's flags.
 var otherFlags = map[string]string{
 	"top-k": "limit", "top": "limit", "count": "limit", "max-results": "limit", "num-results": "limit",
 	"port": "addr", "listen": "addr", "bind": "addr", "collection": "in", "folder": "in", "dir": "in", "path": "in",
@@ -230,7 +228,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// valueKinds says what a flag of a type takes.
+// valueKinds describes the value of a flag by its type.
 var valueKinds = map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number",
 	"float64": "a number",
 	"bool":    "true or false", "duration": "a time such as 30s or 5m"}
@@ -249,7 +247,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	case !errors.As(err, &unknown):
 		return withHint(sheaf.Invalidf("%w", err), "see: %s --help", cmd.CommandPath())
 	case !cmd.HasParent() && len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-"):
-		return unknownCommand(cmd, a.args[:1]) // whose flags are not known
+		return unknownCommand(cmd, a.args[:1]) // the flags of an unknown command are unknown
 	}
 	name := unknown.GetSpecifiedName()
 	var known []string
@@ -274,8 +272,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	return withHint(invalid, "see: %s --help", cmd.CommandPath())
 }
 
-// arguments wraps a rule about the number of arguments so that its error is
-// invalid input and shows how the command is used.
+// arguments wraps a rule about the number of arguments. Its error becomes invalid input and shows
+// the usage of the command.
 func arguments(rule cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := rule(cmd, args); err != nil {

@@ -66,7 +66,7 @@ To begin a query with a dash, put -- before it.`,
 	return cmd
 }
 
-// addSearchFlags adds what every searching command takes.
+// addSearchFlags adds the flags of all searching commands.
 func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	addRankingFlags(f, &o.set)
 	f.StringArrayVar(&o.terms, "term", nil, "a further word that scores like those of the query")
@@ -77,20 +77,20 @@ func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
 }
 
-// addRankingFlags adds what chooses a ranking and its length.
+// addRankingFlags adds the flags for a ranking and its length.
 func addRankingFlags(f *pflag.FlagSet, set *[]string) {
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
 	f.StringArrayVar(set, "set", nil, "set a parameter of the profile, as in --set meaning=0.3")
 }
 
-// addIndexFlags adds what decides how a folder is indexed.
+// addIndexFlags adds the flags for indexing a folder.
 func addIndexFlags(f *pflag.FlagSet) {
 	f.Int("workers", 0, "files indexed at once; 0 for the number of processors")
 	addWalkFlags(f)
 }
 
-// addWalkFlags adds what decides which files of a folder are documents.
+// addWalkFlags adds the flags that select the files of a folder to index.
 func addWalkFlags(f *pflag.FlagSet) {
 	f.StringSlice("include", nil, "patterns, as in .gitignore, of files to index beside .md, .markdown, .mdx and .txt; "+
 		"as a setting they hold for every command")
@@ -110,7 +110,7 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	if strings.TrimSpace(text) == "" && o.columns.sort == "" {
 		o.notes = append(o.notes, "the query is empty, so there is nothing to look for")
 	}
-	if s.scanner == nil { // which knows only the files that it looked at
+	if s.scanner == nil { // a scanner knows only the files that it read
 		o.notes = append(o.notes, o.columns.unknown(s.View)...)
 	}
 	return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
@@ -119,8 +119,8 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 	})
 }
 
-// searched is the number of documents in the folder, which is all of the index,
-// with the folders that were added to it, or a part of it.
+// searched returns the number of documents in the folder. The folder is the whole index with its
+// added folders, or a part of it.
 func (s *session) searched() int {
 	if s.scanner != nil {
 		return s.files
@@ -137,7 +137,7 @@ func (s *session) searched() int {
 	return n
 }
 
-// show answers a question in the form that was asked for. Nothing found is status 1.
+// show answers a question in the requested format. Without results it returns status 1.
 func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	var out *searchJSON
 	life, first := s.Mending(), true
@@ -160,7 +160,7 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 		s.notices(out.Warnings...)
 		notes := out.read
 		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
-			notes = out.Notes // they say which parts of the chosen ranking could not run
+			notes = out.Notes // notes say which stages of the chosen profile did not run
 		} else {
 			notes = append(notes, out.unmet...)
 		}
@@ -192,7 +192,7 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	return nil
 }
 
-// columnOptions are the flags that look at columns.
+// columnOptions are the flags about columns.
 type columnOptions struct {
 	sort   string
 	facets []string
@@ -204,14 +204,14 @@ func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
 	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
 }
 
-// columns are the names of columns as people write them.
+// columns maps names that people write to columns.
 var columns = map[string]string{
 	"tag": sheaf.ColumnTag, "tags": sheaf.ColumnTag, "folder": sheaf.ColumnFolder, "folders": sheaf.ColumnFolder,
 	"date": sheaf.ColumnDate, "path": sheaf.ColumnPath, "tree": sheaf.ColumnTree, "depth": sheaf.ColumnDepth,
 	"ext": query.ColumnExtension, "extension": query.ColumnExtension,
 }
 
-// columnOf is the column that a name stands for: one of columns, or a property.
+// columnOf returns the column for a name: one of columns, or a property.
 func columnOf(name string) string {
 	if c, ok := columns[strings.ToLower(name)]; ok {
 		return c
@@ -219,7 +219,7 @@ func columnOf(name string) string {
 	return ingest.PropertyColumn(name)
 }
 
-// order is the column that --sort asks for, with a dash before it for the largest first; "" for none.
+// order returns the column of --sort, with a dash before it for descending order; "" for none.
 func (o *columnOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {
@@ -234,7 +234,7 @@ func (o *columnOptions) order() (string, error) {
 	return columnOf(name), nil
 }
 
-// names are the columns that --facets asks for.
+// names returns the columns of --facets.
 func (o *columnOptions) names() []string {
 	var out []string
 	for _, name := range o.facets {
@@ -245,7 +245,7 @@ func (o *columnOptions) names() []string {
 	return out
 }
 
-// unknown are notes about columns that were asked for and that no document has.
+// unknown returns notes about requested columns that no document has.
 func (o *columnOptions) unknown(view *catalog.View) []string {
 	asked := slices.Clone(o.facets)
 	if o.sort != "" {
@@ -259,7 +259,7 @@ func (o *columnOptions) unknown(view *catalog.View) []string {
 		}
 		properties, err := view.Properties()
 		if err != nil {
-			return notes // the answer says so
+			return notes // the answer reports this error
 		}
 		known := slices.Sorted(maps.Keys(columns))
 		for _, p := range properties {
@@ -277,7 +277,7 @@ func (o *columnOptions) unknown(view *catalog.View) []string {
 	return notes
 }
 
-// facetJSON is how often the values of a column occur; see doc/json.md.
+// facetJSON counts the values of a column; see doc/json.md.
 type facetJSON struct {
 	Column   string           `json:"column"`
 	Distinct int              `json:"distinct"`
@@ -301,8 +301,7 @@ func facetsJSON(facets []store.Facet) []facetJSON {
 	return out
 }
 
-// printFacets writes facets for people, a line for each of the most frequent
-// values.
+// printFacets writes facets for people: one line for each of the most frequent values.
 func (a *app) printFacets(facets []facetJSON) {
 	const most = 10
 	for _, f := range facets {

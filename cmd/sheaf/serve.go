@@ -23,21 +23,21 @@ import (
 	"sheaf/internal/wording"
 )
 
-// serveOptions are the flags of sheaf serve, and what stays while its index is opened again.
+// serveOptions are the flags of sheaf serve, and its state that survives reopening the index.
 type serveOptions struct {
 	addr    string
 	hosts   []string
 	origins []string
 	noKeys  bool
 	noWatch bool
-	// readOnly leaves everything as it is: the index, the store and the folder of the index.
+	// readOnly means that the server changes neither the index, the store nor the folder of the index.
 	readOnly bool
 	shared   bool
 	running  int
 	server   *httpServer // nil before it listens
 }
 
-// defaultAddr is where sheaf serve listens.
+// defaultAddr is the default address of sheaf serve.
 const defaultAddr = "127.0.0.1:7333"
 
 func (a *app) serveCommand() *cobra.Command {
@@ -95,8 +95,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return err
 }
 
-// serveIndex opens the index and serves it until the command ends or the index must be opened again.
-// While the index is opened again, the server answers "unavailable". The first call starts the server.
+// serveIndex opens the index and serves it until the command ends or the index must be reopened.
+// Meanwhile the server answers "unavailable". The first call starts the server.
 func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, limits httpdoor.Limits,
 	loopback bool) error {
 	if o.readOnly {
@@ -129,7 +129,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 		s.notice("what is served is the index of %s, not of %s alone: for one of its own: sheaf init %s", s.Where.Root,
 			s.Folder, wording.ShellQuoted(s.Folder))
 	}
-	if first { // before any notice about a server that cannot start
+	if first { // listen first: a server that cannot start prints no further notices
 		listener, err := listen("--addr", o.addr)
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = door.Close() }() // it holds nothing that could be lost
+	defer func() { _ = door.Close() }() // a failed close loses no data
 	handler, err := httpdoor.New(httpdoor.Options{
 		Collections: []*collection.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys),
 		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
@@ -175,8 +175,8 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	return s.serve(cmd.Context(), o, door)
 }
 
-// serve answers, does what was accepted and watches the folders until outer ends, or the
-// index is to be opened again.
+// serve answers requests, applies accepted changes and watches the folders until outer ends or the
+// index must be reopened.
 func (s *session) serve(outer context.Context, o *serveOptions, door *collection.Collection) error {
 	group, ctx := errgroup.WithContext(outer)
 	group.Go(func() error { return s.untilReplaced(ctx, door) })
@@ -195,7 +195,7 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 		err := door.Work(ctx)
 		if vfs.Forbidden(err) && !collection.Writable(s.Where.Dir) {
 			s.notice("the index cannot be written: documents that were accepted are not all found: %v", err)
-			return nil // the rest is
+			return nil // the server still answers about other documents
 		}
 		if errors.Is(err, vfs.ErrCorrupt) {
 			s.notice("documents that were accepted are not all found until the index is made again: %v", err)
@@ -235,8 +235,8 @@ func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Lo
 	return nil
 }
 
-// openGrant is the grant of callers while there are no keys. They may do everything when only this machine can reach
-// the server, or when a flag allows it.
+// openGrant returns the grant of callers while no keys exist. They may do everything if the server
+// is reachable only from localhost, or if a flag allows it.
 func openGrant(loopback, asked bool) access.Grant {
 	if loopback || asked {
 		return access.Unrestricted()
@@ -244,7 +244,7 @@ func openGrant(loopback, asked bool) access.Grant {
 	return access.Grant{}
 }
 
-// isLoopback reports whether only this machine can reach the address that a flag gave.
+// isLoopback reports whether addr, the value of flag, is reachable only from this machine.
 func isLoopback(flag, addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" || strings.Contains(port, "/") {
@@ -257,7 +257,7 @@ func isLoopback(flag, addr string) (bool, error) {
 	return ip != nil && ip.IsLoopback(), nil
 }
 
-// listen listens at the address that a flag gave.
+// listen listens at addr, the value of flag.
 func listen(flag, addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	var wrong *net.AddrError

@@ -26,7 +26,7 @@ import (
 type serviceOptions struct {
 	name   string
 	system bool
-	user   string // the service of the system runs as this user
+	user   string // the system service runs as this user
 }
 
 func (a *app) serviceCommand() *cobra.Command {
@@ -105,7 +105,7 @@ func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []st
 	}
 	if err := s.Install(); err != nil {
 		if runtime.GOOS == "linux" {
-			_ = os.Remove(o.unitFile()) // else the next try finds it installed
+			_ = os.Remove(o.unitFile()) // otherwise the next try finds the service installed
 		}
 		return o.explain("install", err)
 	}
@@ -134,7 +134,7 @@ func addFolders(ctx context.Context, index string, folders []string) error {
 	return nil
 }
 
-// serveArguments are the arguments of sheaf serve: the folder and the flags that were given.
+// serveArguments returns the arguments of sheaf serve: the folder and the flags that the user set.
 func serveArguments(folder, index string, flags *pflag.FlagSet) []string {
 	args := []string{"serve", "--in", folder}
 	if index != "" {
@@ -176,7 +176,7 @@ func (o *serviceOptions) command(use, short string, run func(service.Service) er
 
 func (a *app) serviceUninstallCommand(o *serviceOptions) *cobra.Command {
 	return o.command("uninstall", "Stop the service and remove it; the index stays", func(s service.Service) error {
-		_ = s.Stop() // it may not run
+		_ = s.Stop() // the service may already be stopped
 		if err := s.Uninstall(); err != nil {
 			return o.explain("uninstall", err)
 		}
@@ -210,8 +210,8 @@ func (a *app) serviceStatusCommand(o *serviceOptions) *cobra.Command {
 	})
 }
 
-// serviceRunCommand is what the service manager of Windows starts: other managers start sheaf
-// serve itself.
+// serviceRunCommand is the command that the service manager of Windows starts. Other managers start
+// sheaf serve itself.
 func (a *app) serviceRunCommand(o *serviceOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:    "run -- serve [flags]",
@@ -244,7 +244,7 @@ func (s *servedProgram) Start(service.Service) error {
 		root := s.app.command()
 		root.SetArgs(s.args)
 		err := root.ExecuteContext(ctx)
-		if ctx.Err() == nil { // the manager starts it again
+		if ctx.Err() == nil { // the manager restarts the service
 			s.app.reportError(err)
 			os.Exit(max(1, sheaf.ExitCode(err)))
 		}
@@ -262,7 +262,7 @@ func (s *servedProgram) Stop(service.Service) error {
 // managers are the service managers that Sheaf uses.
 var managers = map[string]bool{"linux-systemd": true, "darwin-launchd": true, "windows-service": true}
 
-// hasManager says whether a service manager runs here; tests replace it.
+// hasManager reports whether a service manager runs here. Tests replace it.
 var hasManager = func(s service.System) bool { return s.Detect() }
 
 // service returns the service with these arguments of sheaf.
@@ -293,8 +293,8 @@ func (o *serviceOptions) existing() (service.Service, error) {
 	return s, nil
 }
 
-// installed reports whether the service is installed. Some versions of systemd do not tell a
-// stopped service from one that never was, so the unit file counts too.
+// installed reports whether the service is installed. Some versions of systemd do not distinguish a
+// stopped service from a missing one, so the unit file counts too.
 func (o *serviceOptions) installed(s service.Service) (bool, error) {
 	_, err := s.Status()
 	switch {
@@ -309,7 +309,7 @@ func (o *serviceOptions) installed(s service.Service) (bool, error) {
 	return err == nil, nil
 }
 
-// unitFile is where the unit of systemd is.
+// unitFile returns the path of the systemd unit.
 func (o *serviceOptions) unitFile() string {
 	folder := "/etc/systemd/system"
 	if home, err := os.UserHomeDir(); err == nil && !o.system {
@@ -318,7 +318,7 @@ func (o *serviceOptions) unitFile() string {
 	return filepath.Join(folder, o.name+".service")
 }
 
-// flags are the flags that name the service in another command.
+// flags returns the flags that name this service in another command.
 func (o *serviceOptions) flags() string {
 	text := ""
 	if o.name != "sheaf" {
@@ -352,7 +352,7 @@ func (o *serviceOptions) config(args []string) *service.Config {
 	}
 }
 
-// explain says what to do about an error of a service manager.
+// explain adds advice to an error of a service manager.
 func (o *serviceOptions) explain(verb string, err error) error {
 	err = fmt.Errorf("%s the service %q: %w", verb, o.name, err)
 	if o.system {
@@ -363,7 +363,7 @@ func (o *serviceOptions) explain(verb string, err error) error {
 		"a service of yours needs a session: log in as yourself, not by su or sudo, or use --system")
 }
 
-// alternative names what needs no rights.
+// alternative suggests a command that needs no administrator rights.
 func (o *serviceOptions) alternative() string {
 	if runtime.GOOS == "windows" {
 		return ""
@@ -371,7 +371,7 @@ func (o *serviceOptions) alternative() string {
 	return ", or leave out --system for a service of yours"
 }
 
-// systemdUnit is the unit file of the service.
+// systemdUnit returns the unit file of the service.
 func systemdUnit(program string, args []string, o *serviceOptions, env map[string]string) string {
 	after, settings, target := "", "", "default.target"
 	if o.system {
@@ -401,11 +401,10 @@ WantedBy=%s
 `, after, command, settings, target)
 }
 
-// systemdSpecifiers keeps systemd from reading specifiers, and the service library from reading
-// its own.
+// systemdSpecifiers escapes specifiers of systemd and templates of the service library.
 var systemdSpecifiers = strings.NewReplacer("%", "%%", "{{", `\x7b\x7b`)
 
-// systemdQuoted writes a word as unit files have it.
+// systemdQuoted quotes a word for unit files.
 func systemdQuoted(word string) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(word)
 	return `"` + systemdSpecifiers.Replace(word) + `"`

@@ -34,15 +34,15 @@ import (
 type session struct {
 	*app
 	*collection.Index
-	// scanner reads the folder when the profile needs no index. Then Catalog is empty, and Backend is nil.
+	// scanner reads the folder if the profile needs no index. Then Catalog is empty and Backend is nil.
 	scanner  *scan.Scanner
-	files    int              // that the last query looked at
-	expander *search.Expander // rewrites queries; nil without such a model
-	reranker model.Reranker   // reads the first answers again; nil without such a model
+	files    int              // files that the last query read
+	expander *search.Expander // rewrites queries; nil if no chat model is set
+	reranker model.Reranker   // reranks the first results; nil if no model is set
 	started  time.Time
 }
 
-// newSession is the session of a folder and its index, which is not open yet.
+// newSession returns the session of a folder and its index, which is not open yet.
 func (a *app) newSession(folder string, where location.Location) *session {
 	c := a.config
 	s := &session{app: a, started: time.Now()}
@@ -75,7 +75,7 @@ func (a *app) making() collection.Making {
 	return m
 }
 
-// events tell the person of a command what happens to an index.
+// events tells the user of a command about events of an index.
 func (a *app) events() collection.Events {
 	return collection.Events{Notice: a.notice, Warn: a.warn, Quiet: a.json || a.jsonl, Confirm: a.confirm,
 		Indexing: a.showIndexing,
@@ -85,9 +85,9 @@ func (a *app) events() collection.Events {
 		}}
 }
 
-// door opens the session's index as the doors (HTTP, MCP, the page) see it. Close it before the session.
+// door opens the session's index for HTTP, MCP or the page. Close it before the session.
 func (s *session) door() (*collection.Collection, error) {
-	_, _ = s.loadTuned(s.config.Profile) // warns of a tuned profile that is not used; requests tell of other faults
+	_, _ = s.loadTuned(s.config.Profile) // warns of an unused tuned profile; requests report other faults
 	return s.Collection()
 }
 
@@ -114,7 +114,7 @@ func (s *session) searcher() *search.Searcher {
 	return searcher
 }
 
-// file is the absolute path of a document's file, "" when it has none.
+// file returns the absolute path of a document's file, or "" for a document without a file.
 func (s *session) file(tree, docPath string) string {
 	root := s.View.Settings().Root(tree)
 	if root == "" {
@@ -123,16 +123,16 @@ func (s *session) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// relative is a document's path from the searched folder, spelt as in IDs, so that a person can open it from there. A
-// document of an added folder has its full path. A given document has its tree before the path.
+// relative returns a document's path from the searched folder, spelled as in IDs, so that a person
+// can open it. Documents of added folders have the full path, given documents "tree:path".
 func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
 
-// named is relative with the bytes of the file's name.
+// named is like relative, but with the bytes of the file name.
 func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
-	if full == "" { // a file may have the same path
+	if full == "" { // the tree distinguishes it from a file with the same path
 		return tree + ":" + docPath
 	}
 	if rel, ok := location.Under(s.Folder, full); ok {
@@ -163,7 +163,7 @@ func (s *session) resolve(text string) (address.Target, error) {
 	return t, err
 }
 
-// leftOut reports whether an address, without its heading or line, names a file that is not a document.
+// leftOut reports whether an address, without heading or line, names a file that is not a document.
 func (s *session) leftOut(address string) bool {
 	name, _, _ := strings.Cut(address, "#")
 	lines := regexp.MustCompile(`(:\d+){1,2}$`)
@@ -186,7 +186,7 @@ func (s *session) leftOut(address string) bool {
 	return false
 }
 
-// paths are the paths of all documents, as results show them.
+// paths returns the paths of all documents, as results show them.
 func (s *session) paths() []string {
 	var paths []string
 	for id := range s.View.Files() {
@@ -197,23 +197,23 @@ func (s *session) paths() []string {
 	return paths
 }
 
-// searchOptions are the flags that every searching command has.
+// searchOptions are the flags of all searching commands.
 type searchOptions struct {
 	set     []string
 	explain bool
-	// terms are more words that score.
+	// terms are additional words that score.
 	terms []string
-	// label replaces the query in the answer, for a query that the command made. alike asks for similar passages.
-	// notes are those of the command.
+	// label replaces the query in the answer if the command made the query. alike asks for similar
+	// passages. notes are notes of the command.
 	label string
 	alike bool
 	notes []string
-	// columns are more flags of search.
+	// columns are flags of search alone.
 	columns columnOptions
 	narrow  narrowOptions
 }
 
-// narrowOptions are the flags that narrow a query by time and by sets of documents.
+// narrowOptions are the flags that narrow a query by time and by document sets.
 type narrowOptions struct {
 	created, updated string
 	sets             []string
@@ -238,7 +238,7 @@ func (s *session) request(o *searchOptions) (collection.SearchRequest, error) {
 	return q, err
 }
 
-// read asks a reader of the index, or of the scanned files.
+// read calls ask with a reader of the index, or of the scanned files.
 func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer T, err error) {
 	c, err := s.Ask(s.scanner, s.expander)
 	if err != nil {
@@ -258,10 +258,10 @@ func read[T any](s *session, ask func(r *collection.Reader) (T, error)) (answer 
 	return answer, err
 }
 
-// asking asks a reader one question.
+// asking sends one question to a reader.
 type asking func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error)
 
-// answer returns what is shown of the answer to a question.
+// answer converts the answer to a question for output.
 func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	q, err := s.request(o)
 	if err != nil {
@@ -293,7 +293,7 @@ func (s *session) answer(o *searchOptions, ask asking) (*searchJSON, error) {
 	return out, nil
 }
 
-// result returns what is shown of a result.
+// result converts a result for output.
 func (s *session) result(r *collection.Result) resultJSON {
 	out := resultJSON{ID: r.ID, Doc: r.Doc, Path: s.relative(r.Doc.Tree(), r.Path), Title: r.Title,
 		Breadcrumb: r.Breadcrumb, Span: span(r.Span), Line: r.Line, Block: r.Block, Score: r.Score,
@@ -311,7 +311,7 @@ func (s *session) result(r *collection.Result) resultJSON {
 	return out
 }
 
-// rounded is a confidence with three decimals; more would be noise.
+// rounded rounds a confidence to three decimals. More would be noise.
 func rounded(confidence *float64) *float64 {
 	if confidence == nil {
 		return nil
@@ -320,7 +320,7 @@ func rounded(confidence *float64) *float64 {
 	return &c
 }
 
-// usualLimit returns the limit of the settings, or that of the profile when no setting has one.
+// usualLimit returns the limit of the settings, or of the profile if no setting has one.
 func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int {
 	if n := p.DefaultLimit(set); n > 0 && c.Origin("limit").Source == config.SourceDefault {
 		return n
@@ -328,8 +328,8 @@ func usualLimit(c *config.Config, p *profile.Profile, set map[string]string) int
 	return c.Limit
 }
 
-// profileOf loads the profile in force and reads the parameters set for it. It sets the limit of the settings to
-// the profile's, unless a source set one.
+// profileOf loads the profile in force and reads its parameters from set. It sets the limit of the
+// settings to the profile's limit, unless another source set the limit.
 func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, error) {
 	p, err := s.loadTuned(s.config.Profile)
 	if err != nil {
@@ -340,7 +340,7 @@ func (s *session) profileOf(set []string) (*profile.Profile, map[string]string, 
 	return p, parameters, err
 }
 
-// checkProfile returns an error when the store cannot do what the profile needs.
+// checkProfile returns an error if the store cannot run the profile.
 func (s *session) checkProfile(set []string) error {
 	plan, err := s.plan(set)
 	if err != nil {
@@ -349,7 +349,7 @@ func (s *session) checkProfile(set []string) error {
 	return (&search.Searcher{Backend: s.Backend, Store: s.StoreInErrors()}).CheckStore(plan)
 }
 
-// plan returns the plan of the profile in force. It refuses a limit of the settings that the plan cannot reach.
+// plan returns the plan of the profile in force. It refuses a limit that the plan cannot reach.
 func (s *session) plan(set []string) (*profile.Plan, error) {
 	p, parameters, err := s.profileOf(set)
 	if err != nil {

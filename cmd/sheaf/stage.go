@@ -24,7 +24,7 @@ of an ID is its document. Beside the settings: --limit N, the most hits of a que
 doc/stages.md.`,
 		Example: `  sheaf stage aggregate --method=top_m_sum --m=3 chunks.run
   sheaf stage elbow --ratio=0.5 --max=20 bm25.run | sheaf stage normalize -`,
-		// The settings differ from stage to stage, so they are read here.
+		// The settings depend on the stage, so RunE parses them.
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -121,7 +121,7 @@ func parseStageArguments(args []string) (stageArguments, error) {
 	return o, nil
 }
 
-// stageHelp lists the stages, or the settings of one.
+// stageHelp lists the stages, or the settings of one stage.
 func (a *app) stageHelp(cmd *cobra.Command, name string) error {
 	if name == "" {
 		if err := cmd.Help(); err != nil {

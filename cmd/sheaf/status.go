@@ -87,16 +87,16 @@ type statusJSON struct {
 	Warnings         []warningJSON    `json:"warnings"`
 	Tuned            []tunedJSON      `json:"tuned"`
 	Notes            []string         `json:"notes"`
-	// Recall is only there with --recall.
+	// Recall is set only with --recall.
 	Recall []store.Recall `json:"recall,omitempty"`
 }
 
-// pendingJSON counts files that the index does not have in their current state.
+// pendingJSON counts files whose current state is not in the index.
 type pendingJSON struct {
 	New     int `json:"new"`
 	Changed int `json:"changed"`
 	Removed int `json:"removed"`
-	// Documents lack something, such as vectors.
+	// Documents are incomplete, for example without vectors.
 	Documents []pendingDocumentJSON `json:"documents"`
 }
 
@@ -105,7 +105,7 @@ type pendingDocumentJSON struct {
 	Reason string `json:"reason"`
 }
 
-// String is "nothing" or the numbers that are not 0.
+// String returns "nothing" or the numbers that are not 0.
 func (p pendingJSON) String() string {
 	return cmp.Or(strings.Join(counted([]count{{p.New, "new"}, {p.Changed, "changed"}, {p.Removed, "gone"},
 		{len(p.Documents), "without vectors"}}), ", "), "nothing")
@@ -172,7 +172,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	return out, nil
 }
 
-// warnings are those of reading the files, in order of document and line.
+// warnings returns the warnings of parsing, in order of document and line.
 func (s *session) warnings() ([]warningJSON, error) {
 	out := []warningJSON{}
 	warned, err := s.View.Warned()
@@ -188,10 +188,10 @@ func (s *session) warnings() ([]warningJSON, error) {
 	return out, err
 }
 
-// statusLines is the most files that a message names.
+// statusLines is the maximum number of files in a message.
 const statusLines = 10
 
-// printStatus writes the state of the index: at most ten lines, or with all everything.
+// printStatus writes the state of the index: at most ten lines, or everything if all is set.
 func (s *session) printStatus(out *statusJSON, all, recall bool) {
 	rows := [][]string{}
 	for i, t := range out.Trees {
@@ -255,7 +255,7 @@ func modelText(out *statusJSON) string {
 	return text
 }
 
-// printStatusLists names the files that wait, are left out, are ignored or have warnings.
+// printStatusLists lists the files that wait, are skipped, are ignored or have warnings.
 func (s *session) printStatusLists(out *statusJSON) {
 	list := func(heading string, lines []string) {
 		if len(lines) == 0 {
@@ -275,7 +275,7 @@ func (s *session) printStatusLists(out *statusJSON) {
 		pending = append(pending, p.Path+": "+p.Reason)
 	}
 	for _, k := range out.Skipped {
-		if k.Reason == ingest.ReasonUnsupported { // thousands must not hide what can be mended
+		if k.Reason == ingest.ReasonUnsupported { // thousands of these must not hide fixable files
 			types = append(types, k.String())
 		} else {
 			skipped = append(skipped, k.String())
@@ -311,7 +311,7 @@ func parts(sizes map[string]int64) string {
 	return " (" + strings.Join(texts, ", ") + ")"
 }
 
-// ignoredSummary counts what rules leave out.
+// ignoredSummary counts files that rules exclude.
 func ignoredSummary(out *statusJSON) string {
 	if out.IgnoredTotal == 0 {
 		return "nothing"
@@ -319,7 +319,7 @@ func ignoredSummary(out *statusJSON) string {
 	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders")
 }
 
-// skippedSummary counts files by the reason for which they were left out.
+// skippedSummary counts skipped files by reason.
 func skippedSummary(skipped []skipJSON) string {
 	if len(skipped) == 0 {
 		return "nothing"
@@ -335,11 +335,11 @@ func skippedSummary(skipped []skipJSON) string {
 	return wording.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
 }
 
-// recallQueries is how many queries status --recall samples for each vector field:
-// at 100 neighbors each, one in 20,000 makes a difference that is printed.
+// recallQueries is the number of queries that status --recall samples for each vector field. At 100
+// neighbors each, one in 20,000 makes a difference in the printed number.
 const recallQueries = 200
 
-// recall measures which share of the results of brute force a search finds.
+// recall measures the share of brute-force results that a search finds.
 func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 	meter, ok := s.Backend.(store.RecallMeter)
 	if !ok {
@@ -365,10 +365,10 @@ func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
 	return list, err
 }
 
-// originals computes the vectors of every file again and yields the chunks with them. It keeps nothing. It leaves out
-// given documents and files that changed since they were indexed.
+// originals computes the vectors of every file again and yields the chunks with them. It stores
+// nothing. It skips given documents and files that changed since they were indexed.
 func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) error {
-	release, err := location.Lock(s.Where.Dir) // what two write at once into the memory of vectors is lost
+	release, err := location.Lock(s.Where.Dir) // concurrent writes to the vector cache get lost
 	if err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) erro
 	}
 	defer scratch.Close()
 	o := s.IngestOptions()
-	var one sync.Mutex // documents are written side by side, and yielded one after another
+	var one sync.Mutex // documents are written in parallel and yielded one at a time
 	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []store.Chunk) {
 		if len(chunks) > 0 && s.View.Unchanged(chunks[0].Doc) {
 			one.Lock()
@@ -399,9 +399,9 @@ func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) erro
 	return err
 }
 
-// yielder is a store that keeps nothing. It yields the written chunks of one document at a time.
+// yielder is a store that stores nothing. It yields the written chunks of one document at a time.
 type yielder struct {
-	store.Backend // none: nothing is asked of it
+	store.Backend // nil: no other method is called
 	yield         func([]store.Chunk)
 }
 
@@ -426,7 +426,7 @@ func (yielder) Commit(context.Context) error { return nil }
 // Close implements [store.Backend] and [store.BulkWriter].
 func (yielder) Close() error { return nil }
 
-// recallRows are the lines of the table of status.
+// recallRows returns the rows of the recall table of status.
 func recallRows(list []store.Recall) [][]string {
 	rows := [][]string{}
 	if len(list) == 0 {

@@ -25,7 +25,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// configuredStore is the server that the settings name; nil is the engine.
+// configuredStore returns the server in the settings, or nil for the engine.
 func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	o := a.config.Store
 	if o.URL == "" || o.URL == collection.EngineStore {
@@ -52,7 +52,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 	return t, err
 }
 
-// countsAs is the value of bm25 with which the engine counts like a kind of store.
+// countsAs returns the value of bm25 with which the engine counts like a kind of store.
 func countsAs(kind string) string {
 	switch kind {
 	case "opensearch", "elasticsearch":
@@ -63,10 +63,10 @@ func countsAs(kind string) string {
 	return config.BM25Exact
 }
 
-// gatherMemory is the most memory of a commit before the engine writes a part of it.
+// gatherMemory is the maximum memory of a commit before the engine writes a part.
 const gatherMemory = 48 << 20
 
-// engineOptions are the settings of the engine.
+// engineOptions converts the settings of the engine.
 func engineOptions(c *config.Config) embedded.Options {
 	o := embedded.Options{MemoryBytes: c.IndexMemory, GatherBytes: min(gatherMemory, c.IndexMemory),
 		MergeRate: c.MergeRate, AllChunks: c.BM25 == config.BM25Weaviate}
@@ -80,17 +80,17 @@ func engineOptions(c *config.Config) embedded.Options {
 }
 
 const (
-	// connectTimeout is enough for a handshake with the other end of the world.
+	// connectTimeout is enough for a handshake with a distant server.
 	connectTimeout = time.Second
-	// queryTimeout is enough for one short text by a model that must be loaded first.
+	// queryTimeout is enough to load a model and embed one short text.
 	queryTimeout = 5 * time.Second
-	// hastyBatch is the number of passages that take no longer than a query.
+	// hastyBatch is the number of passages that take as long as one query.
 	hastyBatch = 16
-	// serverRest is the time in which queries do not try a server that failed.
+	// serverRest is the time in which queries skip a failed server.
 	serverRest = 30 * time.Second
 )
 
-// options are those of a server, for this patience.
+// options returns options of a model server for this patience.
 func options(p collection.Patience) openai.Options {
 	o := openai.Options{}
 	if p >= collection.Mixed {
@@ -102,7 +102,7 @@ func options(p collection.Patience) openai.Options {
 	return o
 }
 
-// newEmbedder returns the model of the settings; nil for none. dims is the number of dimensions; 0 asks the server.
+// newEmbedder returns the configured model, or nil. dims is the number of dimensions; 0 asks the server.
 func newEmbedder(ctx context.Context, c *config.Config, dims int, p collection.Patience) (model.Embedder, error) {
 	o := c.Embedder
 	switch {
@@ -145,7 +145,7 @@ func newBuiltIn() (*static.Embedder, error) {
 	return e, nil
 }
 
-// newExpander is the chat model that the settings name; nil for none.
+// newExpander returns the configured chat model, or nil.
 func newExpander(o config.Chat) (*search.Expander, error) {
 	if o.URL == "" {
 		return nil, nil
@@ -161,7 +161,7 @@ func newExpander(o config.Chat) (*search.Expander, error) {
 	return &search.Expander{Chat: chat.Complete, Model: chat.Model()}, nil
 }
 
-// newReranker is the reranking model that the settings name; nil for none.
+// newReranker returns the configured reranking model, or nil.
 func newReranker(o config.Reranker) (model.Reranker, error) {
 	if o.URL == "" {
 		return nil, nil
@@ -178,7 +178,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	return r, nil
 }
 
-// secret reads a key from the variable or file of the settings with this prefix.
+// secret reads a key from the variable or file that the settings with this prefix name.
 func secret(settings, env, file string) (string, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -198,7 +198,7 @@ func secret(settings, env, file string) (string, error) {
 	return text, oneLine(text, settings+"key_file: "+file)
 }
 
-// oneLine refuses a key with control characters, which no header can carry.
+// oneLine refuses a key with control characters, which HTTP headers cannot carry.
 func oneLine(key, from string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return sheaf.Invalidf("%s: the key has several lines or control characters: it must be one line", from)
@@ -206,15 +206,15 @@ func oneLine(key, from string) error {
 	return nil
 }
 
-// openEngine opens an engine in a folder of its own.
+// openEngine opens an engine in its own folder.
 func openEngine(c *config.Config, dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
 	o := engineOptions(c)
 	o.Dir, o.Analyzer, o.Vectors = dir, a, collection.VectorFields(e)
 	return collection.OpenEngine(o, true)
 }
 
-// configuredChunker returns how the settings cut documents. Windows are measured in tokens of the built-in model. With
-// an endpoint, whose tokens are unknown, or without a model they are measured in words.
+// configuredChunker returns how the settings cut documents. Windows count tokens of the built-in
+// model. Without a model, or with an endpoint whose tokens are unknown, windows count words.
 func configuredChunker(c *config.Config) (chunk.Options, error) {
 	o := chunk.Options{
 		Chunker: c.Chunker, GitHubSlugs: c.Chunk.GitHubSlugs, Sections: chunk.SectionOptions{Cap: c.Chunk.SectionCap},
@@ -233,7 +233,7 @@ func configuredChunker(c *config.Config) (chunk.Options, error) {
 	return o, nil
 }
 
-// newChunker returns how documents are cut. It prints a note when windows of an endpoint's model count words.
+// newChunker returns how to cut documents. It prints a note if windows count words for an endpoint's model.
 func (a *app) newChunker() (chunk.Options, error) {
 	if a.config.Chunker == "window" && a.config.Embedder.Remote() {
 		a.notice("windows are measured in words: the endpoint does not tell the tokens of %s", a.config.Embedder.Model)

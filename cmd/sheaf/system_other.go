@@ -14,5 +14,5 @@ func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 // isForbidden reports whether this user may not listen at an address.
 func isForbidden(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
-// isUnread reports whether what is written was to be read by a program that has ended.
+// isUnread reports whether a write failed because the reading program ended.
 func isUnread(err error) bool { return errors.Is(err, syscall.EPIPE) }

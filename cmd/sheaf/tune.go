@@ -167,7 +167,7 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	return t.print(r, measures[0].String())
 }
 
-// valuesOf are the measure of each query, in order.
+// valuesOf returns the measure of each query, in order.
 func valuesOf(d *dataset.Dataset, run *eval.Run, m metric.Measure) []float64 {
 	judged := eval.Judge(d, run, []metric.Measure{m}, eval.Statistics{})
 	out := make([]float64, len(d.Queries))
@@ -184,10 +184,10 @@ type tuning struct {
 	depth      int
 	plain      bool
 	values     func(run *eval.Run) []float64
-	counts     []float64 // by how much each query counts in values; nil for all the same
+	counts     []float64 // weight of each query in values; nil for equal weights
 	base       *profile.Profile
-	// weights are the weights of fields in use now, by branch; nil when they
-	// are not searched.
+	// weights are the current weights of fields, by branch; nil if tune does not search field
+	// weights.
 	weights map[string]map[string]string
 }
 
@@ -216,7 +216,7 @@ func (t *tuning) search(ctx context.Context, o tuneOptions) (*tune.Result, error
 	})
 }
 
-// run is the values of the queries under some settings.
+// run returns the measures of the queries with these settings.
 func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, error) {
 	p, err := t.profile(set)
 	if err != nil {
@@ -230,7 +230,7 @@ func (t *tuning) run(ctx context.Context, set map[string]string) ([]float64, err
 	return t.values(run), nil
 }
 
-// profile is the base profile with settings for defaults.
+// profile returns the base profile with set as its defaults.
 func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	if len(set) == 0 {
 		return t.base, nil
@@ -238,13 +238,13 @@ func (t *tuning) profile(set map[string]string) (*profile.Profile, error) {
 	return profile.Parse(t.base.Name+"-tuned.yaml", t.text(set, "Found by sheaf tune."),
 		func(name string) (string, []byte, error) {
 			if name == t.base.Name {
-				name = t.config.Profile // which may be the path of a file
+				name = t.config.Profile // may be the path of a file
 			}
 			return profileSource(name)
 		})
 }
 
-// fieldMark stands between a branch and a field in the name of a parameter.
+// fieldMark separates branch and field in the name of a parameter.
 const fieldMark = " weight of "
 
 func (t *tuning) text(set map[string]string, about string) []byte {
@@ -264,7 +264,7 @@ func (t *tuning) text(set map[string]string, about string) []byte {
 	return change.Text(t.base.Name, about)
 }
 
-// fieldParameters are the weights of the fields of branches that search words.
+// fieldParameters returns the field weights of branches that search words.
 func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	plan, err := t.base.Plan(10, nil)
 	if err != nil {
@@ -287,7 +287,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched are the parameters to search: the named ones with their values, or those that change the order.
+// searched returns the parameters to search: the named ones, or those that change the order.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -321,12 +321,12 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// taste are parameters that are tried only when they are named. They bound what is shown or retrieved, or call the
-// model of an endpoint for every value.
+// taste are parameters that tune searches only by name. They limit shown or retrieved results, or
+// call an endpoint's model for every value.
 var taste = []string{"per_document", "pool", "multiplier", "chunk_top_k", "candidates", "rerank_count", "window", "top",
 	"rerank", "hyde"}
 
-// grid returns the values to try for a parameter; none when its default depends on others or it is a matter of taste.
+// grid returns the values to try for a parameter; none if its default depends on others or it is in taste.
 func grid(p *profile.Parameter) []string {
 	if slices.Contains(taste, p.Name) {
 		return nil
@@ -357,7 +357,7 @@ func grid(p *profile.Parameter) []string {
 	return around(standard, p.Min, p.Max, nil, 0.25, 0.5, 1, 1.5, 2, 4)
 }
 
-// around are multiples of standard within the bounds. round, unless nil, rounds them.
+// around returns multiples of standard within the bounds. round, unless nil, rounds them.
 func around(standard, low, high float64, round func(float64) float64, factors ...float64) []string {
 	var out []float64
 	for _, f := range factors {
@@ -372,7 +372,7 @@ func around(standard, low, high float64, round func(float64) float64, factors ..
 	return numbers(append(out, standard))
 }
 
-// numbers returns short texts of the numbers, in order, without duplicates.
+// numbers formats the numbers as short texts, in order, without duplicates.
 func numbers(values []float64) []string {
 	for i, v := range values {
 		values[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
@@ -423,7 +423,7 @@ func interval(i stats.Interval) string {
 	return fmt.Sprintf("difference within %+.4f to %+.4f (95 %%)", i.Low, i.High)
 }
 
-// applyTuning makes the index use the found values when they are better.
+// applyTuning makes the index use the found values if they are better.
 func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	if !r.Better {
 		s.notice("nothing is applied: what was found is not better by more than chance")
@@ -460,7 +460,7 @@ type tunedJSON struct {
 	File    string `json:"file"`
 }
 
-// tunedProfiles are those that sheaf tune applied.
+// tunedProfiles returns the profiles that sheaf tune applied.
 func (s *session) tunedProfiles() []tunedJSON {
 	out := []tunedJSON{}
 	files, err := filepath.Glob(profile.TunedFile(s.Where.Dir, "*"))

@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release and commit are set by the linker in releases (see release.sh), which
-// are built without the version control system's marks so that their bytes
-// depend on the source alone.
+// The linker sets release and commit in releases (see release.sh). Release builds contain no marks
+// of the version control system, so their bytes depend only on the source.
 var release, commit string
 
 func (a *app) versionCommand() *cobra.Command {

@@ -37,8 +37,8 @@ every run that changed something is one line of JSON.`,
 	return cmd
 }
 
-// watch updates the index until the command ends or the index must be opened again. first says that no run has ended
-// yet.
+// watch updates the index until the command ends or the index must be reopened. first is true until
+// a run ends.
 func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 	s, err := a.open(cmd, open)
 	if err != nil {
@@ -89,15 +89,15 @@ type watchJSON struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-// watched reports what a run changed, and for people also a first run without changes. Faults do not end the
-// watching: the next run may go well.
+// watched reports the changes of a run. For people it also reports a first run without changes.
+// Faults do not end watching, because the next run may succeed.
 func (s *session) watched(report *ingest.Report, err error, first bool) {
 	s.NoteFolders(report)
 	if err == nil && !report.Changes() && (s.json || !first) {
 		return
 	}
 	now := time.Now()
-	defer func() { _ = s.flush() }() // a reader that is gone ends the program by its signal
+	defer func() { _ = s.flush() }() // a closed output ends the program by a signal
 	if s.json {
 		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
 		if report != nil {

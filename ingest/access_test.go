@@ -6,7 +6,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestAccessProperties: what fills a column of access is never text.
+// TestAccessProperties checks that a property which fills an access column is never part of a text.
 func TestAccessProperties(t *testing.T) {
 	for _, name := range []string{PropertyTenant, PropertyAccess, PropertySets, "Access", "title", "author"} {
 		if chunk.IsAccessProperty(name) != (accessColumn(name) != "") {

@@ -10,8 +10,8 @@ import (
 	"sheaf"
 )
 
-// Columns hold every value once, in the order in which they are written, however many
-// there are, and of a deep tag those above it that are near the top.
+// TestColumnsHoldValuesOnce checks that a column holds each value once, in the order of the
+// document, up to a limit. Of a deep tag, it also holds the ancestors near the top.
 func TestColumnsHoldValuesOnce(t *testing.T) {
 	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}
 	var values, want []sheaf.Value
@@ -51,8 +51,8 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	}
 }
 
-// A property that is a link has the name of its note, or the date or number that it is
-// called, and names and texts are the same however Unicode composes their letters.
+// TestColumnsAreFolded checks that a property with a link has the name of its note, or the date or
+// number in that name. Names and texts are equal in any Unicode composition.
 func TestColumnsAreFolded(t *testing.T) {
 	text := sheaf.TextValue
 	doc := &sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Tags: []string{"cafe\u0301", "Caf\u00e9"},
@@ -81,8 +81,8 @@ func TestColumnsAreFolded(t *testing.T) {
 	}
 }
 
-// TestColumnsReadTexts checks that a text that is a whole date or number has the column of one,
-// and that another column keeps what the document writes.
+// TestColumnsReadTexts checks that a text which is a whole date or number has a column of that
+// type, and that another column keeps the original spelling.
 func TestColumnsReadTexts(t *testing.T) {
 	day := sheaf.DateValue(time.Date(2024, 1, 5, 0, 0, 0, 0, time.UTC))
 	evening := sheaf.DateValue(time.Date(2024, 1, 5, 22, 30, 0, 0, time.UTC))

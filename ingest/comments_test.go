@@ -13,7 +13,7 @@ import (
 	"sheaf/model/hashed"
 )
 
-// asked is a model that keeps what it was asked for.
+// asked is a model that records the texts it gets.
 type asked struct {
 	model.Embedder
 	mu    sync.Mutex
@@ -27,8 +27,8 @@ func (a *asked) Embed(ctx context.Context, p model.Purpose, texts []string) ([][
 	return a.Embedder.Embed(ctx, p, texts)
 }
 
-// TestHideComments: when the setting changes, everything is read again, in place and once, and
-// comes to be as in a new index; a model gets nothing of comments.
+// TestHideComments checks that a change of the setting reads every file again, once and in place.
+// The result equals a new index, and the model gets no comments.
 func TestHideComments(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nalpha %%alpha in secret, and in much of it, so that blanks are left%% end\n\n%%\n# "+

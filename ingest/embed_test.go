@@ -19,8 +19,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// fakeModel counts the texts that it is asked for, and fails while broken is set; refused is
-// what it does, where it is set, of texts with granite.
+// fakeModel counts the texts it gets and fails while broken is set. If refused is set, fakeModel
+// calls it for texts with granite.
 type fakeModel struct {
 	hashed.Embedder
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ func (m *fakeModel) Embed(ctx context.Context, p model.Purpose, texts []string) 
 	return m.Embedder.Embed(ctx, p, texts)
 }
 
-// nearest is the chunk nearest to a text.
+// nearest returns the chunk nearest to a text.
 func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	t.Helper()
 	v, err := m.Embedder.Embed(context.Background(), model.Query, []string{text})
@@ -58,8 +58,8 @@ func nearest(t *testing.T, w *world, m *fakeModel, text string) sheaf.ID {
 	return r[0].ID
 }
 
-// TestEmbedding: passages are embedded once, whatever file they move to; a model that fails leaves
-// words searchable and the documents pending, and the next run goes on.
+// TestEmbedding checks that a passage is embedded once, also when it moves to another file. If the
+// model fails, words stay searchable, documents are pending, and the next run continues.
 func TestEmbedding(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64)}
@@ -107,7 +107,7 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
-// A model that gives what is no vector leaves words searchable, as one that fails.
+// TestWrongVectors checks that words stay searchable after a model returns invalid vectors, as after a failure.
 func TestWrongVectors(t *testing.T) {
 	for what, spoil := range map[string]func(v []float32) []float32{
 		"another length": func(v []float32) []float32 { return v[:3] },
@@ -127,8 +127,8 @@ func TestWrongVectors(t *testing.T) {
 	}
 }
 
-// A text that the model refuses, panics on or takes too long for leaves its own document without
-// vectors, and no other one. The error for a panic gives the model, the fault and its place.
+// TestOneTextWithoutVector checks that a text which the model refuses, panics on or delays leaves only
+// its own document without vectors. The error for a panic gives the model, the fault and its place.
 func TestOneTextWithoutVector(t *testing.T) {
 	for what, fail := range map[string]func() error{
 		"embed t:b.md: it is too long":            func() error { return errors.New("it is too long") },
@@ -154,7 +154,7 @@ func TestOneTextWithoutVector(t *testing.T) {
 	}
 }
 
-// spoiled spoils the last vector of every call.
+// spoiled changes the last vector of each call.
 type spoiled struct {
 	hashed.Embedder
 	spoil func([]float32) []float32
@@ -168,7 +168,7 @@ func (s spoiled) Embed(ctx context.Context, p model.Purpose, texts []string) ([]
 	return out, err
 }
 
-// windowModel is a model for which windows are cheap, made of the other one.
+// windowModel is a fakeModel with the method for cheap windows.
 type windowModel struct{ *fakeModel }
 
 func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size,
@@ -180,8 +180,8 @@ func (m windowModel) AppendWindows(ctx context.Context, dst []float32, heading, 
 	return append(dst, v[0]...), nil
 }
 
-// TestMetadataSuffix: the properties of a document are embedded with its windows
-// when these are made so, but not who may see it.
+// TestMetadataSuffix checks that windows are embedded with the properties of their document if the
+// option is set, but without the properties for access.
 func TestMetadataSuffix(t *testing.T) {
 	m := &fakeModel{Embedder: hashed.New(256)}
 	for name, e := range map[string]model.Embedder{"texts": m, "windows": windowModel{m}} {
@@ -216,9 +216,9 @@ func TestMetadataSuffix(t *testing.T) {
 	}
 }
 
-// TestMetadataSuffixIsFoundInBody: windows with a metadata suffix are found by the values of
-// the properties in the field body alone, as profiles onyx-elastic and bench search. Nobody finds
-// who may see a document, and vectors are those of the text without these words.
+// TestMetadataSuffixIsFoundInBody checks that the field body alone finds the properties of windows
+// with a metadata suffix, as profiles onyx-elastic and bench need. It finds no access properties,
+// and vectors come from the text without the suffix.
 func TestMetadataSuffixIsFoundInBody(t *testing.T) {
 	long := strings.Repeat("flour and water ", 40)
 	for _, suffix := range []bool{false, true} {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// TestTextThatIsNotUTF8: text in older encodings and in UTF-16 is read with its letters.
+// TestTextThatIsNotUTF8 checks that texts in older encodings and in UTF-16 are decoded correctly.
 func TestTextThatIsNotUTF8(t *testing.T) {
 	wide := func(order unicode.Endianness, mark unicode.BOMPolicy) encoding.Encoding {
 		return unicode.UTF16(order, mark)
@@ -85,7 +85,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		}
 		for _, n := range []int{1, 500} {
 			if n > 1 && strings.HasPrefix(name, "UTF-") && !strings.Contains(name, "no mark") {
-				continue // a mark within the text
+				continue // a byte order mark inside the text
 			}
 			text, note, ok := decode([]byte(strings.Repeat(data, n)))
 			if !ok || string(text) != strings.Repeat(c.text, n) || note == "" {
@@ -93,7 +93,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 			}
 		}
 	}
-	// Text in one language of Windows-1252 with a word of another, and code with a single sign.
+	// A text in one language of Windows-1252 with a foreign word, and code with one special character.
 	for _, c := range []string{"Der Schlüssel fehlt, señor. Größe.\n", "a × b\n", "10 µm\n", "§ 5\n", "naïve façade\n"} {
 		data, err := charmap.Windows1252.NewEncoder().String(c)
 		must(t, err)
@@ -106,7 +106,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 	}
 }
 
-// TestEncodingThatChanges: a file whose encoding changes in the middle is read on both sides.
+// TestEncodingThatChanges checks that a file with two encodings is decoded correctly in both parts.
 func TestEncodingThatChanges(t *testing.T) {
 	const line = "Der Schlüssel zum Büro fehlt.\n"
 	old, err := charmap.Windows1252.NewEncoder().String(line)

@@ -9,8 +9,8 @@ import (
 	"sheaf/store"
 )
 
-// Titles above a chunk are a field of their own, found by that field alone: they are
-// no part of its text, and the marks of breadcrumbs are nowhere.
+// TestTitlesAboveAreAField checks that titles above a chunk are a separate field. The text of the
+// chunk does not hold them, and the separators of breadcrumbs are in no field.
 func TestTitlesAboveAreAField(t *testing.T) {
 	w := newWorld(t)
 	const text = "# Lanterns\n\nFirst.\n\n## Wicks\n\nTrim them.\n\n### Oil\n\nPour it.\n"

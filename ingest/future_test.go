@@ -13,8 +13,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestFutureChange: a file that changed while the clock was ahead, whatever time it has, and
-// was not changed since, has no run commit anything, whether or not there are others.
+// TestFutureChange checks a file that changed while the clock was ahead. While it stays the same,
+// no run commits anything, with or without other files and whatever its time.
 func TestFutureChange(t *testing.T) {
 	for _, c := range []struct {
 		others bool
@@ -54,7 +54,7 @@ func TestFutureChange(t *testing.T) {
 		if r, second := run(); r.Unchanged != len(names) || second != first {
 			t.Errorf("%q: %+v, generation %d and then %d", names, r, first, second)
 		}
-		// Another text is still seen.
+		// A run still finds a changed text.
 		name := filepath.Join(root, "a.md")
 		must(t, os.WriteFile(name, []byte("# A\n\nomega\n"), 0o600))
 		must(t, os.Chtimes(name, old, old))

@@ -13,8 +13,8 @@ import (
 	"sheaf/store"
 )
 
-// TestPut: documents that come as texts are found by their words, keep their
-// text, and are replaced one by one.
+// TestPut checks that given documents are found by their words, keep their text, and can be
+// replaced one by one.
 func TestPut(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = []catalog.Tree{{Name: "given"}}
@@ -80,9 +80,9 @@ func TestPut(t *testing.T) {
 		text, want string
 		modified   time.Time
 	}{
-		{"dated", "2024-05-01", when}, // what dates it is said outright
+		{"dated", "2024-05-01", when}, // an explicit date wins
 		{"dated", "2020-01-02", time.Time{}},
-		{"---\nupdated: 2019-03-04\n---\ndated", "2020-01-02", when}, // the text says one, and of these the first
+		{"---\nupdated: 2019-03-04\n---\ndated", "2020-01-02", when}, // the text has a date; the first one wins
 	} {
 		put(ingest.Given{Tree: "given", Path: "created.md", Text: []byte(c.text), Modified: c.modified, Properties: created})
 		v := w.o.Catalog.View()
@@ -98,7 +98,7 @@ func TestPut(t *testing.T) {
 	if d, ok := far.Date("given:4"); ok {
 		t.Errorf("in the year 10000: dated %v", d)
 	}
-	// Another property beside the same text is a change.
+	// A change of a property is a change, also with the same text.
 	owned := ingest.Given{Tree: "given", Path: "42", Title: "Baking", Text: []byte("yeast and flour"), Modified: when,
 		Properties: []sheaf.Property{{Name: "team", Values: []sheaf.Value{sheaf.TextValue("bread")}}}}
 	if r = put(owned); r.Added != 0 || r.Changed != 1 {
@@ -112,8 +112,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutChunks: the text of a document that comes cut already need not be given, and
-// chunks of which one would take the other's place are refused.
+// TestPutChunks checks that a document given in chunks needs no text, and that chunks with the same
+// ID are refused.
 func TestPutChunks(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = []catalog.Tree{{Name: "given"}}
@@ -138,8 +138,8 @@ func TestPutChunks(t *testing.T) {
 	}
 }
 
-// TestPutBesideFolders: whoever names no trees leaves those that are recorded, and what was
-// put is there when the folders are looked at again.
+// TestPutBesideFolders checks that a Put without trees keeps the recorded trees, and that the next
+// run of the folders keeps the given document.
 func TestPutBesideFolders(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nfirst words\n")

@@ -9,8 +9,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestHideCommentsUnread: when comments are to be hidden, a document whose file cannot be read
-// again leaves the index, and comes back with its file.
+// TestHideCommentsUnread checks that hiding comments removes a document whose file cannot be read
+// again, and that it returns when the file is readable.
 func TestHideCommentsUnread(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")

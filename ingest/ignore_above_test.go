@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestIgnoreRulesWithStarsAbove checks rules above the searched folder: each folder, searched
-// by itself, has the documents that git lists there.
+// TestIgnoreRulesWithStarsAbove checks rules above the indexed folder: each folder, indexed alone,
+// has the documents that git lists there.
 func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "/deep/**/excluded.md\n",
@@ -47,7 +47,7 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 	}
 }
 
-// TestIgnoreRulesAboveAsGit compares the rules of the fault report with git itself.
+// TestIgnoreRulesAboveAsGit compares the rules of a fault report with git.
 func TestIgnoreRulesAboveAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("TestIgnoreRulesAboveAsGit: no git here to compare with")
@@ -90,7 +90,7 @@ func TestIgnoreRulesAboveAsGit(t *testing.T) {
 	}
 }
 
-// TestManyIgnoreRulesWithStars: 10,000 rules with stars above a folder of 300 files end soon.
+// TestManyIgnoreRulesWithStars checks that 10,000 rules with stars above a folder of 300 files take little time.
 func TestManyIgnoreRulesWithStars(t *testing.T) {
 	var rules strings.Builder
 	for i := range 10_000 {

@@ -10,8 +10,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestUnreadIgnoreFile: while an ignore file cannot be read nothing of its folder is looked
-// at: what it keeps out stays out, what was indexed stays.
+// TestUnreadIgnoreFile checks that a walk skips a folder whose ignore file cannot be read. Files
+// that the rules exclude stay out, and indexed documents stay.
 func TestUnreadIgnoreFile(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
@@ -23,7 +23,7 @@ func TestUnreadIgnoreFile(t *testing.T) {
 	}
 	ignores := filepath.Join(w.root, "sub", ".sheafignore")
 	must(t, os.Remove(ignores))
-	// A regular file that nobody can read from its beginning.
+	// A regular file that no process can read from its beginning.
 	must(t, os.Symlink("/proc/self/mem", ignores))
 	r := w.run()
 	if r.Changes() || len(r.Skipped) != 1 || r.Skipped[0].Path != "sub/" ||
@@ -36,11 +36,11 @@ func TestUnreadIgnoreFile(t *testing.T) {
 	}
 }
 
-// TestUnknownIgnores: while it is not known what is left out, as when an ignore file above the
-// folder cannot be read or a link to one leads nowhere, nothing is looked at, and what was
-// indexed stays. What is no file leaves nothing out.
+// TestUnknownIgnores checks that a run reads nothing while the ignore rules are unknown, such as
+// with an unreadable file above the folder or a broken link. Indexed documents stay. If it is not a
+// file, there are no rules.
 func TestUnknownIgnores(t *testing.T) {
-	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // nobody can read the former from its beginning
+	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // no process can read /proc/self/mem
 	for name, test := range map[string]struct {
 		file, leadsTo string
 		known         bool
@@ -74,7 +74,7 @@ func TestUnknownIgnores(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			w.write("b.md", "beta\n")
-			_ = os.Remove(file) // the repository is not there yet
+			_ = os.Remove(file) // the repository may not exist yet
 			must(t, os.Symlink(test.leadsTo, file))
 			r := w.run()
 			if unknown := len(r.Skipped) == 1 && r.Skipped[0].Path == "." && r.Skipped[0].Reason == ingest.ReasonUnreadable &&
@@ -95,8 +95,8 @@ func TestUnknownIgnores(t *testing.T) {
 	}
 }
 
-// TestWorktreeIsNoFault: where .git is a file, as in a second worktree of git, or an ignore
-// file a folder, nothing is left out and nothing is wrong.
+// TestWorktreeIsNoFault checks that a .git file, as in a second worktree, or a folder named like an
+// ignore file excludes nothing and is no fault.
 func TestWorktreeIsNoFault(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
@@ -107,7 +107,7 @@ func TestWorktreeIsNoFault(t *testing.T) {
 	}
 }
 
-// TestPipesOfGit: what git keeps beside its rules is a pipe that nobody writes to: nothing waits for it.
+// TestPipesOfGit checks that a walk does not wait for a pipe in the place of a file of git.
 func TestPipesOfGit(t *testing.T) {
 	w := newWorld(t)
 	w.write("inside/a.md", "alpha\n")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestHostilePatterns: a pattern with many stars ends. Tried naively each of
-// these takes longer than anybody waits.
+// TestHostilePatterns checks that patterns with many stars end soon. Naive backtracking would take
+// too long for each of them.
 func TestHostilePatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
@@ -31,8 +31,8 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// TestIgnoresAsGitDoes: of random files of rules and random paths, git ignores the
-// same ones. Letters of several bytes are left out: git takes their bytes for characters, and we do not.
+// TestIgnoresAsGitDoes compares random rules and paths with git. It uses no character classes with
+// multibyte letters, since git matches bytes and this package matches characters.
 func TestIgnoresAsGitDoes(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("TestIgnoresAsGitDoes: no git here to compare with")
@@ -54,7 +54,7 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR="+
 			filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir)
 		out, err := cmd.Output()
-		if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 { // 1 says that nothing is ignored
+		if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 { // exit status 1 means that no path is ignored
 			t.Fatalf("git %q: %v", args, err)
 		}
 		return string(out)
@@ -83,7 +83,7 @@ func TestIgnoresAsGitDoes(t *testing.T) {
 		for _, p := range paths {
 			want := ignored[p]
 			got := false
-			for at := range len(p) + 1 { // a folder that is ignored holds nothing that is not
+			for at := range len(p) + 1 { // an ignored folder holds only ignored files
 				if at < len(p) && p[at] != '/' || got {
 					continue
 				}

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a folder with its index.
+// world is a folder and its index.
 type world struct {
 	t    *testing.T
 	root string
@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// fresh is an empty index of the folder.
+// fresh returns the options of an empty index of the folder.
 func (w *world) fresh() ingest.Options {
 	w.t.Helper()
 	a, err := analysis.New(analysis.Options{})
@@ -59,7 +59,7 @@ func (w *world) write(path, text string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	must(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
 	must(w.t, os.WriteFile(full, []byte(text), 0o644))
-	// Older than the clock's resolution, so that the next run need not look again.
+	// The time is older than the resolution of the clock, so the next run can trust it.
 	old := time.Now().Add(-time.Hour)
 	must(w.t, os.Chtimes(full, old, old))
 }
@@ -77,7 +77,7 @@ func (w *world) generation() uint64 {
 	return v.Generation()
 }
 
-// state lists every chunk with the words it is found by, from backend and catalog.
+// state lists the chunks of the backend and the catalog, each with the words that find it.
 func state(t *testing.T, o ingest.Options) string {
 	t.Helper()
 	v := o.Catalog.View()
@@ -147,7 +147,7 @@ func TestLife(t *testing.T) {
 
 	now := time.Now().Add(-time.Minute)
 	must(t, os.Chtimes(filepath.Join(w.root, "sub/b.md"), now, now))
-	if r := w.run(); r.Changed != 1 { // dated by its time
+	if r := w.run(); r.Changed != 1 { // the time of the file is its date
 		t.Fatalf("touched: %+v", r)
 	}
 	w.write("a.md", "# A\n\nomega again\n")
@@ -178,8 +178,8 @@ func TestLife(t *testing.T) {
 	w.sameAsClean("removed")
 }
 
-// TestLeftOut: what is no document is none in any count, is said by every run,
-// is read once, and is looked at again when it changes.
+// TestLeftOut checks skipped files. They are in no count, each run reports them, a run reads them
+// once, and reads them again after a change.
 func TestLeftOut(t *testing.T) {
 	w := newWorld(t)
 	noise := strings.Repeat("\x00\x01\x02\x03", 100)
@@ -241,7 +241,7 @@ func TestLeftOut(t *testing.T) {
 	check("all empty", r, 0, 0)
 	w.sameAsClean("all empty")
 
-	// Of this moment: their times cannot tell whether they change again.
+	// These files are new: their times do not yet show a second change.
 	for path, text := range map[string]string{"new.md": "alpha\n", "new-noise.md": noise} {
 		must(t, os.WriteFile(filepath.Join(w.root, path), []byte(text), 0o644))
 	}
@@ -252,7 +252,7 @@ func TestLeftOut(t *testing.T) {
 	check("new, again", r, 1, 6)
 }
 
-// TestBadInput: each file gets its reason, and the rest is indexed.
+// TestBadInput checks that each bad file gets its reason and that the other files are indexed.
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
 	w.o.Walk.MaxFileBytes = 100_000
@@ -320,7 +320,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("the second run wrote: %+v", r)
 	}
 	w.o.Walk.FollowLinks = true
-	// link.md and what the link out leads to; the link back to the top is said.
+	// The run adds link.md and the file behind the link out, and reports the link back to the top.
 	if r := w.run(); r.Added != 2 || !slices.ContainsFunc(r.Skipped, func(s catalog.Skip) bool {
 		return s.Path == "loop" && s.Reason == ingest.ReasonLink
 	}) {
@@ -333,8 +333,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a file without permission is skipped, and asked for again each
-// time without anything being written.
+// TestUnreadable checks that each run skips and tries a file without read permission, and writes
+// nothing.
 func TestUnreadable(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("no mode keeps this user from reading")
@@ -352,7 +352,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestInterrupted stops runs at random moments; the next one ends where a clean run does.
+// TestInterrupted stops runs at random moments. It checks that the next run ends like a clean run.
 func TestInterrupted(t *testing.T) {
 	w := newWorld(t)
 	w.o.CommitBytes = 400
@@ -381,7 +381,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestHistories edits the folder at random; each run ends where a clean one does.
+// TestHistories edits the folder at random and checks that each run ends like a clean run.
 func TestHistories(t *testing.T) {
 	w := newWorld(t)
 	for seed := range uint64(25) {
@@ -405,7 +405,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestIgnoreFilesAsGit compares with git itself on random trees and patterns.
+// TestIgnoreFilesAsGit compares random trees and patterns with git.
 func TestIgnoreFilesAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -445,7 +445,7 @@ func TestIgnoreFilesAsGit(t *testing.T) {
 			return strings.Join(lines, "\n") + "\n"
 		}
 		must(t, os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte(rules()), 0o644))
-		_ = os.WriteFile(filepath.Join(w.root, "a", ".gitignore"), []byte(rules()), 0o644) // where a is a folder
+		_ = os.WriteFile(filepath.Join(w.root, "a", ".gitignore"), []byte(rules()), 0o644) // fails if a is not a folder
 		want := gitFiles(t, w.root)
 		w.o.Walk.Include = []string{"*"}
 		w.run()
@@ -466,7 +466,7 @@ func TestIgnoreFilesAsGit(t *testing.T) {
 	}
 }
 
-// gitFiles are the files that git does not ignore, by name.
+// gitFiles lists the files that git does not ignore, by name.
 func gitFiles(t *testing.T, root string) []string {
 	t.Helper()
 	git := func(args ...string) []byte {
@@ -487,8 +487,8 @@ func gitFiles(t *testing.T, root string) []string {
 	return files
 }
 
-// TestWatch: what is saved while it watches is indexed, also in new folders and
-// after an editor's rename.
+// TestWatch checks that Watch indexes saved files, also in new folders and after an editor's
+// rename.
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
@@ -525,7 +525,7 @@ func TestWatch(t *testing.T) {
 	wait("an editor's rename", func(r *ingest.Report) bool { return r.Changed == 1 })
 	must(t, os.Remove(filepath.Join(w.root, "a.md")))
 	wait("a removal", func(r *ingest.Report) bool { return r.Removed == 1 })
-	// Two at once, and one that goes and comes back: none is dropped for another.
+	// Two files at once, and one that is removed and returns: Watch finds each change.
 	w.write("one.md", "alpha\n")
 	w.write("two.md", "beta\n")
 	added := 0
@@ -539,7 +539,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// must ends the test when err is not nil.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

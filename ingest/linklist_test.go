@@ -11,8 +11,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestListsOfLinks: a list whose items share a word has each word once and no part in vectors;
-// other lists, and one whose word stands in a title, stay as they are.
+// TestListsOfLinks checks that a list of links with a shared word keeps each word once and has no
+// part in vectors. Other lists, and a list whose word is in a title, stay the same.
 func TestListsOfLinks(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	must(t, err)

@@ -13,9 +13,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestUnmounted: a folder that is left empty when its disk is unmounted keeps what is
-// indexed of it, also when it is the only one; one that is emptied while its disk is there,
-// and one that was never a disk, do not.
+// TestUnmounted checks that a folder which is empty because its disk is unmounted keeps its
+// documents, also if it is the only folder. An emptied folder on a mounted disk, or on no separate
+// disk, loses them.
 func TestUnmounted(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
@@ -34,7 +34,7 @@ func TestUnmounted(t *testing.T) {
 		must(t, syscall.Unmount(disk, 0))
 	}
 	mount()
-	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
 	w.write("a.md", "# A\n\nwords\n")
 	for _, trees := range [][]catalog.Tree{{{Name: "t", Root: w.root}, {Name: "disk", Root: disk}},
 		{{Name: "disk", Root: disk}}} {
@@ -79,14 +79,14 @@ func TestUnmounted(t *testing.T) {
 	}
 }
 
-// TestUnmountedBelow: a folder below the one that is indexed, or one that a link there leads to,
-// keeps what is indexed of it while its disk is not mounted; not when it is emptied while that
-// is there, is left out by then, or is gone.
+// TestUnmountedBelow checks an unmounted disk below the folder or behind a link in it. Its
+// documents stay, unless the files were removed while it was mounted, or the folder is excluded or
+// gone.
 func TestUnmountedBelow(t *testing.T) {
 	for name, test := range map[string]struct {
 		linked  bool
 		called  string                            // "disk" when empty
-		while   func(w *world, disk string) error // it is not mounted
+		while   func(w *world, disk string) error // runs while the disk is not mounted
 		removed int
 	}{
 		"a folder":                 {},
@@ -110,7 +110,7 @@ func TestUnmountedBelow(t *testing.T) {
 			w := newWorld(t)
 			w.o.Walk.FollowLinks = true
 			kept := t.TempDir()
-			restart := func() { // with what is kept alone
+			restart := func() { // only the stored catalog remains
 				t.Helper()
 				c, err := catalog.Open(vfs.Disk{}, kept, catalog.Options{})
 				must(t, err)
@@ -139,7 +139,7 @@ func TestUnmountedBelow(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
 			mount()
 			w.write("a.md", "# A\n\nwords\n")
 			if r := w.run(); r.Added != 2 {
@@ -178,11 +178,11 @@ func TestUnmountedBelow(t *testing.T) {
 	}
 }
 
-// TestAwayWhileRead: what is indexed of a folder stays when that goes away, or its disk, while
-// its files are read; what is gone alone goes.
+// TestAwayWhileRead checks that documents stay when their folder or its disk disappears while a run
+// reads the files. If only files disappear, their documents go.
 func TestAwayWhileRead(t *testing.T) {
 	for name, test := range map[string]struct {
-		disk    string // where one is mounted, below the folder
+		disk    string // mount point below the folder
 		away    func(root string) error
 		removed int
 	}{
@@ -207,7 +207,7 @@ func TestAwayWhileRead(t *testing.T) {
 				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
 					t.Skipf("it needs the right to mount: %v", err)
 				}
-				t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+				t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test
 			}
 			w.o.Trees[0].Root = w.root
 			w.write("a.md", "words\n")
@@ -216,7 +216,7 @@ func TestAwayWhileRead(t *testing.T) {
 			if r := w.run(); r.Added != 3 {
 				t.Fatalf("%+v", r)
 			}
-			w.o.Rebuild = true // all are read
+			w.o.Rebuild = true // the run reads all files
 			w.o.Progress = func(p ingest.Progress) {
 				if p.Phase != ingest.PhaseIndex {
 					return

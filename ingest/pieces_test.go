@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// pieced notes the most chunks that it was given at once, and keeps them.
+// pieced stores the chunks it gets, and the largest number in one call.
 type pieced struct {
 	store.Backend
 	most, all int
@@ -35,8 +35,8 @@ func (p *pieced) Commit(ctx context.Context) error {
 
 func (p *pieced) Close() error { return nil }
 
-// TestLongDocument: what is written of a document of very many headings is never
-// in memory all at once, and all of it is written.
+// TestLongDocument checks that the chunks of a document with very many headings are never in memory
+// all at once, and that all of them are written.
 func TestLongDocument(t *testing.T) {
 	w := newWorld(t)
 	w.write("long.md", strings.Repeat("# Part\n\nalpha\n\n## Below\n\nalpha\n\n", 5000))
@@ -48,11 +48,11 @@ func TestLongDocument(t *testing.T) {
 	w.sameAsClean("long")
 }
 
-// noBulk is a store without a bulk writer, as most servers are.
+// noBulk is a store without a bulk writer, like most servers.
 type noBulk struct{ store.Backend }
 
-// TestVectorsOfPieces: the pieces of a long document keep their vectors until they are
-// written at once.
+// TestVectorsOfPieces checks that the pieces of a long document keep their vectors until one call
+// writes all of them.
 func TestVectorsOfPieces(t *testing.T) {
 	w := newWorld(t)
 	var text strings.Builder

@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// slowly is a model that refuses texts of granite after a while, and counts them.
+// slowly is a model that refuses texts with granite after 25 seconds and counts them.
 type slowly struct {
 	hashed.Embedder
 	asked int
@@ -30,12 +30,12 @@ func (s *slowly) Embed(ctx context.Context, p model.Purpose, texts []string) ([]
 	return s.Embedder.Embed(ctx, p, texts)
 }
 
-// TestRefusedForLong: a model that refuses one document after another for long is asked no more in
-// a run, but while it gives vectors between; for each the fault is why it has none.
+// TestRefusedForLong checks that a run stops calling a model which refuses documents for a long time
+// without a success between. Each document gets the fault as the reason for its missing vectors.
 func TestRefusedForLong(t *testing.T) {
 	for _, c := range []struct {
-		texts string // of documents
-		asked int    // for how many that are refused
+		texts string // one text for each document
+		asked int    // expected calls with a refused text
 	}{{"granite granite granite granite granite", 3}, {"granite granite pumice granite granite pumice granite", 5}} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &slowly{Embedder: hashed.New(64)}

@@ -15,8 +15,8 @@ import (
 
 var errHeavy = errors.New("the store takes at most 10 chunks of a document")
 
-// picky is a store that takes no document with "heavy" in its name, as long as light
-// is false, and writes the rest of a batch, as servers do.
+// picky is a store that rejects documents with "heavy" in their ID while light is false. It writes
+// the rest of a batch, as servers do.
 type picky struct {
 	store.Backend
 	light bool
@@ -38,8 +38,8 @@ func (p *picky) Write(ctx context.Context, batch store.Batch) error {
 	return partial
 }
 
-// TestRejected: what the store does not take is left out, with its words, and the rest
-// is indexed; it is not sent again before it changes, and what was known of it goes.
+// TestRejected checks that a run reports a rejected document with the store's reason and indexes
+// the rest. Until the document changes, no run sends it again. Its old content leaves the index.
 func TestRejected(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}
@@ -73,9 +73,8 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestRejectedOfBatch: where a store takes a part of the documents that are given, the
-// catalog has that part too: what was put, what was removed, and nothing of what was
-// rejected, of which the store has nothing.
+// TestRejectedOfBatch checks a store that accepts a part of a batch. The catalog then has the same
+// part: documents put and removed. Neither the catalog nor the store keeps a rejected document.
 func TestRejectedOfBatch(t *testing.T) {
 	w := newWorld(t)
 	st := &picky{Backend: w.o.Backend, light: true}
@@ -111,8 +110,8 @@ func (down) Write(context.Context, store.Batch) error {
 	return fmt.Errorf("%w: it is off", sheaf.ErrUnavailable)
 }
 
-// TestNothingRemoved: the report counts no document that does not exist as removed, nor
-// any that no store was told of, and the error says what was asked for.
+// TestNothingRemoved checks that the report counts only removals of existing documents that reached
+// a store, and that the error names the request.
 func TestNothingRemoved(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}

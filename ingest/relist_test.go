@@ -26,7 +26,7 @@ func finds(t *testing.T, b store.Backend, word string) int {
 	return len(r)
 }
 
-// TestRelist: lists that are damaged are written anew from what the records and the folder say.
+// TestRelist checks that Relist writes damaged lists again, from the records and the folder.
 func TestRelist(t *testing.T) {
 	w, ctx := newWorld(t), context.Background()
 	w.write("a.md", "# A\n\nwords\n")

@@ -28,8 +28,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// readOtherwise makes an index one that another version made: everything has another title
-// and other properties, and nothing says how it was read.
+// readOtherwise changes the index as if another version made it. All documents get another title
+// and other properties, and the parser version is missing.
 func (w *world) readOtherwise() {
 	w.t.Helper()
 	v := w.o.Catalog.View()
@@ -59,8 +59,8 @@ func (w *world) view() *catalog.View {
 	return v
 }
 
-// readAgain holds an index against one that is made of the folder anew, and looks that nothing
-// is left of how it was read before.
+// readAgain compares the index with a new index of the folder, and checks that nothing of the
+// earlier parser version remains.
 func (w *world) readAgain(what string) {
 	w.t.Helper()
 	w.sameAsClean(what)
@@ -80,9 +80,8 @@ func (w *world) readAgain(what string) {
 	}
 }
 
-// TestReadAgain: what another version of the program read is read again by the next run, also
-// what it could not read; whatever the sizes of files and commits, nothing is left in the
-// catalog of how it was filed.
+// TestReadAgain checks that the next run reads again all files that another version read or
+// skipped. For all sizes of files and commits, no old filing stays in the catalog.
 func TestReadAgain(t *testing.T) {
 	for _, commit := range []int64{0, 40, 100, 300} {
 		w := newWorld(t)
@@ -107,8 +106,8 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainWhatWasLeftOut: a file that another version left out is looked at again, also
-// when the first run with this one is stopped before its turn.
+// TestReadAgainWhatWasLeftOut checks that a run reads a file again that another version skipped,
+// also after a first run that stopped before this file.
 func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	w := newWorld(t)
 	for i := range 9 {
@@ -132,8 +131,8 @@ func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	w.readAgain("what was left out")
 }
 
-// TestReadingStopped: wherever a run is ended that reads documents again, nothing is lost, and
-// the next one reads those that are left, and only those.
+// TestReadingStopped stops a rereading run at each commit. It checks that nothing is lost, and that
+// the next run reads only the remaining documents.
 func TestReadingStopped(t *testing.T) {
 	const docs = 12
 	for after := 1; after <= docs; after++ {
@@ -157,7 +156,7 @@ func TestReadingStopped(t *testing.T) {
 		if got := ingest.Outdated(v); got != docs-after {
 			t.Errorf("ended after %d of %d commits: %d are outdated", after, docs, got)
 		}
-		o.Backend = killed{w.o.Backend} // and once more, before the catalog knows what the store has
+		o.Backend = killed{w.o.Backend} // a second stop, after the store commits and before the catalog does
 		if _, err := ingest.Run(t.Context(), o); after < docs && !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
@@ -168,8 +167,8 @@ func TestReadingStopped(t *testing.T) {
 	}
 }
 
-// TestReadingRelist: where the list of what waits is damaged nobody knows which documents were
-// read again, so that all are.
+// TestReadingRelist checks that a damaged list of pending documents makes a run read all documents
+// again, since it no longer shows which are done.
 func TestReadingRelist(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
@@ -203,8 +202,8 @@ func TestReadingRelist(t *testing.T) {
 	w.readAgain("after a damaged list")
 }
 
-// TestReadAgainLater: what cannot be read when all else is read again stays as it was, and is
-// read again when it can be.
+// TestReadAgainLater checks that an unreadable document stays the same while all others are read
+// again, and is read again when it becomes readable.
 func TestReadAgainLater(t *testing.T) {
 	w := newWorld(t)
 	other := filepath.Join(t.TempDir(), "other")
@@ -244,8 +243,8 @@ func TestReadAgainLater(t *testing.T) {
 	}
 }
 
-// TestReadByNewer: what a newer version of the program read stays as it is, and what this one
-// reads meanwhile is read again by that one, and nothing else.
+// TestReadByNewer checks that this version keeps what a newer one read. The newer version later
+// reads again only the documents that this version read in between.
 func TestReadByNewer(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
@@ -281,7 +280,7 @@ func TestReadByNewer(t *testing.T) {
 		t.Errorf("%s wait", got)
 	}
 	w.o.Kept = func(sheaf.ID, catalog.Hash) (ingest.Given, bool, error) { return g, true, nil }
-	mark(ingest.ParserVersion) // so it is for the newer one
+	mark(ingest.ParserVersion) // now this version acts as the newer one
 	if r := w.run(); r.Changed != 2 || ingest.Outdated(w.view()) > 0 {
 		t.Errorf("by the newer version: %+v", r)
 	}
@@ -290,8 +289,8 @@ func TestReadByNewer(t *testing.T) {
 	}
 }
 
-// TestGivenReadAgain: documents without a file are read again as they were given, with
-// everything that came beside the text; where that is not kept they stay as they are.
+// TestGivenReadAgain checks that given documents are read again with all their given properties. A
+// document whose given form is not stored stays the same.
 func TestGivenReadAgain(t *testing.T) {
 	property := func(name, value string) sheaf.Property {
 		return sheaf.Property{Name: name, Values: []sheaf.Value{sheaf.TextValue(value)}}
@@ -341,7 +340,7 @@ func TestGivenReadAgain(t *testing.T) {
 		must(t, err)
 		text, err := now.Text(id)
 		if id == "g:lost.md" {
-			was.Document.Properties = []sheaf.Property{{Name: "before"}} // as readOtherwise made it
+			was.Document.Properties = []sheaf.Property{{Name: "before"}} // readOtherwise set this
 		}
 		if is.File != was.File || string(text) != string(given[id].Text) || err != nil ||
 			fmt.Sprint(is.Document.Properties) != fmt.Sprint(was.Document.Properties) {
@@ -353,8 +352,8 @@ func TestGivenReadAgain(t *testing.T) {
 	}
 }
 
-// TestRemadeStore: into a store that was emptied texts that were given go again, from the
-// catalog where they are kept nowhere else.
+// TestRemadeStore checks that given texts return to an emptied store, from the catalog if only the
+// catalog holds them.
 func TestRemadeStore(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
@@ -379,8 +378,8 @@ func TestRemadeStore(t *testing.T) {
 	}
 }
 
-// TestGivenWithoutVectors: a document that was given while the model was down gets its vectors
-// from the next run in which it is there.
+// TestGivenWithoutVectors checks that a document given during a fault of the model gets its vectors
+// from the next run with the document.
 func TestGivenWithoutVectors(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
@@ -401,7 +400,7 @@ func TestGivenWithoutVectors(t *testing.T) {
 	}
 }
 
-// collecting is a store that keeps what is written to it, for somebody to look at.
+// collecting is a store that records the chunks written to it.
 type collecting struct {
 	store.Backend
 	mu     sync.Mutex
@@ -415,36 +414,36 @@ func (c *collecting) Write(_ context.Context, b store.Batch) error {
 	return nil
 }
 
-// readAs is a digest of how these texts are read: see TestParserVersion.
+// readAs holds the digest of the parsed texts for each version: see TestParserVersion.
 var readAs = map[int]string{
 	1: "825bc6e13799b582",
-	2: "825bc6e13799b582", // other tenants of frontmatter, which none of these texts has
-	3: "825bc6e13799b582", // wiki links that begin with a slash lead elsewhere, which none has either
+	2: "825bc6e13799b582", // changes tenants in frontmatter; these texts have none
+	3: "825bc6e13799b582", // changes wiki links that begin with a slash; these texts have none
 	4: "87e3e40d44bed6d3", // "[[text](address)]" is a Markdown link, "@/" and a question mark are read in links
-	// lists of attributes are taken off headings and hold no tags, HTML anchors are places, "[[1]](#a)" is a Markdown link
+	// removes attribute lists from headings and tags, makes HTML anchors places, reads "[[1]](#a)" as a Markdown link
 	5: "700fb87af459e0d6",
-	// a date in a year before 0 or behind 9999 is none, which none of these texts has; dates that came with a text
+	// rejects dates before year 0 and after 9999, which these texts lack; stores dates given with a text
 	6: "700fb87af459e0d6",
-	// Values of a field are some positions apart; dates, numbers and encodings are read as written;
-	// data that stands as text is no text; fields in the text and tasks are columns of their section;
-	// windows with a metadata suffix are found by it in their text; due dates of tasks belong to
-	// their state; lists of links that share a word have no part in vectors, which none has.
+	// Separates values of a field by positions. Reads dates, numbers and encodings as written.
+	// Keeps data out of texts. Adds inline fields and tasks as columns of sections. Finds metadata
+	// suffixes in windows. Joins due dates and states of tasks. Lists of links with a shared word,
+	// which are absent here, have no part in vectors.
 	7: "e3dbc977cd9329ef",
-	// Texts that are a whole date or number have columns of one; soft hyphens and non-breaking
-	// signs are folded. None of these texts has any.
+	// A text that is a whole date or number has a column of that type; soft hyphens and
+	// non-breaking characters are folded. These texts have none.
 	8: "e3dbc977cd9329ef",
 	// A hyphen at the end of a line of code joins no words; links to dated posts lead nowhere.
-	// None of these texts has any.
+	// These texts have none.
 	9:  "e3dbc977cd9329ef",
 	10: "e3dbc977cd9329ef",
-	11: "e3dbc977cd9329ef", // dates with names of months in other languages, which none has
-	12: "e3dbc977cd9329ef", // a time of day behind any form of a date, which none has
+	11: "e3dbc977cd9329ef", // reads month names of other languages; these texts have none
+	12: "e3dbc977cd9329ef", // reads a time of day after any date; these texts have none
 }
 
-// TestParserVersion: how texts are read is what ingest.ParserVersion stands for. When this fails, documents
-// are read in another way than before: raise ingest.ParserVersion and put the digest here, so that
-// indexes that are there come to be as new ones are. Where only what the digest is made of has
-// another form, as a record with one more member, the digest alone is another.
+// TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it
+// fails because texts are read in another way, raise ingest.ParserVersion and add the digest here,
+// which makes old indexes equal new ones. If only the form of the digest changed, such as by a new
+// member of a record, update only the digest.
 func TestParserVersion(t *testing.T) {
 	w := newWorld(t)
 	for path, text := range map[string]string{

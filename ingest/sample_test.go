@@ -10,7 +10,7 @@ import (
 	"sheaf/ingest"
 )
 
-// TestWalkIsUsedOnce: a run takes the walk that it is given, and walks by itself for the next plan.
+// TestWalkIsUsedOnce checks that a run uses the given walk once and makes its own walk for the next plan.
 func TestWalkIsUsedOnce(t *testing.T) {
 	w, ctx := newWorld(t), context.Background()
 	w.write("a.md", "alpha\n")
@@ -31,7 +31,7 @@ func TestWalkIsUsedOnce(t *testing.T) {
 	}
 }
 
-// TestSample: it is of documents alone, as they are read, of all parts of the folder, and bounded.
+// TestSample checks that a sample holds decoded text of documents of all folders, with a limited size.
 func TestSample(t *testing.T) {
 	w := newWorld(t)
 	w.write("binary.md", strings.Repeat("\x00\x01", 5000))

@@ -24,7 +24,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// twoProcesses are an index of a folder as two processes have it open.
+// twoProcesses returns one index of a folder, opened as by two processes.
 func twoProcesses(t *testing.T) (a, b *world) {
 	t.Helper()
 	w, dir := &world{t: t, root: t.TempDir()}, t.TempDir()
@@ -42,8 +42,8 @@ func twoProcesses(t *testing.T) (a, b *world) {
 	return open(), open()
 }
 
-// TestTreesOfOthers: a folder that another process added, or moved, since the options were
-// made stays, whichever of them runs next.
+// TestTreesOfOthers checks that a folder stays which another process added or moved after the
+// options were made, whichever process runs next.
 func TestTreesOfOthers(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
@@ -90,8 +90,8 @@ func TestTreesOfOthers(t *testing.T) {
 	}
 }
 
-// TestMadeAnew: who has an index open that another process makes anew in another way
-// neither writes its own way into it nor records that as how it was made.
+// TestRebuilt checks that a process with an open index detects a rebuild with other settings by
+// another process. It then writes neither documents nor its own settings.
 func TestRebuilt(t *testing.T) {
 	with := func(analyzer, chunker, model string) func(*catalog.Settings) {
 		return func(s *catalog.Settings) { s.Analyzer, s.Chunker, s.Embedder = analyzer, chunker, model }
@@ -108,7 +108,7 @@ func TestRebuilt(t *testing.T) {
 			t.Errorf("%s: %v before it is made anew, want ErrRebuilt", name, err)
 		}
 		empty := catalog.Settings{Trees: long.o.Trees}
-		// as sheaf index --rebuild does
+		// sheaf index --rebuild does this.
 		must(t, short.o.Catalog.Update(t.Context(), catalog.Update{Settings: &empty}))
 		short.write("b.md", "# B\n\nsecond words\n")
 		short.run()
@@ -132,8 +132,8 @@ func TestRebuilt(t *testing.T) {
 	}
 }
 
-// TestWatchBesideOthers: that another process writes what was saved is nothing to tell of;
-// what that one did not index is, soon.
+// TestWatchBesideOthers checks that Watch does not report a file that another process indexes, and
+// soon indexes a file which that process skipped.
 func TestWatchBesideOthers(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
@@ -167,7 +167,7 @@ func TestWatchBesideOthers(t *testing.T) {
 	}
 }
 
-// TestWatchFoldersOfOthers: what is saved in a folder that another process added is found soon, too.
+// TestWatchFoldersOfOthers checks that Watch soon finds files in a folder that another process added.
 func TestWatchFoldersOfOthers(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
@@ -197,7 +197,7 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 		if report.Added != 1 {
 			t.Errorf("%+v, want one added", report)
 		}
-	case <-time.After(30 * time.Second): // less than the time after which watching looks anyhow
+	case <-time.After(30 * time.Second): // shorter than the time after which Watch looks anyway
 		t.Error("a note in a folder that another process added is not indexed")
 	}
 	stop()
@@ -206,10 +206,10 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 	}
 }
 
-// TestBeforeItIsEmptied: while a process that makes the index anew has not emptied the store,
-// nothing is written to it: that is waited for, but not for ever.
+// TestBeforeItIsEmptied checks that no process writes to a store which a rebuild has yet to empty.
+// A write waits for this, but not forever.
 func TestBeforeItIsEmptied(t *testing.T) {
-	// What packs a catalog belongs to all tests, and not to the bubble in which it is first used.
+	// The compressor of a catalog is shared by all tests, so it must not be created in a synctest bubble.
 	outside, _ := twoProcesses(t)
 	outside.write("a.md", "# A\n\nfirst words\n")
 	outside.run()
@@ -231,7 +231,7 @@ func TestBeforeItIsEmptied(t *testing.T) {
 			finds(t, long.o.Backend, "words") != 1 {
 			t.Errorf("a run: %v, want ErrRebuilt and nothing written", err)
 		}
-		for i, write := range []func() error{ // the mark forgets the tree of what is given
+		for i, write := range []func() error{ // the remaking step forgets the tree of given documents
 			func() error { _, err := ingest.Run(t.Context(), long.o); return err },
 			func() error { _, err := ingest.Put(t.Context(), long.o, given); return err },
 		} {
@@ -248,8 +248,8 @@ func TestBeforeItIsEmptied(t *testing.T) {
 	})
 }
 
-// TestFolderGone: of several folders one that is not there keeps what is indexed of it, and
-// what was left out, until it is back; when none is there the run says so.
+// TestFolderGone checks that one missing folder of several keeps its documents and its skipped
+// files until it returns. If all are missing, the run reports this.
 func TestFolderGone(t *testing.T) {
 	w, extra := newWorld(t), filepath.Join(t.TempDir(), "extra")
 	w.write("a.md", "# A\n\nfirst words\n")
@@ -285,8 +285,8 @@ func TestFolderGone(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwiseUnrecorded: a store to which another process wrote in another way, and of
-// which the catalog does not know yet, is to be opened again.
+// TestMadeOtherwiseUnrecorded checks that a run reports ErrRebuilt when another process wrote to
+// the store in another way and the catalog has no record of this yet.
 func TestMadeOtherwiseUnrecorded(t *testing.T) {
 	long, _ := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
@@ -312,7 +312,7 @@ func (otherwise) Bulk(context.Context) (store.BulkWriter, error) {
 	return nil, fmt.Errorf("%w: as another process wants it", store.ErrMadeOtherwise)
 }
 
-// with are the folders of a world and another one, which holds a file.
+// with returns the folders of a world plus another folder with one file.
 func (w *world) with(name string) []catalog.Tree {
 	w.t.Helper()
 	root := w.t.TempDir()
@@ -320,8 +320,8 @@ func (w *world) with(name string) []catalog.Tree {
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
-// TestTreesRemovedMeanwhile: a folder that another process removes between looking and taking
-// the lock stays removed, also when it was added since the options were made.
+// TestTreesRemovedMeanwhile checks that a folder stays removed which another process removes before
+// this process has the lock, also if the folder was added after the options were made.
 func TestTreesRemovedMeanwhile(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
@@ -345,8 +345,8 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTreesOfOneName: of two folders of one name that two processes add at once, the second
-// does not take the place of the first.
+// TestTreesOfOneName checks that two processes can not add two folders of one name: the second does
+// not replace the first.
 func TestTreesOfOneName(t *testing.T) {
 	a, b := twoProcesses(t)
 	a.write("a.md", "# A\n\nfirst words\n")
@@ -363,8 +363,8 @@ func TestTreesOfOneName(t *testing.T) {
 	}
 }
 
-// TestTreesInOneOrder: processes that know the folders in different orders leave them as they
-// are recorded.
+// TestTreesInOneOrder checks that a process which knows the folders in another order keeps the
+// recorded order.
 func TestTreesInOneOrder(t *testing.T) {
 	a, b := twoProcesses(t)
 	a.write("a.md", "# A\n\nfirst words\n")
@@ -388,8 +388,8 @@ func TestTreesInOneOrder(t *testing.T) {
 	}
 }
 
-// TestGivenBesideOthers: what is given waits for another process that writes, and for its
-// context no longer than that.
+// TestGivenBesideOthers checks that Put waits for another process that writes, and no longer than
+// its context allows.
 func TestGivenBesideOthers(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
@@ -412,8 +412,8 @@ func TestGivenBesideOthers(t *testing.T) {
 	}
 }
 
-// TestModelOfWhatIsMadeAgain: an index without vectors that is made again may have those of the
-// model that there is now, also where it has documents already, which have no files.
+// TestModelOfWhatIsMadeAgain checks that a rebuilt index without vectors may take the vectors of
+// the current model, also if it already has documents without files.
 func TestModelOfWhatIsMadeAgain(t *testing.T) {
 	w, _ := twoProcesses(t)
 	if _, err := ingest.Put(t.Context(), w.o,
@@ -438,8 +438,8 @@ func TestModelOfWhatIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestTreesAreChecked: trees of which documents could not be told apart, or not be found by
-// a program that works in another folder, are refused before anything is indexed.
+// TestTreesAreChecked checks that a run refuses trees with unclear names, and relative paths, which
+// would depend on the working folder. It refuses them before it indexes anything.
 func TestTreesAreChecked(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
@@ -456,7 +456,7 @@ func TestTreesAreChecked(t *testing.T) {
 	}
 }
 
-// TestNeeds: what a run cannot do without is asked for.
+// TestNeeds checks that missing required options are errors.
 func TestNeeds(t *testing.T) {
 	w := newWorld(t)
 	for _, o := range []ingest.Options{{}, {Catalog: w.o.Catalog}, {Backend: w.o.Backend}} {
@@ -474,8 +474,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwise: where nothing says how the index is to be made, what was cut or
-// embedded in another way does not come to stand beside what is there.
+// TestMadeOtherwise checks that, without settings, a run does not mix documents of another chunker
+// or model into the index.
 func TestMadeOtherwise(t *testing.T) {
 	for what, change := range map[string]func(*ingest.Options){
 		"chunker": func(o *ingest.Options) { o.Chunk = chunk.Options{Chunker: "window"} },

@@ -18,7 +18,7 @@ import (
 	"sheaf/store"
 )
 
-// stopping stops a run as soon as the backend has committed a round.
+// stopping stops a run after some commits of the backend.
 type stopping struct {
 	store.Backend
 	after int // commits
@@ -43,8 +43,8 @@ func (w *stoppingWriter) Commit(ctx context.Context) error {
 	return err
 }
 
-// TestStoppedBetweenCommits: a round that the backend has committed is recorded
-// even when the run is stopped then, so that both know the same documents.
+// TestStoppedBetweenCommits checks that the catalog records a batch which the backend committed,
+// even if the run stops then. Both then have the same documents.
 func TestStoppedBetweenCommits(t *testing.T) {
 	for after := 1; after <= 3; after++ {
 		w := newWorld(t)
@@ -71,7 +71,7 @@ func TestStoppedBetweenCommits(t *testing.T) {
 	}
 }
 
-// killed ends a run when the backend has committed and the catalog knows nothing of it.
+// killed ends a run after the backend commits and before the catalog does.
 type killed struct{ store.Backend }
 
 func (k killed) Bulk(ctx context.Context) (store.BulkWriter, error) {
@@ -87,9 +87,9 @@ func (w killedWriter) Commit(ctx context.Context) error {
 
 var errKilled = errors.New("killed")
 
-// TestKilledBetweenCommits: whatever becomes of files after the backend got them, or lost them,
-// and before the catalog knew, the next run makes both know what the folder says: new files that
-// are gone again, a text that is again what it was, and what was away and is back as it was.
+// TestKilledBetweenCommits checks changes of files after the backend commits and before the catalog
+// does. The next run makes both equal to the folder: for new files that are gone, a text that
+// returns to its old form, and a file that was away and is back.
 func TestKilledBetweenCommits(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"same.md", "changed.md", "away.md"} {
@@ -121,7 +121,7 @@ func TestKilledBetweenCommits(t *testing.T) {
 	}
 }
 
-// TestScanSaysWhatWaits: what waits is what is new, has changed and is gone.
+// TestScanSaysWhatWaits checks that Scan counts new, changed and removed files.
 func TestScanSaysWhatWaits(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
@@ -138,8 +138,8 @@ func TestScanSaysWhatWaits(t *testing.T) {
 	}
 }
 
-// TestProgressBegins: how much there is to do is told before anything is done, so
-// that who saves memory for a large folder does so for one large file too.
+// TestProgressBegins checks that the first progress gives the total amount of work before any work
+// is done. A caller can then save memory for one large file as for a large folder.
 func TestProgressBegins(t *testing.T) {
 	w := newWorld(t)
 	w.write("only.md", "# Only\n\nalpha\n")
@@ -157,7 +157,7 @@ func TestProgressBegins(t *testing.T) {
 	}
 }
 
-// halfway writes half of what it is given, and then is not there, once.
+// halfway fails once, after it writes half of the chunks.
 type halfway struct {
 	store.Backend
 	failed bool
@@ -172,11 +172,11 @@ func (h *halfway) Write(ctx context.Context, batch store.Batch) error {
 	return errors.Join(h.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
 }
 
-// unsteady does not write, or writes half, as often as it is told to.
+// unsteady fails some writes, after it writes none or a part of the chunks.
 type unsteady struct {
 	store.Backend
 	r    *rand.Rand
-	fail int // of 4 writes
+	fail int // out of 4 writes
 }
 
 func (u *unsteady) Write(ctx context.Context, batch store.Batch) error {
@@ -190,16 +190,16 @@ func (u *unsteady) Write(ctx context.Context, batch store.Batch) error {
 	return errors.Join(u.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
 }
 
-// TestUnsteadyStore: whatever files and given documents come and go while a store without
-// transactions and a model are there, or are configured, at times only, the store has what
-// the catalog knows once they are, with all vectors.
+// TestUnsteadyStore checks a store without transactions and a model that fail, or are absent, at
+// times, while files and given documents come and go. When both work, the store has all chunks and
+// vectors that the catalog lists.
 func TestUnsteadyStore(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		w := newWorld(t)
 		m := &fakeModel{Embedder: hashed.New(64)}
 		w.o.Embedder, w.o.Settings = m, func(s *catalog.Settings) { s.Embedder = m.Model() }
-		w.run() // after which the index is one with a model
+		w.run() // this run makes an index with a model
 		o, kept := w.o, map[sheaf.ID]ingest.Given{}
 		o.Kept = func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 			g, ok := kept[doc]
@@ -225,7 +225,7 @@ func TestUnsteadyStore(t *testing.T) {
 					Text: []byte(fmt.Sprintf("# G\n\nalpha %d\n\n## Two\n\nbeta\n", r.IntN(9)))}}
 			}
 			_, err := ingest.Change(t.Context(), over, put, removed)
-			for errors.Is(err, sheaf.ErrUnavailable) { // who gives a document repeats it
+			for errors.Is(err, sheaf.ErrUnavailable) { // a client repeats the request
 				_, err = ingest.Change(t.Context(), over, put, removed)
 			}
 			if len(put) > 0 {
@@ -244,7 +244,7 @@ func TestUnsteadyStore(t *testing.T) {
 			for range r.IntN(3) {
 				name := fmt.Sprintf("n%d.md", r.IntN(6))
 				if r.IntN(3) == 0 {
-					_ = os.Remove(filepath.Join(w.root, name)) // it may not be there
+					_ = os.Remove(filepath.Join(w.root, name)) // it may not exist
 				} else {
 					w.write(name, fmt.Sprintf("# N\n\nalpha\n\n## S%d\n\ngamma\n", r.IntN(3)))
 				}
@@ -260,7 +260,7 @@ func TestUnsteadyStore(t *testing.T) {
 		view := w.o.Catalog.View()
 		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
 		must(t, err)
-		// Every chunk here has one passage, and one vector of its title.
+		// Each chunk here has one passage and one title vector.
 		if want := 2 * view.Chunks(); stats.Chunks != view.Chunks() || stats.Vectors != want {
 			t.Errorf("seed %d: the store has %d chunks and %d vectors, the catalog knows %d: %v wait", seed, stats.Chunks,
 				stats.Vectors, view.Chunks(), view.Pending())
@@ -269,8 +269,8 @@ func TestUnsteadyStore(t *testing.T) {
 	}
 }
 
-// TestWithoutModel: what is indexed while no model is configured gets its vectors from the
-// next run with one, also what waited for them before a write of it broke off.
+// TestWithoutModel checks that documents indexed without a model get vectors from the next run with
+// one, also if they were pending before a failed write.
 func TestWithoutModel(t *testing.T) {
 	w := newWorld(t)
 	m := &fakeModel{Embedder: hashed.New(64), broken: errors.New("the model is down")}
@@ -305,8 +305,8 @@ func TestWithoutModel(t *testing.T) {
 	}
 }
 
-// TestStoppedHalfway: when a store that knows no transactions stops in the middle, the
-// error says what may be written, and repeating it makes it whole.
+// TestStoppedHalfway checks that the error of a store without transactions says what may be
+// written, and that a second run completes the write.
 func TestStoppedHalfway(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {
@@ -324,9 +324,9 @@ func TestStoppedHalfway(t *testing.T) {
 	w.sameAsClean("repeated")
 }
 
-// TestStoppedAndGone: what a store without transactions got of files before a run broke
-// off goes with the next one when they are gone by then, or are no documents any more,
-// also when that run breaks off as well.
+// TestStoppedAndGone checks chunks that a failed run left in a store without transactions. If their
+// files are then gone or are no documents, the next run removes the chunks, even if that run fails
+// too.
 func TestStoppedAndGone(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")
@@ -366,8 +366,8 @@ type away struct{ store.Backend }
 
 func (away) Write(context.Context, store.Batch) error { return sheaf.ErrUnavailable }
 
-// TestLeftoversAreRemembered: what a broken run left of a file that is gone since counts as
-// gone, and goes, however many runs break off before they write anything.
+// TestLeftoversAreRemembered checks that chunks left by a failed run count as removed when their
+// file is gone. They are removed after any number of runs that fail before the first write.
 func TestLeftoversAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")
@@ -399,8 +399,8 @@ func TestLeftoversAreRemembered(t *testing.T) {
 	w.sameAsClean("after two runs that wrote nothing")
 }
 
-// TestDoneMeanwhile: what another process has done between looking and taking the lock is
-// not to be written, so that it may hold the store's lock still.
+// TestDoneMeanwhile checks that a run writes nothing if another process did the work before this
+// run got the lock. The other process may then still hold the lock of the store.
 func TestDoneMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	w.run()

@@ -17,8 +17,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestWatchSwappedFolders: where two folders were renamed to each other's name, what is saved in
-// those below them is found as soon as before.
+// TestWatchSwappedFolders checks that after two folders swap their names, Watch still finds changes
+// in their subfolders at once.
 func TestWatchSwappedFolders(t *testing.T) {
 	if w, err := fsnotify.NewWatcher(); err != nil {
 		t.Skipf("the system does not tell of changes: %v", err)
@@ -27,7 +27,7 @@ func TestWatchSwappedFolders(t *testing.T) {
 	}
 	root := t.TempDir()
 	at := func(names ...string) string { return filepath.Join(append([]string{root}, names...)...) }
-	// save writes a text of another length each time, which tells the files apart.
+	// save writes a text of a new length each time; the length identifies the file.
 	length, lengths := int64(0), map[string]int64{}
 	save := func(folder string) {
 		text := fmt.Appendf(nil, "# A\n\nalpha %0*d\n", length, 0)

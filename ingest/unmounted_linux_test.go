@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// TestUnmountedMeanwhile: what is indexed of a disk stays when that is unmounted while it is
-// walked.
+// TestUnmountedMeanwhile checks that documents of a disk stay when it is unmounted during a walk.
 func TestUnmountedMeanwhile(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("it needs the right to mount: %v", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // it is not mounted where all went well
+	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
 	must(t, os.WriteFile(filepath.Join(disk, "d.md"), []byte("words on a disk\n"), 0o644))
 	o := emptyIndex(t, disk)
 	if r, err := Run(t.Context(), o); err != nil || r.Added != 1 {

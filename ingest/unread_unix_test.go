@@ -15,12 +15,12 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestUnreadFolder: what is indexed of a folder that cannot be listed stays until it is
-// known what is there, and goes when the folder is gone, or all is made anew. Too many open
-// files keep every user from listing it, rights only some.
+// TestUnreadFolder checks that documents of a folder which cannot be listed stay until a run can
+// list it. They go when the folder is gone or after a rebuild. The test uses the limit of open
+// files, since rights do not stop every user.
 func TestUnreadFolder(t *testing.T) {
 	for name, test := range map[string]struct {
-		folder  string // that cannot be listed
+		folder  string // cannot be listed
 		rebuild bool
 		removed int
 	}{
@@ -52,7 +52,7 @@ func TestUnreadFolder(t *testing.T) {
 	}
 }
 
-// emptyIndex is an index of a folder of which nothing is indexed yet.
+// emptyIndex returns the options of an empty index of a folder.
 func emptyIndex(t *testing.T, root string) Options {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{})
@@ -64,7 +64,7 @@ func emptyIndex(t *testing.T, root string) Options {
 	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
 }
 
-// walkWithout is a walk that cannot open one folder.
+// walkWithout returns a walk that cannot open one folder.
 func walkWithout(t *testing.T, root, folder string) *Walk {
 	t.Helper()
 	var before syscall.Rlimit

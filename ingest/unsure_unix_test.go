@@ -14,14 +14,14 @@ import (
 	"sheaf/ingest"
 )
 
-// TestSameSizeAndTime: another text of the size and time that a file had is seen; a
-// file of which only the rights changed is read once and is no change.
+// TestSameSizeAndTime checks that a run finds another text with the size and time of the old one.
+// It reads a file once after only its rights changed, and reports no change.
 func TestSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nalpha\n")
 	w.write("b.md", "# B\n\nbeta\n")
 	w.run()
-	wait := func() { time.Sleep(50 * time.Millisecond) } // longer than any step of the clock of a file system here
+	wait := func() { time.Sleep(50 * time.Millisecond) } // longer than the clock resolution of any file system here
 	info, err := os.Stat(filepath.Join(w.root, "a.md"))
 	must(t, err)
 	scan := func(changed int) {
@@ -60,19 +60,19 @@ func TestSameSizeAndTime(t *testing.T) {
 	quiet("other rights")
 }
 
-// replace writes another text of the size and the time that a file had.
+// replace writes another text with the size and time of the old one.
 func (w *world) replace(path, text string) {
 	w.t.Helper()
 	name := filepath.Join(w.root, path)
 	info, err := os.Stat(name)
 	must(w.t, err)
-	time.Sleep(50 * time.Millisecond) // longer than any step of the clock of a file system here
+	time.Sleep(50 * time.Millisecond) // longer than the clock resolution of any file system here
 	must(w.t, os.WriteFile(name, []byte(text), 0o644))
 	must(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 }
 
-// TestRefusedSameSizeAndTime: a file that was left out is read again when another text
-// of its size and time is there.
+// TestRefusedSameSizeAndTime checks that a run reads a skipped file again when it has another text
+// with the same size and time.
 func TestRefusedSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))
@@ -90,8 +90,8 @@ func TestRefusedSameSizeAndTime(t *testing.T) {
 	w.sameAsClean("a file that was left out")
 }
 
-// TestUnreadSameSizeAndTime: another text of the size and time that a file had, which
-// cannot be read at first, is told of in every run until it is read.
+// TestUnreadSameSizeAndTime checks that each run reports a changed text with the size and time of
+// the old one as unreadable, until a run can read it.
 func TestUnreadSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("in/a.md", "# A\n\nalpha\n")
@@ -102,14 +102,14 @@ func TestUnreadSameSizeAndTime(t *testing.T) {
 	w.write("c.md", "# C\n\nlater\n")
 	ctx := context.Background()
 	dir := filepath.Join(w.root, "in")
-	away := filepath.Join(t.TempDir(), "in") // the file keeps its times there
+	away := filepath.Join(t.TempDir(), "in") // a moved file keeps its times
 	for i := range 2 {
 		o := w.o
 		var err error
 		if o.Walked, err = ingest.NewWalk(ctx, w.root, o.Walk); err != nil {
 			t.Fatal(err)
 		}
-		// A folder in the place of a file that the walk found cannot be read.
+		// A folder in the place of a found file cannot be read.
 		must(t, os.Rename(dir, away))
 		must(t, os.MkdirAll(filepath.Join(dir, "a.md"), 0o755))
 		r, err := ingest.Run(ctx, o)
@@ -123,7 +123,7 @@ func TestUnreadSameSizeAndTime(t *testing.T) {
 	w.sameAsClean("another text that could not be read at first")
 }
 
-// TestPipes: a pipe with the name of a file that is looked at on the way holds nobody up.
+// TestPipes checks that a walk does not wait for pipes with the names of files that it reads.
 func TestPipes(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nalpha\n")
@@ -138,8 +138,8 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// TestPipeInPlaceOfFile: a pipe that takes the place of a file, whose folder was looked at
-// before, holds nobody up, and what was indexed of the file stays until the next look.
+// TestPipeInPlaceOfFile checks a pipe that replaces a file after the walk. The run does not wait
+// for it, and the document of the file stays until the next run.
 func TestPipeInPlaceOfFile(t *testing.T) {
 	for name, known := range map[string]bool{"a new file": false, "an indexed file": true} {
 		t.Run(name, func(t *testing.T) {

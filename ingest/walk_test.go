@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// filesOf makes files in a folder of the test's own and returns it without links.
+// filesOf writes files into a temporary folder and returns its path without symbolic links.
 func filesOf(t *testing.T, texts map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -21,11 +21,11 @@ func filesOf(t *testing.T, texts map[string]string) string {
 	return root
 }
 
-// A folder that links lead to, too, is indexed under its own path, and one that only links
-// lead to under the first of them, whichever worker gets where first.
+// TestFoldersReachedTwice checks that a folder is indexed under its own path, also if links lead to
+// it. A folder that only links reach has the path of the first link, whichever worker is faster.
 func TestFoldersReachedTwice(t *testing.T) {
 	texts := map[string]string{"out/far/x.md": "x", "notes/b/own/x.md": "x"}
-	for i := range 200 { // so that workers meet in what follows
+	for i := range 200 { // several workers then meet in the following folders
 		texts[fmt.Sprintf("notes/a/n%d.txt", i)], texts[fmt.Sprintf("notes/b/n%d.txt", i)] = "n", "n"
 	}
 	top := filesOf(t, texts)
@@ -33,7 +33,7 @@ func TestFoldersReachedTwice(t *testing.T) {
 		"notes/a/first": "notes/b/own",
 		"notes/a/zero":  "out/far",
 		"notes/b/far":   "out/far",
-		"notes/aa":      "out", // after a/zero, and with a second way to what that leads to
+		"notes/aa":      "out", // sorts after a/zero and is a second way to its target
 		"out/back":      "notes/b",
 	} {
 		if err := os.Symlink(filepath.Join(top, to), filepath.Join(top, link)); err != nil {
@@ -62,8 +62,8 @@ func TestFoldersReachedTwice(t *testing.T) {
 	}
 }
 
-// An index in a folder is not entered: every run that writes it would find its files changed. A
-// file of another program that is called as an index's is no reason.
+// TestIndexIsNotEntered checks that a walk does not enter an index: each run would change its
+// files. A file of another program with the name of an index file does not stop the walk.
 func TestIndexIsNotEntered(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		"a.md":                        "a",
@@ -89,8 +89,8 @@ func TestIndexIsNotEntered(t *testing.T) {
 	}
 }
 
-// TestRepositoryInside: a repository below the folder has the rules of git that it has by itself,
-// also when it is entered from outside; ours of outside hold there too.
+// TestRepositoryInside checks that a repository below the folder follows only its own git rules,
+// also when a walk enters from outside. Rules of .sheafignore above it still apply.
 func TestRepositoryInside(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n",
@@ -101,7 +101,7 @@ func TestRepositoryInside(t *testing.T) {
 		"inside/a.md": "a\n", "inside/secret.md": "a\n", "inside/anchored.md": "a\n", "inside/deep/secret.md": "a\n",
 		"inside/deep/outer.md": "a\n",
 		"inside/private.md":    "a\n", "inside/deep/own.md": "a\n", "inside/drafts/c.md": "a\n",
-		// A worktree has the excludes of its repository; what git takes for no repository is none.
+		// A worktree follows the excludes of its repository; a folder that git does not accept is no repository.
 		".git/worktrees/tree/HEAD": "ref\n", ".git/worktrees/tree/commondir": "../..\n",
 		"tree/.git":      "gitdir: ../.git/worktrees/tree\n",
 		"tree/secret.md": "a\n", "tree/outer.md": "a\n", "empty/.git/info/exclude": "a.md\n", "empty/a.md": "a\n",
@@ -140,8 +140,8 @@ func TestRepositoryInside(t *testing.T) {
 	}
 }
 
-// TestOwnRulesFirst: of ours and git's rules ours decide, wherever they stand, as with ripgrep;
-// of those of one kind the inner ones do.
+// TestOwnRulesFirst checks that rules of .sheafignore win over those of git at any level, as in
+// ripgrep, and that among rules of one kind the inner ones win.
 func TestOwnRulesFirst(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n",
@@ -167,7 +167,7 @@ func TestOwnRulesFirst(t *testing.T) {
 	}
 }
 
-// must ends the test when err is not nil.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

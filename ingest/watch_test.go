@@ -20,8 +20,8 @@ import (
 	"sheaf"
 )
 
-// runsOf has a watch run on a clock of its own while play sends it events, and
-// gives the times of its runs since the beginning; each takes cost.
+// runsOf returns the times of the runs of a watch since its start, on a fake clock, while play
+// sends events. Each run takes cost.
 func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())) []time.Duration {
 	t.Helper()
 	var runs []time.Duration
@@ -40,8 +40,8 @@ func runsOf(t *testing.T, cost time.Duration, polls bool, play func(send func())
 	return runs
 }
 
-// A saved note is indexed quietTime after the last of its events, and patience after
-// the first when events do not end: both leave most of a second to the run.
+// TestWatchTimes checks that a saved file is indexed quietTime after its last event, or patience
+// after the first if events do not end. Both leave most of a second for the run.
 func TestWatchTimes(t *testing.T) {
 	const cost = 100 * time.Millisecond
 	if quietTime+cost > time.Second/4 || patience+2*cost > 3*time.Second/4 {
@@ -55,14 +55,14 @@ func TestWatchTimes(t *testing.T) {
 	}{
 		{"a save", false, func(send func()) {
 			time.Sleep(time.Second)
-			for range 4 { // created, written, renamed, removed
+			for range 4 { // create, write, rename, remove
 				send()
 				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(time.Second)
 		}, []time.Duration{0, time.Second + 30*time.Millisecond + quietTime}},
 		{"a save during a run", false, func(send func()) {
-			send() // it is taken when the first run ends
+			send() // the watch receives it when the first run ends
 			time.Sleep(time.Second)
 		}, []time.Duration{0, cost + quietTime}},
 		{"events without end", false, func(send func()) {
@@ -85,7 +85,7 @@ func TestWatchTimes(t *testing.T) {
 	}
 }
 
-// Changes of rights and times alone are looked at once a second, and put off nothing.
+// TestWatchRights checks that changes of only rights and times cause at most one run a second, and delay no other run.
 func TestWatchRights(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestWatchRights(t *testing.T) {
 		done := make(chan struct{})
 		go func() { w.until(ctx); close(done) }()
 		synctest.Wait()
-		for range 9 { // never at the moment of a run
+		for range 9 { // never at the time of a run
 			w.rights <- struct{}{}
 			time.Sleep(300 * time.Millisecond)
 		}
@@ -114,7 +114,7 @@ func TestWatchRights(t *testing.T) {
 	})
 }
 
-// Events that were lost are made good soon.
+// TestWatchFaults checks that a run soon follows lost events.
 func TestWatchFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -134,8 +134,8 @@ func TestWatchFaults(t *testing.T) {
 	})
 }
 
-// While another process writes the index, a folder is gone, or there is no space, looks follow each
-// other until one may write: what it found is not left until the next change.
+// TestWatchWaitsForOthers checks that Watch repeats a run soon while another process writes the
+// index, a folder is missing, or the disk is full. It does not wait for the next change.
 func TestWatchWaitsForOthers(t *testing.T) {
 	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist, syscall.ENOSPC, syscall.EMFILE, fs.ErrPermission} {
 		t.Run(fault.Error(), func(t *testing.T) { watchWaits(t, fault) })
@@ -164,7 +164,7 @@ func watchWaits(t *testing.T, fault error) {
 	})
 }
 
-// A fault that stays is told of once, though it is met at another file each time.
+// TestFaultsThatStay checks that a lasting fault is reported once, though each run finds it at another file.
 func TestFaultsThatStay(t *testing.T) {
 	at := func(name string, err error) error {
 		return fmt.Errorf("update %s: %w", filepath.Dir(name), &fs.PathError{Op: "write", Path: name, Err: err})
@@ -197,9 +197,9 @@ func TestFaultsThatStay(t *testing.T) {
 	}
 }
 
-// What a walk enters is watched, also when its root is a link: where links are followed,
-// folders that they lead to with those below them, and the files, but nothing that a
-// rule leaves out; where they are not, nothing of it is.
+// TestWatchLinks checks that all folders of a walk are watched, also if the root is a link. If
+// links are followed, so are their folders, subfolders and files, but none that a rule excludes.
+// Otherwise nothing behind a link is.
 func TestWatchLinks(t *testing.T) {
 	out, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -217,7 +217,7 @@ func TestWatchLinks(t *testing.T) {
 		root:                                  notes,
 		filepath.Join(notes, "folder"):        filepath.Join(out, "folder"),
 		filepath.Join(out, "folder", "next"):  filepath.Join(out, "second"),
-		filepath.Join(out, "second", "again"): notes, // a circle
+		filepath.Join(out, "second", "again"): notes, // a cycle
 		filepath.Join(notes, "a.md"):          filepath.Join(out, "files", "a.md"),
 		filepath.Join(notes, "nowhere"):       filepath.Join(out, "nowhere"),
 		filepath.Join(notes, ".git"):          filepath.Join(out, "files"),
@@ -250,7 +250,7 @@ func TestWatchLinks(t *testing.T) {
 		for path, matters := range map[string]bool{
 			filepath.Join(notes, "new.md"):           true,
 			filepath.Join(out, "files", "a.md"):      links,
-			filepath.Join(out, "files", "busy.log"):  false, // beside the file of a link
+			filepath.Join(out, "files", "busy.log"):  false, // next to the file of a link
 			filepath.Join(out, "second", "other.md"): links,
 		} {
 			if f.matters(path) != matters {
@@ -263,8 +263,8 @@ func TestWatchLinks(t *testing.T) {
 	}
 }
 
-// The ignore files above a folder are watched, whether they are there or not, and nothing
-// else of the folders that they lie in.
+// TestWatchOuterIgnores checks that Watch watches the ignore files above a folder, existing or not,
+// and no other file beside them.
 func TestWatchOuterIgnores(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -300,7 +300,7 @@ func TestWatchOuterIgnores(t *testing.T) {
 	}
 }
 
-// A .sheafignore above the folder counts, more than the .gitignore beside it.
+// TestOuterSheafignore checks that a .sheafignore above the folder applies, before the .gitignore beside it.
 func TestOuterSheafignore(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "doc")
@@ -317,8 +317,7 @@ func TestOuterSheafignore(t *testing.T) {
 	}
 }
 
-// A folder that could not be watched, and can be now, is no reason to look again and again
-// any more.
+// TestWatchedAgain checks that a folder which can be watched again no longer causes repeated runs.
 func TestWatchedAgain(t *testing.T) {
 	root := t.TempDir()
 	var fault error
@@ -341,8 +340,8 @@ func TestWatchedAgain(t *testing.T) {
 	}
 }
 
-// A folder that may not be looked into is no reason to look again and again where the one
-// above it tells when its rights change.
+// TestWatchForbidden checks that a folder without permission causes no repeated runs if its parent
+// reports changes of rights.
 func TestWatchForbidden(t *testing.T) {
 	top := t.TempDir()
 	for below, want := range map[string]bool{"root/sub": false, "root": true, "linked": true} {
@@ -354,7 +353,7 @@ func TestWatchForbidden(t *testing.T) {
 			return nil
 		}, whole: map[string]bool{}, files: map[string]bool{}, silent: map[string]bool{}}
 		f.begin()
-		for _, folder := range []string{"root", "root/sub", "linked"} { // as a walk comes upon them
+		for _, folder := range []string{"root", "root/sub", "linked"} { // in the order of a walk
 			f.add(filepath.Join(top, folder), true)
 		}
 		if unseen := f.end(true); (unseen != "") != want {
@@ -363,8 +362,8 @@ func TestWatchForbidden(t *testing.T) {
 	}
 }
 
-// A folder that goes away while it is walked is one that is not there: what was not found
-// any more was not removed.
+// TestWalkedAway checks that a folder which disappears during a walk counts as missing. Its files
+// were not removed.
 func TestWalkedAway(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")

@@ -15,17 +15,17 @@ import (
 	"sheaf/text/chunk"
 )
 
-// benchmarked is a collection on disk: the Markdown below SHEAF_TEST_DIR, or made-up notes, in as
-// many copies, each below a folder of its own, as give SHEAF_TEST_CHUNKS chunks.
+// benchmarked is a collection on disk. It holds copies of the Markdown below SHEAF_TEST_DIR, or of
+// generated notes, until it has SHEAF_TEST_CHUNKS chunks; each copy has its own folder.
 type benchmarked struct {
 	dir   string
 	input int64
 	docs  []sheaf.ID
-	// links are some links with the documents that they stand in.
+	// links are some links of the collection, each with the document that holds it.
 	links []catalog.Reference
 }
 
-// collect makes the collection in a folder, in updates as large as those of indexing.
+// collect writes the collection into a folder, in updates as large as those of an indexing run.
 func collect(b *testing.B, dir string) *benchmarked {
 	b.Helper()
 	chunker, err := chunk.New(chunk.Options{})
@@ -158,7 +158,7 @@ func BenchmarkCatalog(b *testing.B) {
 	must(b, v.Err())
 }
 
-// BenchmarkFollow is what every search pays to see what other processes did.
+// BenchmarkFollow measures Follow, which each search calls to see changes by other processes.
 func BenchmarkFollow(b *testing.B) {
 	c := open(b, b.TempDir())
 	put(b, c, record(b, "a.md", "# A\n"))

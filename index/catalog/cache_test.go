@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestCache checks that the cache returns what was put last, and keeps at most two
-// generations of its limit and one value more each.
+// TestCache checks that the cache returns the last value put. It holds at most two generations;
+// each may exceed the limit by one value.
 func TestCache(t *testing.T) {
 	const size, limit = 10, 100
 	c := cache[sheaf.ID, int]{limit: limit}
@@ -42,7 +42,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheTogether uses a cache from several goroutines; the race detector judges.
+// TestCacheTogether uses a cache from several goroutines. The race detector finds the faults.
 func TestCacheTogether(t *testing.T) {
 	c := cache[sheaf.ID, string]{limit: 64}
 	var all sync.WaitGroup
@@ -60,7 +60,7 @@ func TestCacheTogether(t *testing.T) {
 	all.Wait()
 }
 
-// TestOutlinesGo checks that a view keeps about as many outlines as it may.
+// TestOutlinesGo checks that a view keeps only about as many outlines as its limit allows.
 func TestOutlinesGo(t *testing.T) {
 	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
 	must(t, err)

@@ -25,7 +25,7 @@ var (
 	_ rank.Outliner = (*catalog.View)(nil)
 )
 
-// record cuts a Markdown text into the record of a document.
+// record returns the record of a Markdown text.
 func record(t testing.TB, path, text string) catalog.Record {
 	t.Helper()
 	c, err := chunk.New(chunk.Options{})
@@ -92,7 +92,7 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 }
 
-// TestHistories runs random updates against a map, reopening now and then.
+// TestHistories compares the catalog with a map after random updates, and reopens it now and then.
 func TestHistories(t *testing.T) {
 	for seed := range uint64(8) {
 		fsys := vfs.NewMem()
@@ -244,7 +244,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestChunk: the whole id is a document first, then what follows the last '#' is a slug.
+// TestChunk checks that Chunk looks for a document with the whole ID first, then for a slug after the last '#'.
 func TestChunk(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a", "# b.md\n\nx\n"), record(t, "a#b.md", "whole\n"), record(t, "x.md", sample))
@@ -263,8 +263,8 @@ func TestChunk(t *testing.T) {
 	}
 }
 
-// TestTextOfChangedFile: a file with the recorded size and time is trusted; one
-// that was touched but has the same content is read; anything else is stale.
+// TestTextOfChangedFile checks when Text trusts a file: same size and time, or new time but same
+// content. Any other file is stale.
 func TestTextOfChangedFile(t *testing.T) {
 	root := t.TempDir()
 	name := filepath.Join(root, "n.md")
@@ -339,7 +339,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	}
 }
 
-// TestWarned: the documents with warnings are known without reading the others, as they are now.
+// TestWarned checks that Warned lists the documents that have warnings now.
 func TestWarned(t *testing.T) {
 	c := open(t, t.TempDir())
 	warned := func() string {
@@ -364,8 +364,8 @@ func TestWarned(t *testing.T) {
 	}
 }
 
-// TestMadeAnewUnderReader: a reader that stays open while the catalog is removed
-// and made again by as many updates sees what is there now.
+// TestMadeAnewUnderReader checks that an open reader sees the new catalog after another process
+// removed the catalog and made it again with as many updates.
 func TestMadeAnewUnderReader(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	put(t, open(t, dir), record(t, "old.md", "# Old\n"))
@@ -383,8 +383,8 @@ func TestMadeAnewUnderReader(t *testing.T) {
 	}
 }
 
-// The outlines that ranking works with say of every document and chunk what the
-// descriptions say that readers get.
+// TestOutlines checks that outlines and nodes, which ranking uses, agree with the full records of
+// the documents.
 func TestOutlines(t *testing.T) {
 	c := open(t, t.TempDir())
 	k, err := chunk.New(chunk.Options{})
@@ -405,7 +405,7 @@ func TestOutlines(t *testing.T) {
 	v := c.View()
 	defer v.Close()
 	chunks := 0
-	for range 2 { // the second time from memory
+	for range 2 { // the second pass reads from the cache
 		for id := range v.Files() {
 			r, err := v.Record(id)
 			must(t, err)
@@ -452,8 +452,8 @@ func TestTreeNames(t *testing.T) {
 	}
 }
 
-// TestClosed: a catalog that was closed, also twice and while it is changed, answers with an
-// error and touches no file; views that were open stay valid.
+// TestClosed checks that a closed catalog returns an error and touches no file, also when closed
+// twice or during an update. Views that were open stay valid.
 func TestClosed(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
@@ -503,7 +503,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// must ends the test when err is not nil.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// fingerprint is what a catalog holds: its lists and settings, and each document
-// with its text's hash.
+// fingerprint describes the content of a catalog: its lists, its settings, and each document with
+// the hash of its text.
 func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{})
@@ -41,9 +41,8 @@ func fingerprint(t *testing.T, fsys vfs.FS) (string, error) {
 	return s, errors.Join(append(v.Check(), v.Err())...)
 }
 
-// TestCrashes cuts the power at every single call that changes the disk, in
-// random histories: the catalog opens with what it held before the update that
-// was under way or after it, and nothing else.
+// TestCrashes cuts the power at each call that changes the disk, in random histories. It checks
+// that the catalog then opens with its content from before or after the interrupted update.
 func TestCrashes(t *testing.T) {
 	histories := uint64(6)
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
@@ -59,7 +58,7 @@ func TestCrashes(t *testing.T) {
 				switch op {
 				case vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir:
 					if calls++; calls > stop {
-						return syscall.EIO // the power is gone: nothing works from here on
+						return syscall.EIO // the power is off: every later call fails
 					}
 				}
 				return nil
@@ -82,8 +81,8 @@ func TestCrashes(t *testing.T) {
 	t.Logf("%d crashes", crashes)
 }
 
-// history runs random updates until one fails, and returns what the catalog
-// held before and would hold after that one.
+// history runs random updates until one fails. It returns the fingerprints before and after the
+// failed update.
 func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, finished bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 4))
@@ -97,7 +96,7 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 		name := fmt.Sprintf("d%d.md", r.IntN(6))
 		u := catalog.Update{Delete: []sheaf.ID{sheaf.ID("notes:" + name)}}
 		delete(model, name)
-		for range 1 + r.IntN(3) { // which may put it back
+		for range 1 + r.IntN(3) { // this may put a deleted document back
 			name := fmt.Sprintf("d%d.md", r.IntN(6))
 			model[name] = fmt.Sprintf("# T\n\ntext %d [[d%d]]\n", r.IntN(1000), r.IntN(6))
 			u.Put = append(u.Put, record(t, name, model[name]))
@@ -118,8 +117,8 @@ func history(t *testing.T, seed uint64, fsys vfs.FS) (before, after string, fini
 
 var languages = [...]string{"", "en", "de", "fr"}
 
-// held is the fingerprint of a catalog with these documents, numbers of skipped
-// and of pending ones, and this language.
+// held returns the fingerprint of a catalog with these documents, this language, and these numbers
+// of skipped and pending documents.
 func held(t *testing.T, model map[string]string, lists [3]int) string {
 	t.Helper()
 	s := fmt.Sprintf("%d skipped, %d pending, language %q\n", lists[0], lists[1], languages[lists[2]])
@@ -133,8 +132,8 @@ func held(t *testing.T, model map[string]string, lists [3]int) string {
 	return s
 }
 
-// TestFaults lets each call fail once, with a full disk: the update fails and
-// changes nothing, and the next one succeeds.
+// TestFaults lets each call fail once with a full disk. It checks that this update fails and
+// changes nothing, and that the next one succeeds.
 func TestFaults(t *testing.T) {
 	for failing := 0; ; failing++ {
 		mem := vfs.NewMem()
@@ -175,7 +174,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestReadersWhileWriting: views and other openers see whole generations while
+// TestReadersWhileWriting checks that views and other openers see only complete generations while
 // one writer publishes and sweeps.
 func TestReadersWhileWriting(t *testing.T) {
 	dir := t.TempDir()

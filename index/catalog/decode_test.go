@@ -12,8 +12,8 @@ import (
 	"sheaf"
 )
 
-// FuzzDecodeRecord: whatever the bytes, reading a record ends, and what was read
-// can be written and read again.
+// FuzzDecodeRecord checks that decoding any bytes ends, and that a decoded record survives being
+// encoded and decoded again.
 func FuzzDecodeRecord(f *testing.F) {
 	doc := sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md", Title: "A", Aliases: []string{"B"}, Tags: []string{"x"},
 		Language: "en",
@@ -51,8 +51,8 @@ func FuzzDecodeRecord(f *testing.F) {
 	})
 }
 
-// TestHostileCount: a record that claims more chunks than it holds, of a document with a
-// long title, takes memory by its size, not by what it claims.
+// TestHostileCount checks a record that claims more chunks than it holds, in a document with a long
+// title. Decoding uses memory by the size of the record, not by the claim.
 func TestHostileCount(t *testing.T) {
 	const claimed, size, title = 1 << 13, 1 << 15, 1 << 16
 	b := append(binary.AppendUvarint(nil, claimed), slices.Repeat([]byte{0xff}, size)...)

@@ -15,7 +15,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// readAll reads a file whole.
+// readAll returns the content of a file.
 func readAll(t testing.TB, fsys vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := fsys.Open(name)
@@ -36,7 +36,7 @@ func writeAll(t testing.TB, fsys vfs.FS, name string, data []byte) {
 	must(t, errors.Join(f.Sync(), f.Close()))
 }
 
-// folder is the content of every file of the catalog in /c.
+// folder returns the content of each file of the catalog in /c.
 func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
 	t.Helper()
 	names, err := fsys.List("/c")
@@ -48,8 +48,8 @@ func folder(t testing.TB, fsys vfs.FS) map[string][]byte {
 	return files
 }
 
-// smallCatalog is one with everything in it: two segments, a deleted document,
-// a stored text, links, aliases, tags, properties, and both lists.
+// smallCatalog has all kinds of data: two segments, a deleted document, a stored text, links,
+// aliases, tags, properties, and both lists.
 func smallCatalog(t *testing.T) map[string][]byte {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -81,15 +81,15 @@ func restore(t testing.TB, files map[string][]byte) vfs.FS {
 	return mem
 }
 
-// answers asks a catalog everything, one answer a line. A line that could not be
-// answered is left out; its error is in faults.
+// answers calls every query of a catalog and returns one line for each answer. A query that fails
+// adds its error to faults and no line.
 func answers(fsys vfs.FS) (lines []string, faults []error) {
 	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
 	if err != nil {
 		return nil, []error{err}
 	}
 	defer c.Close()
-	// Each question gets a view of its own, so that its faults are known.
+	// Each query gets its own view, which keeps its faults apart from others.
 	ask := func(name string, question func(v *catalog.View) (any, error)) {
 		fresh, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys, ReadOnly: true})
 		if err != nil {
@@ -142,10 +142,10 @@ func answers(fsys vfs.FS) (lines []string, faults []error) {
 	return lines, faults
 }
 
-// atPlace finds where in a file a fault is.
+// atPlace matches the position of a fault in a file.
 var atPlace = regexp.MustCompile(`at byte \d+`)
 
-// told fails when an error is not one of corruption that says where.
+// told fails the test unless every fault is ErrCorrupt and names the file and the position.
 func told(t *testing.T, where, file string, faults []error) {
 	t.Helper()
 	for _, err := range faults {
@@ -158,9 +158,9 @@ func told(t *testing.T, where, file string, faults []error) {
 	}
 }
 
-// TestFlips flips every byte of every file of a small catalog in turn. No question gets another
-// answer than before: it is answered alike, or with an error that names the file and the place.
-// Check finds each flip, and merging never makes a fault look sound.
+// TestFlips flips each byte of each file of a small catalog. It checks that each query returns the
+// same answer as before or an error with the file and the position, that Check finds each flip, and
+// that a merge never hides a fault.
 func TestFlips(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))
@@ -202,12 +202,12 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// checkFlip: Check names the fault, once. What the lock file holds is only read by people.
+// checkFlip checks that Check reports the fault once. A flip in LOCK may stay unreported: only people read that file.
 func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{ReadOnly: true})
 	if err != nil {
-		return // told already
+		return // answers reports this error
 	}
 	defer c.Close()
 	v := c.View()
@@ -219,7 +219,7 @@ func checkFlip(t *testing.T, fsys vfs.FS, name, where string) {
 	}
 }
 
-// mergeFlip writes all segments into a new one: that fails, or every answer is what it was.
+// mergeFlip writes all segments into a new one. It checks that this fails or that all answers stay the same.
 func mergeFlip(t *testing.T, fsys vfs.FS, name, where string, want []string) {
 	t.Helper()
 	c, err := catalog.Open(fsys, "/c", catalog.Options{Source: fsys})

@@ -8,7 +8,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestFolders checks the documents directly in each folder, and their number.
+// TestFolders checks the list and the number of documents directly in each folder.
 func TestFolders(t *testing.T) {
 	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
 	must(t, err)

@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestWorkedExample is the example of doc/formats/catalog.md.
+// TestWorkedExample checks the example in doc/formats/catalog.md.
 func TestWorkedExample(t *testing.T) {
 	fsys, text := vfs.NewMem(), []byte("# A\nx\n")
 	c, err := Open(fsys, "/c", Options{})
@@ -34,7 +34,7 @@ func TestWorkedExample(t *testing.T) {
 	le := binary.LittleEndian
 	hash := HashOf(text)
 	keys := []uint64{pathKey("t", "a"), nameKey("t", "a")}
-	lists := []byte{1, 0, 1, 1} // one item each: document 0 with its path, with its name
+	lists := []byte{1, 0, 1, 1} // one item each: document 0 with its path, document 0 with its name
 	if keys[0] > keys[1] {
 		keys[0], keys[1] = keys[1], keys[0]
 		lists = []byte{1, 1, 1, 0}
@@ -70,7 +70,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// must ends the test when err is not nil.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"sheaf/text/chunk"
 )
 
-// fuzzed are the sections of a segment, in the order of the fuzzer's arguments.
+// fuzzed lists the sections of a segment in the order of the fuzzer's arguments.
 var fuzzed = []string{sectionData, sectionStates, sectionIDs, sectionGroups, sectionBlocks, sectionTexts, sectionPieces,
 	sectionNames, sectionTargets, sectionLabels}
 
-// segmentsFor are segments to begin with, as their sections.
+// segmentsFor returns the sections of sound segments, as seeds for the fuzzer.
 func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	f.Helper()
 	k, err := chunk.New(chunk.Options{})
@@ -51,8 +51,8 @@ func segmentsFor(f *testing.F) (seeds [][][]byte) {
 	return seeds
 }
 
-// FuzzSegment: whatever stands in the sections of a segment, under checksums that
-// are right, every question ends, with an answer or with corruption.
+// FuzzSegment checks that each query ends, with an answer or a corruption error, for any content of
+// the sections under valid checksums.
 func FuzzSegment(f *testing.F) {
 	for _, s := range segmentsFor(f) {
 		f.Add(s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9])
@@ -84,7 +84,7 @@ func emptyFolder(t *testing.T) vfs.FS {
 	return fsys
 }
 
-// corruptOnly fails on errors other than corruption or absence.
+// corruptOnly fails the test if err is not about corruption, absence, or an unsupported or invalid value.
 func corruptOnly(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrNotFound) &&
@@ -93,8 +93,7 @@ func corruptOnly(t *testing.T, err error) {
 	}
 }
 
-// askEverything asks a catalog in memory all there is to ask, reads what is left
-// of it, and changes it.
+// askEverything calls every query of a catalog in memory, changes the catalog, and salvages it.
 func askEverything(t *testing.T, fsys vfs.FS) {
 	c, err := Open(fsys, "/c", Options{Source: fsys})
 	if err != nil {
@@ -141,7 +140,7 @@ func askEverything(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-// FuzzPayload: whatever a manifest and a list say, the catalog opens or tells what is wrong.
+// FuzzPayload checks that Open succeeds or reports the fault for any manifest and list.
 func FuzzPayload(f *testing.F) {
 	f.Add([]byte(
 		`{"format":2,"segments":[{"name":"catalog-000000000001","records":3}],`+
@@ -174,8 +173,8 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// FuzzUnpack: whatever the bytes and the size, unpacking ends and allocates no
-// more than the bytes can hold.
+// FuzzUnpack checks that unpack ends for any bytes and size, and allocates no more than the bytes
+// can hold.
 func FuzzUnpack(f *testing.F) {
 	f.Add(pack(recordPacker(), []byte("some words, some words")), uint64(22))
 	f.Add(pack(recordPacker(), nil), uint64(0))

@@ -22,7 +22,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// collection is the model of what links do: it looks at every document.
+// collection is a model of the catalog that resolves a link by trying every document.
 type collection map[sheaf.ID]catalog.Record
 
 func folded(s string) string { return norm.NFC.String(strings.ToLower(s)) }
@@ -36,7 +36,7 @@ func withoutEnding(s string) string {
 	return s
 }
 
-// at is the document at a path, for a link written as full.
+// at returns the document at a path, for a link whose spelling is full.
 func (c collection) at(p, full string) (best sheaf.ID) {
 	score := func(id sheaf.ID) int {
 		own := strings.TrimPrefix(string(id), "notes:")
@@ -60,7 +60,7 @@ func (c collection) at(p, full string) (best sheaf.ID) {
 	return best
 }
 
-// page is what a page is made of, "" for other paths.
+// page returns the source path of an HTML page, or "" for other paths.
 func page(p string) string {
 	source, ok := strings.CutSuffix(p, ".html")
 	if !ok || source == "" || strings.HasSuffix(source, "/") || withoutEnding(source) != source {
@@ -69,7 +69,7 @@ func page(p string) string {
 	return source
 }
 
-// byPath is the document that a folded path leads to.
+// byPath returns the document at a folded path.
 func (c collection) byPath(p, full string) sheaf.ID {
 	if id := c.at(p, full); id != "" {
 		return id
@@ -85,8 +85,8 @@ func (c collection) byPath(p, full string) sheaf.ID {
 	return ""
 }
 
-// question is what of a target is for the page and no part of its path, unless that has a
-// question mark in its name.
+// question matches the query part of a target; named matches targets whose file name holds a
+// question mark.
 var question, named = regexp.MustCompile(`(?i)^(|[^?]*/|[^?]*[^/?]\.(?:md|markdown|mdx|html))\?.*`),
 	regexp.MustCompile(`(?i)\?([^=]*[^/=])?\.(?:md|markdown|mdx)$`)
 
@@ -145,7 +145,7 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 	return slices.MinFunc(found, func(a, b sheaf.ID) int { return strings.Compare(nearness(a, file), nearness(b, file)) })
 }
 
-// nearness is the less the nearer a note is to a file.
+// nearness returns a key that sorts notes nearer to a file first.
 func nearness(id sheaf.ID, file string) string {
 	p := strings.TrimPrefix(string(id), "notes:")
 	near := 1
@@ -155,8 +155,8 @@ func nearness(id sheaf.ID, file string) string {
 	return fmt.Sprintf("%d %03d %03d %s", near, strings.Count(p, "/"), len(p), p)
 }
 
-// fromSite is where a link leads that is a path from the root of a site: in whichever
-// folder above the linking file, and then anywhere, that has it.
+// fromSite resolves a path from the root of a site. It tries each folder above the linking file,
+// then all documents.
 func (c collection) fromSite(file, written string) sheaf.ID {
 	p, ok := strings.CutPrefix(folded(written), "/")
 	if p = path.Clean(p); !ok || !strings.Contains(withoutEnding(p), "/") || strings.HasPrefix(p, "../") {
@@ -169,7 +169,7 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 			}
 		}
 	}
-	for _, start := range []string{"", "_"} { // as Jekyll calls the folder of a collection
+	for _, start := range []string{"", "_"} { // Jekyll starts the folder name of a collection with "_"
 		for _, name := range []string{"", "readme", "index", "_index", ".html"} {
 			end := "/" + start + path.Join(p, name)
 			switch {
@@ -186,8 +186,8 @@ func (c collection) fromSite(file, written string) sheaf.ID {
 	return ""
 }
 
-// endsWith is the document whose path ends so, in whichever folder above the linking file has
-// one; whole says that the end may be all of it.
+// endsWith returns the document whose path ends with end, in the nearest folder above the linking
+// file. whole allows end to be the whole path.
 func (c collection) endsWith(file, end string, whole bool) sheaf.ID {
 	for root := path.Dir(file); ; root = path.Dir(root) {
 		best := sheaf.ID("")
@@ -247,8 +247,8 @@ func randomNote(r *rand.Rand) catalog.Record {
 	return catalog.Record{Document: doc}
 }
 
-// TestLinksOfHistories: whatever came and went, every link leads where the model
-// says, and back-links are the links turned round.
+// TestLinksOfHistories checks, after random updates, that each link leads where the model says and
+// that back-links are the reverse of links.
 func TestLinksOfHistories(t *testing.T) {
 	histories, resolved := uint64(30), 0
 	if testing.Short() {
@@ -320,7 +320,7 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 				t.Fatalf("%s: %s of %s are %q, want %q", where, list.name, id, list.got, want)
 			}
 		}
-		for range 2 { // the second time from memory
+		for range 2 { // the second pass reads from the cache
 		}
 	}
 	if err := v.Err(); err != nil {
@@ -329,8 +329,8 @@ func compareLinks(t *testing.T, c *catalog.Catalog, model collection, where stri
 	return resolved
 }
 
-// compareAmong asks for links among some of the documents: they are those of a collection of
-// these alone, and where no link is ambiguous those of all that lead to one of these.
+// compareAmong checks links among some documents. They equal the links of a collection of only
+// these documents; without ambiguous links, they are the links to these documents.
 func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand, where string) {
 	t.Helper()
 	v := c.View()
@@ -379,8 +379,8 @@ func compareAmong(t *testing.T, c *catalog.Catalog, all collection, r *rand.Rand
 	}
 }
 
-// TestReferencesKeepBacklinks: who asks for the references of a document leaves the
-// back-links of the view as they are.
+// TestReferencesKeepBacklinks checks that asking for the references of a document does not change
+// the back-links of the view.
 func TestReferencesKeepBacklinks(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "a.md", "# A\n"), record(t, "b.md", "[[a]]\n"), record(t, "c.md", "[[a]]\n"),
@@ -405,7 +405,7 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 	}
 }
 
-// TestPlaces: which heading a link's fragment names.
+// TestPlaces checks which heading the fragment of a link names.
 func TestPlaces(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two "+
@@ -428,7 +428,7 @@ func TestPlaces(t *testing.T) {
 		"I J": "notes:n.md#ij",
 		"C++": "notes:n.md#c-1", "C#": "notes:n.md#c", "`npm run` **--flag**": "notes:n.md#npm-run---flag",
 		"???": "notes:n.md#heading-1", "!!": "notes:n.md", "A b c d": "notes:n.md#ab-c-d",
-		// as other renderers than GitHub's call them: VitePress, Python-Markdown, Pandoc
+		// anchors of other renderers than GitHub's: VitePress, Python-Markdown, Pandoc
 		"build-libcss": "notes:n.md#buildlibcss", "caret-mark-tilde": "notes:n.md#caret-mark--tilde",
 		"\u4f8b\u9898_1": "notes:n.md#\u4f8b\u9898-1", "sub-and-super": "notes:n.md#sub-and-super",
 		"anchor": "notes:n.md#below-it", "Anchor": "notes:n.md", "-": "notes:n.md", "build-lib": "notes:n.md",
@@ -463,8 +463,8 @@ func TestJekyll(t *testing.T) {
 	}
 }
 
-// TestEndsOfPaths: of many documents of one name that with the end of a path is found as by
-// comparing it with each.
+// TestEndsOfPaths checks that finding a document of a common name by the end of its path gives the
+// same as a comparison with each path.
 func TestEndsOfPaths(t *testing.T) {
 	c := openIn(t, vfs.NewMem(), "/c")
 	letters := []string{"a", "b", "ab", "."}
@@ -503,9 +503,9 @@ func TestEndsOfPaths(t *testing.T) {
 	}
 }
 
-// TestManyOfOneName: of thousands of documents of one name that link to it, all links are
-// found in time that grows as they do, also where the nearest may not be seen. In one try
-// of ten at least: the machine has other work.
+// TestManyOfOneName checks that finding all links among thousands of documents of one name takes
+// time in proportion to their number, also if the nearest is not visible. One of ten tries must
+// succeed, since the machine may be busy.
 func TestManyOfOneName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures times")
@@ -523,8 +523,8 @@ func TestManyOfOneName(t *testing.T) {
 	}
 }
 
-// linksOfOneName makes so many documents called readme. It returns what finds their links
-// and back-links, and tells the least time of a processor of three that it took.
+// linksOfOneName makes this many documents called readme. The returned function finds their links
+// and back-links, and returns the least processor time of three runs.
 func linksOfOneName(t *testing.T, many int) func() time.Duration {
 	c := openIn(t, vfs.NewMem(), "/c")
 	links := many / 6

@@ -10,9 +10,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestMisfiled: documents that are filed as this program would not file them, as another version
-// of it did, are told from damage, and nothing is left of how they were filed once they were
-// replaced and everything was written as a whole.
+// TestMisfiled checks documents that another version of the program filed in another way. Check
+// does not report them as damage. Once they are replaced and all segments are written again,
+// nothing of the old filing remains.
 func TestMisfiled(t *testing.T) {
 	c, err := Open(vfs.NewMem(), "/c", Options{})
 	must(t, err)

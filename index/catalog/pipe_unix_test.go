@@ -11,8 +11,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestTextOfPipe: a pipe that took a file's place is not what was indexed, and holds up nobody
-// who asks for its text.
+// TestTextOfPipe checks that a pipe in the place of an indexed file does not count as the file, and
+// that Text does not wait for it.
 func TestTextOfPipe(t *testing.T) {
 	root := t.TempDir()
 	rec := record(t, "n.md", "# one\n\ntext\n")

@@ -15,11 +15,11 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// given says that a document's tree has no folder.
+// given reports whether the tree of a document has no folder.
 func given(doc sheaf.ID, s *catalog.Settings) bool { return s.Root(doc.Tree()) == "" }
 
-// mixed is a catalog of files and of texts that are nowhere else, in two
-// segments, with one text replaced and one deleted.
+// mixed returns a catalog in two segments, with files and with texts that only the catalog holds.
+// One text is replaced and one is deleted.
 func mixed(t *testing.T) map[string][]byte {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -46,7 +46,7 @@ func mixed(t *testing.T) map[string][]byte {
 	return folder(t, mem)
 }
 
-// rescue makes a sound catalog of what is in fsys, and says what was lost.
+// rescue makes a sound catalog from the files in fsys and returns what was lost.
 func rescue(fsys vfs.FS) (w *catalog.Wreck, err error) {
 	if w, err = catalog.Examine(fsys, "/c", given); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func rescue(fsys vfs.FS) (w *catalog.Wreck, err error) {
 	return w, err
 }
 
-// sound opens a catalog that must be whole, and returns its texts.
+// sound opens a catalog, checks that it has no faults, and returns its texts.
 func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.Settings) {
 	t.Helper()
 	c := openIn(t, fsys, "/c")
@@ -81,8 +81,8 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	return texts, v.Settings()
 }
 
-// TestWreck damages each file of a catalog in turn: what is made of the rest is sound, holds what
-// could be read as it was, names what could not, and still knows the settings.
+// TestWreck damages each file of a catalog in turn. It checks that the salvaged catalog is sound,
+// keeps each readable text unchanged, names the lost ones, and keeps the settings.
 func TestWreck(t *testing.T) {
 	files := mixed(t)
 	want := map[string]string{"old": "newer"}
@@ -133,8 +133,8 @@ func TestWreck(t *testing.T) {
 	}
 }
 
-// TestMissingFile: a catalog without its manifest or one of its segments is damaged, and not a new one, whose first
-// change would remove the texts in the others.
+// TestMissingFile checks that Open reports damage when the manifest or a segment is missing. If it
+// made a new catalog, the first change would remove the texts in the other files.
 func TestMissingFile(t *testing.T) {
 	files := mixed(t)
 	for name := range files {
@@ -152,8 +152,8 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// TestWreckCrashes cuts the power at every call that changes the disk while a damaged catalog is
-// replaced: it can be replaced afterwards, and nothing more is lost.
+// TestWreckCrashes cuts the power at each call that changes the disk while Replace replaces a
+// damaged catalog. It checks that a second try works and loses nothing more.
 func TestWreckCrashes(t *testing.T) {
 	files := mixed(t)
 	files["MANIFEST"][20] ^= 1

@@ -11,7 +11,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestSpellings: a path that no document has as it is written is told as they have it.
+// TestSpellings checks that a path which no document has returns the similar spellings that exist.
 func TestSpellings(t *testing.T) {
 	c := openIn(t, vfs.NewMem(), "/c")
 	u := catalog.Update{Settings: &catalog.Settings{Trees: []catalog.Tree{{Name: "notes", Root: "/n"}}}}
@@ -30,7 +30,7 @@ func TestSpellings(t *testing.T) {
 			u.Put = append(u.Put, record(t, fmt.Sprintf("%s/x.md", name), "text\n"))
 		}
 	}
-	given := record(t, "Given/x.md", "text\n") // whose tree no settings name
+	given := record(t, "Given/x.md", "text\n") // no settings name its tree
 	given.Document.ID, given.Document.Tree = "acme:Given/x.md", "acme"
 	u.Put = append(u.Put, given, record(t, "given/y.md", "text\n"))
 	must(t, c.Update(context.Background(), u))

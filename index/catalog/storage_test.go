@@ -19,8 +19,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// TestStoredTexts: texts without a source file of all sizes come back, also after a merge;
-// SHEAF_TEST_LONG adds one larger than what a decoder takes at once.
+// TestStoredTexts checks that stored texts of all sizes come back, also after a merge.
+// SHEAF_TEST_LONG adds one larger than a decoder accepts at once.
 func TestStoredTexts(t *testing.T) {
 	const piece = 1 << 20
 	sizes := []int{0, 1, piece - 1, piece, piece + 1, 3*piece + 17}
@@ -38,7 +38,7 @@ func TestStoredTexts(t *testing.T) {
 		put(t, c, catalog.Record{Document: sheaf.Document{ID: id, Tree: "given", Path: fmt.Sprint(k)}, Text: text,
 			HasText: true})
 	}
-	put(t, c, record(t, "x.md", "x")) // each merges what was before
+	put(t, c, record(t, "x.md", "x")) // each update merges the segments before it
 	v := c.View()
 	defer v.Close()
 	for k, size := range sizes {
@@ -58,9 +58,9 @@ func TestStoredTexts(t *testing.T) {
 	}
 }
 
-// TestMerges runs updates of all sizes over documents that fill many blocks, so
-// that merges copy some blocks whole, pack others again, and leave some out: what
-// is there is what was put, and the blocks stay of a good size.
+// TestMerges runs updates of all sizes over documents that fill many blocks. Merges then copy,
+// repack or drop blocks. The test checks that the content is correct and that blocks keep a good
+// size.
 func TestMerges(t *testing.T) {
 	histories := uint64(6)
 	if testing.Short() {
@@ -117,8 +117,8 @@ func TestMerges(t *testing.T) {
 	}
 }
 
-// TestCutShort: files that are cut short while they are open are corruption, not
-// the end of the program.
+// TestCutShort checks that truncating open files causes a corruption error and does not crash the
+// program.
 func TestCutShort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not let files be cut short that are mapped")
@@ -152,9 +152,9 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestContainer1: a catalog in files of version 1 of the container opens with all that it
-// holds, a text among it that is in no other file; damage is found; the next update goes
-// into a file of today.
+// TestContainer1 checks a catalog in files of container version 1. It opens with all content,
+// including a text that no other file holds. Check finds damage. The next update writes a file of
+// the current version.
 func TestContainer1(t *testing.T) {
 	dir := filepath.Join("testdata", "container1")
 	entries, err := os.ReadDir(dir)

@@ -44,9 +44,9 @@ type Options struct {
 	// such as "https://example.org".
 	Hosts   []string
 	Origins []string
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
-	// RRF is what /v1/rrf/search does when a request does not say.
+	// RRF has the defaults of /v1/rrf/search.
 	RRF RRF
 	// Log gets failures; nil is slog.Default.
 	Log    *slog.Logger
@@ -112,9 +112,9 @@ type API struct {
 	// Writes have slots of their own, because they wait for each other and must not stop searches.
 	reads, writes *admission
 	bodies        *semaphore.Weighted // bytes of bodies that are read
-	values        *semaphore.Weighted // memory of what is parsed of them
-	// document is the OpenAPI document, page the one for people. They are
-	// written when they are first asked for: a server is ready without them.
+	values        *semaphore.Weighted // memory for parsed bodies
+	// document returns the OpenAPI document, and page its page for people. The first call writes
+	// them, which keeps the start of the server fast.
 	document func() ([]byte, error)
 	page     func() []byte
 }
@@ -158,7 +158,7 @@ func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
 }
 
-// admitted is what a mounted handler finds in the context of a request.
+// admitted is the value in the context of a mounted handler's request.
 type admitted struct {
 	grant access.Grant
 	slot  func(context.Context) (leave func(), err error)

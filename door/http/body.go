@@ -9,7 +9,7 @@ import (
 	"sheaf"
 )
 
-// sharedBody is a body that takes a share of the memory for all bodies as its bytes arrive. So a
+// sharedBody is a body that takes a share of the memory for all bodies as its bytes arrive. A
 // client that announces a large body and sends it slowly does not stop other clients.
 type sharedBody struct {
 	from       io.ReadCloser
@@ -17,7 +17,7 @@ type sharedBody struct {
 	read, held int64
 }
 
-// smallBody is how much of every body is free of charge: its connection needs as much anyway.
+// smallBody is the part of every body that needs no share: its connection needs this memory anyway.
 const smallBody = 8 << 10
 
 // errCrowded means that the memory for bodies is used up.

@@ -207,7 +207,7 @@ func serverRoutes() []*route {
 	}
 }
 
-// conditional is a request for what callers keep.
+// conditional is the input of a request whose answer the caller may cache.
 type conditional struct {
 	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of what the caller has: 304 when it is still that."`
 }
@@ -229,8 +229,8 @@ type readyGet struct {
 	Verbose bool `query:"verbose" doc:"Say how every collection is, to whom may search."`
 }
 
-// ready is "ok", or a problem while a collection cannot answer. Anybody may ask: names
-// are for those who may search, reasons for those who may do everything.
+// ready returns "ok", or a problem while a collection cannot answer. Any caller may ask. Names need
+// the scope search, and reasons the scope admin.
 func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	if c.api.o.SignOn == nil {
 		if _, err := c.api.o.Keys.Any(); err != nil { // no caller gets in
@@ -254,7 +254,7 @@ func (c *call) ready(ctx context.Context, verbose bool) (*raw, error) {
 	switch err := errors.Join(faults...); {
 	case err != nil && admin:
 		return nil, problem("unavailable", "%v", err)
-	case err != nil: // why may name a store or a file
+	case err != nil: // the reason may name a store or a file
 		return nil, problem("unavailable", "%d of %d collections cannot answer now: a key with the scope admin sees why",
 			len(faults), len(c.api.o.Collections))
 	}

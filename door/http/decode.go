@@ -27,8 +27,8 @@ type object struct {
 	values []any
 }
 
-// parseJSON reads a body: valid UTF-8, one value with nothing behind it, no duplicate name in an object, at most
-// maxDepth levels. Values are nil, bool, string, json.Number, []any and *object.
+// parseJSON reads a body: valid UTF-8, one value and nothing after it, no duplicate name in an
+// object, at most maxDepth levels. Values are nil, bool, string, json.Number, []any and *object.
 func parseJSON(body []byte, out *faults) (any, bool) {
 	root := fault{Pointer: "#"}
 	if !utf8.Valid(body) {
@@ -43,7 +43,7 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 		out.add(root, "byte %d is not valid UTF-8", at)
 		return nil, false
 	}
-	if bytes.HasPrefix(body, []byte("\ufeff")) { // which RFC 8259, section 8.1, does not allow
+	if bytes.HasPrefix(body, []byte("\ufeff")) { // RFC 8259, section 8.1, forbids it
 		out.add(root, "it begins with a byte order mark: send the JSON without it")
 		return nil, false
 	}

@@ -33,14 +33,14 @@ type idempotent struct {
 	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
 }
 
-// once returns a context in which the request is done once under its key.
+// once returns a context in which a request with this key runs once.
 func (i *idempotent) once(ctx context.Context, c *call) context.Context {
 	if i.Key == "" {
 		return ctx
 	}
 	r := c.request
 	condition := func(name string) string { return strings.Join(r.Header.Values(name), ",") }
-	address := url.URL{Path: r.URL.Path, RawQuery: r.URL.Query().Encode()} // however its characters are escaped
+	address := url.URL{Path: r.URL.Path, RawQuery: r.URL.Query().Encode()} // the same for every escaping
 	return collection.WithKey(ctx, collection.Key{
 		Name: sha256.Sum256([]byte(c.grant.Caller + "\x00" + i.Key)),
 		Request: sha256.Sum256([]byte(strings.Join([]string{r.Method, address.String(), condition("If-Match"),
@@ -156,7 +156,7 @@ func documentRoutes() []*route {
 	}
 }
 
-// stored returns the result of a write of one document, and sets the headers that tell it.
+// stored returns the result of a write of one document, and sets the ETag and the status.
 func (c *call) stored(stored []collection.Stored, err error) (*collection.Stored, error) {
 	if err != nil {
 		return nil, inHeader(err)

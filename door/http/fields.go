@@ -23,8 +23,8 @@ type field struct {
 	deflt reflect.Value
 }
 
-// lists reports whether a field is a list in a header. Such a list may be split over several lines of one name (RFC
-// 9110, section 5.3).
+// lists reports whether a field is a list in a header. Several header lines of one name make one
+// list (RFC 9110, section 5.3).
 func (f *field) lists() bool {
 	return f.in == "header" && (f.rules.name == "If-Match" || f.rules.name == "If-None-Match")
 }
@@ -37,7 +37,7 @@ type fieldSet struct {
 
 var fieldCache sync.Map // reflect.Type to *fieldSet
 
-// jsonFields returns the fields of a struct in JSON, those of embedded structs included.
+// jsonFields returns the JSON fields of a struct, including fields of embedded structs.
 func jsonFields(t reflect.Type) *fieldSet {
 	if set, ok := fieldCache.Load(t); ok {
 		return set.(*fieldSet)

@@ -25,7 +25,7 @@ import (
 	"sheaf/search"
 )
 
-// statusHungUp counts requests whose caller hung up before the answer.
+// statusHungUp is the status in metrics when the caller hung up before the answer.
 const statusHungUp = 499
 
 // ServeHTTP implements http.Handler.
@@ -123,7 +123,7 @@ func noRoute(methods []string) *Problem {
 	if len(methods) == 0 {
 		return problem("not-found", "there is nothing at this address: see /openapi.json")
 	}
-	if i := slices.Index(methods, http.MethodGet); i >= 0 { // which answers HEAD too
+	if i := slices.Index(methods, http.MethodGet); i >= 0 { // GET routes answer HEAD too
 		methods = slices.Insert(slices.Clone(methods), i+1, http.MethodHead)
 	}
 	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
@@ -198,7 +198,7 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	return nil
 }
 
-// admit returns the grant of a request's caller, who needs scope.
+// admit returns the grant of a request's caller, or an error if the grant lacks scope.
 func (a *API) admit(req *http.Request, scope access.Scope) (access.Grant, error) {
 	if scope == "" {
 		return access.Grant{}, nil

@@ -53,8 +53,8 @@ func (a answered) labels() string {
 	return fmt.Sprintf(`operation="%s",status="%d"`, a.operation, a.status)
 }
 
-// request counts a request: its operation, which is one of few, its status, and the times of the request and of its
-// steps.
+// request counts a request by operation and status, with the times of the request and of its steps.
+// The names of operations are few.
 func (m *metrics) request(operation string, status int, took time.Duration, steps []search.Timing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

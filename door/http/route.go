@@ -16,7 +16,7 @@ import (
 	"sheaf/search"
 )
 
-// call is a request, as an operation sees it.
+// call is the request of an operation.
 type call struct {
 	api   *API
 	grant access.Grant

@@ -44,7 +44,7 @@ var patterns = map[string]struct{ expression, asks string }{
 	"written": {`^` + texts + `*` + written + texts + `*$`, "must be more than white space, without control characters " +
 		"but tabs and line breaks"},
 	"query": {`^[^\x{0000}-\x{0008}\x{000b}\x{000c}\x{000e}-\x{001f}\x{007f}]*$`, "must have no control characters"},
-	// a document that a caller may give: see collection.Change
+	// the ID of a given document: see collection.Change
 	"document": {`^(?:[^` + outside + `:*]|[^` + outside + `:][^` + apart + `:]*[^` + outside + `:]):` + part + `(?:/` +
 		part + `)*$`,
 		"must be TREE:PATH, as api:guides/git.md: a relative path without backslashes, #, U+FFFD and control characters, " +
@@ -56,7 +56,7 @@ var patterns = map[string]struct{ expression, asks string }{
 	"shown":  {`\S`, "must be more than white space"},
 	"slug":   {`^[A-Za-z0-9_-]*$`, "must be letters, digits, _ and -"},
 	"own":    {`^[a-z][a-z0-9_-]*$`, "must be lower-case letters, digits, _ and -, a letter first"},
-	// or none
+	// or empty
 	"seen": {`^(?:\*|` + tags + `)?$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
 		`section 8.8.3)`},
 	"tags": {`^(?:\*|` + tags + `)$`, `must be *, or tags in double quotes with commas between them (RFC 9110, ` +
@@ -70,18 +70,18 @@ const (
 	texts   = `[^\x{0000}-\x{0008}\x{000b}\x{000e}-\x{001f}]`
 	apart   = `\x{0000}-\x{001f}\x{007f}-\x{009f}\x{fffd}\\#` // in no identifier
 	outside = blank + `\x{fffd}\\#`                           // neither first nor last in an identifier
-	// part of a path: one or two characters that are not dots alone, or more
+	// one part of a path: one or two characters, but not only dots, or more characters
 	part = `(?:[^` + outside + `/.][^` + outside + `/]?|\.[^` + outside + `/.]|[^` + outside + `/][^` + apart + `/]+[^` +
 		outside + `/])`
 	tag = `(?:W/)?"[^"\x{0000}-\x{0020}\x{007f}]*"`
-	// a list of tags with commas; items may be empty: RFC 9110, section 5.6.1
+	// a list of tags with commas and empty items: RFC 9110, section 5.6.1
 	tags = `(?:,[ \t]*)*` + tag + `(?:[ \t]*,(?:[ \t]*` + tag + `)?)*`
 )
 
 // memberName matches the names of members of an object with free names.
 var memberName = regexp.MustCompile(patterns["name"].expression)
 
-// maxMemberName bounds such a name, in characters.
+// maxMemberName bounds these names, in characters.
 const maxMemberName = 64
 
 // rulesOf reads the tags of a field. name is the field's name in requests.

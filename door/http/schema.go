@@ -16,7 +16,7 @@ type schema = map[string]any
 // schemas collects the named schemas of a document.
 type schemas struct {
 	named map[string]schema
-	types map[string]reflect.Type // whose schema a name is
+	types map[string]reflect.Type // the type of each named schema
 	// dims is the number of dimensions of vectors in requests: 0 without vectors, unknownDims when collections
 	// differ.
 	dims int
@@ -217,7 +217,7 @@ func together(in any, at fault, out *faults) {
 	case *collection.DocumentInput:
 		d = in
 	case *BatchChange:
-		if d = &in.DocumentInput; in.Delete { // [together] reports other members as a contradiction
+		if d = &in.DocumentInput; in.Delete { // call.batch refuses the other members
 			return
 		}
 	default:

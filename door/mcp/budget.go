@@ -18,11 +18,11 @@ const (
 	shortEach  = 300 // of each result, when there are more than ten
 	shortQuery = 80  // of the query, where the text repeats it
 	minSnippet = 24  // a shorter snippet is left out
-	// shortPrice is what a snippet takes beside its own text, once in each form.
+	// shortPrice is the cost of a snippet without its text, once in each form.
 	shortPrice = len("   > \n") + len(`,"snippet":""`)
 )
 
-// shorten removes the details of an answer, and cuts its snippets to what the bounds leave.
+// shorten removes the details of an answer, and cuts its snippets to the bounds.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)

@@ -292,8 +292,8 @@ func within(text string, tokens float64) string {
 	}
 }
 
-// firstTokens returns the beginning of a text with at most this many tokens. It cuts behind a line if one fits. Lines
-// end like those of addresses.
+// firstTokens returns the beginning of a text with at most this many tokens. It cuts behind a line
+// if one fits. It ends lines like package address.
 func firstTokens(text string, tokens float64) string {
 	used, end, line := 0.0, len(text), 0
 	for i, r := range text {

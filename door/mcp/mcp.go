@@ -36,7 +36,7 @@ type Options struct {
 	// Now returns the current collections, of the same names, when a program opens collections again while the server
 	// runs. It may be nil.
 	Now func() []*collection.Collection
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	// Log receives the messages of the server; nil drops them. It must not write to the standard output of a server
 	// on stdio.

@@ -89,5 +89,5 @@ func (w *textWriter) list(title string, names []string) {
 	}
 }
 
-// oneLine returns a text without line breaks, so that it cannot imitate a line of ours.
+// oneLine returns a text without line breaks, so that it cannot imitate a line of the answer.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

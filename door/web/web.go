@@ -1,7 +1,7 @@
-// Package web serves the page for people. The page needs nothing but the server: it searches while a person types,
-// shows documents with their heading tree, shows every stage of a ranking (the lab), and shows the state of the
-// index. Its files are in static. It gets its data from the HTTP interface, except the HTML of documents, which
-// Handler makes.
+// Package web serves the page for people. The page needs only the server. It searches while a
+// person types, shows documents with their heading tree, every stage of a ranking (the lab), and
+// the state of the index. Its files are in static. Its data come from the HTTP interface, except
+// the HTML of documents, which Handler makes.
 package web
 
 import (
@@ -53,7 +53,7 @@ const DocumentPath = "/ui/document"
 //	a.Mount("/ui/", "", h)
 //	a.Mount(web.DocumentPath, access.ScopeSearch, h)
 //
-// for an api.API a. All addresses of the page are relative, so a program can mount a below a path:
+// for an API a of door/http. All addresses of the page are relative, so a program can mount a below a path:
 // http.StripPrefix("/notes", a) at "/notes/".
 func Handler(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -237,7 +237,7 @@ func browser(t *testing.T) context.Context {
 // ownKey is the context key of the browser context that the tabs of one test share.
 type ownKey struct{}
 
-// tab opens another tab beside that of ctx. Both share the stored data of the page.
+// tab opens another tab beside the tab of ctx. Both share the stored data of the page.
 func tab(t *testing.T, ctx context.Context) context.Context {
 	t.Helper()
 	id, err := target.CreateTarget("about:blank").WithBrowserContextID(ctx.Value(ownKey{}).(cdp.BrowserContextID)).WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
@@ -560,7 +560,7 @@ func TestLabArithmetic(t *testing.T) {
 		until(`document.querySelector("[aria-label=Arithmetic]").textContent.includes("since this was drawn")`))
 }
 
-// shown waits until the view is that of the address.
+// shown is true when the page shows the view of its address.
 const shown = `document.getElementById("main").dataset.shown === location.search`
 
 func do(code string) chromedp.Action { return chromedp.Evaluate(code+"; 0", nil) }

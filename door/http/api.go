@@ -63,9 +63,9 @@ type Limits struct {
 	Body, IngestBody, Bodies int64
 	// Time bounds a request: DefaultTime.
 	Time time.Duration
-	// Running bounds the reading requests that work at once, and the writing ones: twice the processors, or eight
-	// times when a store or a model is on another machine. Waiting bounds the waiting requests: 1024, each for at
-	// most Patience: 5 s. OfOne bounds the requests of one caller: 256.
+	// Running bounds the reading requests that work at once, and as many writing ones: twice the
+	// processors, or eight times with a remote store or model. Waiting bounds the waiting requests:
+	// 1024. Each waits for at most Patience: 5 s. OfOne bounds the requests of one caller: 256.
 	Running, Waiting, OfOne int
 	Patience                time.Duration
 }

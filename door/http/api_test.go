@@ -138,9 +138,9 @@ func timed(t *testing.T, res *http.Response) []string {
 	return names
 }
 
-// TestConfidence checks that every result has its confidence as a number and as a level,
-// and that the answer says whether a result is likely to answer. Without a calibration
-// an answer has none of these.
+// TestConfidence checks that every result has its confidence as a number and as a level. The answer
+// says whether a result is likely to answer. Without a calibration an answer has none of these
+// fields.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64

@@ -515,8 +515,8 @@ func TestTenantsAndScopes(t *testing.T) {
 	}
 }
 
-// TestHidden checks that a key without a filter finds documents that the filter of another key
-// hides, and can show them to that key by changing their properties.
+// TestHidden checks that a key with a filter does not find the documents that its filter hides. A
+// key without a filter finds them, and can show them by changing their properties.
 func TestHidden(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{
 		"reader": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}, Baked: "-prop.hidden:true"},

@@ -438,8 +438,8 @@ func (h *half) Write(ctx context.Context, b store.Batch) error {
 	return err
 }
 
-// TestHalfMade checks that a change which fails after the store wrote it leaves the document
-// unchanged: soon in the running server, or when the next one starts.
+// TestHalfMade checks a change that fails after the store wrote it. The document is unchanged soon
+// in the running server, or when the next one starts.
 func TestHalfMade(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {

@@ -183,7 +183,7 @@ func (w *watched) Write(ctx context.Context, b store.Batch) error {
 }
 
 // copies saves the file of given documents before each write to the store. crash restores the last
-// copy, as if the process had ended before the change was recorded.
+// copy, as if the process had ended before it recorded the change.
 func copies(o *collection.Options) (crash func(t *testing.T)) {
 	file := intake.Open(o.Intake).Path()
 	var content []byte

@@ -30,9 +30,8 @@ func scoped(r *http.Request) (access.Grant, error) {
 	return g, nil
 }
 
-// TestStoreIsNotNamed checks in every route that only the scope admin and the log get the address
-// and user of a store or model that does not answer. Other callers only learn that it does not
-// answer.
+// TestStoreIsNotNamed checks every route when a store or model does not answer. Only the scope
+// admin and the log get its address and user. Other callers only learn that it does not answer.
 func TestStoreIsNotNamed(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " +

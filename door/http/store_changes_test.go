@@ -225,7 +225,7 @@ type movedStore struct {
 func (m *movedStore) Moved() error { return m.why }
 
 // TestMovedStore checks that a server whose store has moved stays ready and answers from its old index.
-// /readyz and /v1/status report the move, with names only to the scope admin, until the name is back.
+// /readyz and /v1/status report the move until the name is back, with names only to the scope admin.
 func TestMovedStore(t *testing.T) {
 	const why = "the alias birds stands for birds-2 now, which was made otherwise: birds-1 is still used"
 	store := &movedStore{}

@@ -378,8 +378,8 @@ func namesOf[In any]() []string {
 // wholeNumbers bounds the integers that every JSON reader keeps exactly.
 const wholeNumbers = 1 << 53
 
-// refuse refuses arguments for which the SDK has no plain words: unknown names, null, numbers too large to be exact,
-// and a limit or budget of 0, which would mean "left out".
+// refuse refuses arguments for which the SDK has no plain error: unknown names, null, and numbers
+// too large to be exact. A limit or budget of 0 is refused too, because it would mean "left out".
 func (s *server) refuse(tool string, arguments json.RawMessage) error {
 	var sent map[string]any
 	if err := json.Unmarshal(arguments, &sent); err != nil {

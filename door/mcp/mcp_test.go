@@ -212,8 +212,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestConfidence checks that both forms have the level of every result, that the text with details
-// marks only high levels, and that the text says when no result is likely to answer.
+// TestConfidence checks that both forms have the level of every result. The text with details marks
+// only high levels. The text says when no result is likely to answer.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		bias       float64
@@ -479,8 +479,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestHTTP checks that a client of another library can search over HTTP with the grant of the request,
-// and that a request without a grant is refused.
+// TestHTTP checks that a client of another library can search over HTTP with the grant of the
+// request. A request without a grant is refused.
 func TestHTTP(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},

@@ -29,9 +29,9 @@ var (
 // takes it seconds, and a hundred times as much memory.
 const maxValues = 10_000
 
-// check returns why a text is no message. The SDK lacks these checks: it ends the session at a
-// notification in a list (only version 2025-03-26 of the protocol has lists), rounds large
-// identifiers, accepts duplicate names, and does not answer a message without a method.
+// check returns why a text is no message. The SDK lacks these checks. It ends the session at a
+// notification in a list, rounds large identifiers, accepts duplicate names, and does not answer a
+// message without a method. Only version 2025-03-26 of the protocol has lists.
 func check(text []byte) error {
 	switch {
 	case isList(text):

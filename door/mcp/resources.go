@@ -40,8 +40,8 @@ func parseURI(text string) (collection string, id sheaf.ID, ok bool) {
 	return collection, sheaf.ID(decoded), err == nil
 }
 
-// meant restores the address of a resource that a client changed: some clients decode a part of it, or write the
-// collection in lower case like a host name.
+// meant restores the address of a resource that a client changed. Some clients decode a part of it.
+// Others write the collection in lower case like a host name.
 func (s *server) meant(text string) string {
 	collection, id, ok := parseURI(text)
 	if !ok {

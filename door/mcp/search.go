@@ -181,8 +181,8 @@ func nothingHere(ctx context.Context, r *collection.Reader) ([]string, error) {
 // maxTags bounds the shown tags of a result.
 const maxTags = 20
 
-// nameOf returns the name that tools accept for a result: its identifier, or the line of the match when a profile
-// without an index numbers its sections.
+// nameOf returns the name that tools accept for a result: its identifier, or the line of its match
+// if a profile without an index found it.
 func nameOf(hit *collection.Result) sheaf.ID {
 	if hit.Scanned {
 		return sheaf.ID(fmt.Sprintf("%s:%d", hit.Doc, hit.Line))

@@ -134,8 +134,8 @@ func TestNobodyReads(t *testing.T) {
 	})
 }
 
-// TestCancelled checks that a canceled call gets no answer, because clients would not know it, that
-// the end does not wait for it, and that its identifier can be reused.
+// TestCancelled checks that a canceled call gets no answer, because its client would not know the
+// call. The end does not wait for the call, and its identifier can be reused.
 func TestCancelled(t *testing.T) {
 	w := &wire{in: make(chan jsonrpc.Message, 4), out: make(chan *jsonrpc.Response, 3)}
 	s := newSession(w, context.Background())

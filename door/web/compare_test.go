@@ -19,8 +19,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestLabCompared checks the lab with two profiles. A result is highlighted in both charts, the second chart
-// shows its differences from the first, nDCG is shown for both, and a result of one profile can be marked.
+// TestLabCompared checks the lab with two profiles. Both charts highlight a result, and the second
+// shows its differences. nDCG is shown for both. A result of one profile can be marked.
 func TestLabCompared(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
@@ -121,8 +121,8 @@ func TestLabUpdate(t *testing.T) {
 	}
 }
 
-// TestArithmeticFolds checks that long arithmetic is folded to 17 lines at most, that a button
-// unfolds the rest, and that in the lab it stays unfolded while numbers change.
+// TestArithmeticFolds checks that long arithmetic is folded to 17 lines at most, and that a button
+// unfolds the rest. In the lab it stays unfolded while numbers change.
 func TestArithmeticFolds(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -212,8 +212,8 @@ func TestPageAllFacets(t *testing.T) {
 		chromedp.Click("aside [aria-pressed=true]", chromedp.ByQuery), seen(11))
 }
 
-// TestPageBack checks that going back restores the query in the focused search box, that a reload
-// restores the scroll position, and that every view has its own title.
+// TestPageBack checks that going back restores the query in the focused search box. A reload
+// restores the scroll position, and every view has its own title.
 func TestPageBack(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

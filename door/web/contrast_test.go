@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// contrast lists what has too little contrast by WCAG 2.2: text below 4.5 to 1 (large text below 3
-// to 1), and edges of fields and lines of the lab below 3 to 1.
+// contrast lists what has too little contrast by WCAG 2.2. Text needs 4.5 to 1, or 3 to 1 if it is
+// large. Edges of fields and lines of the lab need 3 to 1.
 const contrast = `(() => {
 	document.getAnimations().forEach((a) => a.finish()); // also what began since the picture was taken
 	const rgba = (text) => { const n = text.match(/[\d.]+/g).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };

@@ -13,10 +13,10 @@ import (
 // Rendering has bounds, since a small text can make the library use minutes and gigabytes. Usual documents need a
 // thousandth of that.
 const (
-	// maxIntricacy is about half a second. Time grows with the square of the marks in a paragraph, of the quotes and
-	// lists in a line and of a paragraph's link definitions, with the indentation of nested blocks, with rows times
-	// columns of a table, with the square of the pipes in its code, and with the distance that a search for the end
-	// of a mark covers in vain.
+	// maxIntricacy is about half a second. Time grows with the square of the marks in a paragraph, of the
+	// quotes and lists in a line, and of the link definitions of a paragraph. It also grows with the
+	// indentation of nested blocks, and with rows times columns of a table and the square of the pipes in
+	// its code. A vain search for the end of a mark costs the distance that it covers.
 	maxIntricacy = 150_000_000
 	// maxOpen is about 200 MB: lines times the open lists and quotes of each line.
 	maxOpen = 2_000_000
@@ -147,8 +147,8 @@ func (r *runs) add(line []byte) {
 	r.end += lineCost + len(line)/2
 }
 
-// cost returns the cost of searching for the ends of code: up to the next run of the same length, or to the end of
-// the paragraph.
+// cost returns the cost of the searches for the ends of code. A search ends at the next run of the
+// same length, or at the end of the paragraph.
 func (r *runs) cost() (total int) {
 	next, last := make([]int, len(r.length)), map[int]int{}
 	for i := len(next) - 1; i >= 0; i-- {

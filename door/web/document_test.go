@@ -345,8 +345,8 @@ func TestPageOutline(t *testing.T) {
 		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
-// TestPageOutlineElsewhere checks that a link beside a long, scrolled document opens another
-// document at its top, and that a tag leads to the documents with this tag.
+// TestPageOutlineElsewhere checks that a link beside a long, scrolled document opens another one at
+// its top. A tag leads to the documents with this tag.
 func TestPageOutlineElsewhere(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Words.\n\n", 100)

@@ -97,7 +97,7 @@ func TestPageKey(t *testing.T) {
 }
 
 // TestPageKeyStatus checks that a restricted key gets the status of what it may see, without sizes
-// of zero, and that the keyboard focus stays in the view when a document is not visible.
+// of zero. The keyboard focus stays in the view when a document is not visible.
 func TestPageKeyStatus(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
@@ -330,8 +330,8 @@ func TestPageKeyUnasked(t *testing.T) {
 		until(`!document.querySelector("dialog[open]") && document.querySelector("#result-0")`))
 }
 
-// TestPageKeySeesNothing checks that a key which sees no document does not get the message about an
-// empty index, and that the search time excludes typing the key.
+// TestPageKeySeesNothing checks that a key which sees no document gets no message about an empty
+// index. The search time excludes typing the key.
 func TestPageKeySeesNothing(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)

@@ -212,8 +212,8 @@ func TestPagePrint(t *testing.T) {
 			`e.getBoundingClientRect().right <= innerWidth)`))
 }
 
-// TestPagePrintWhole checks printing: colors of a dark theme become dark, titles are complete, a
-// table with very long words fits the paper, and charts print in landscape.
+// TestPagePrintWhole checks printing. Colors of a dark theme become dark, and titles are complete.
+// A table with very long words fits the paper, and charts print in landscape.
 func TestPagePrintWhole(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Unbreakable", 30)

@@ -376,8 +376,8 @@ func TestPageBackToResult(t *testing.T) {
 	step(t, ctx, "and back", do(`history.back()`), until(`document.activeElement.closest("#result-1 h2") && `+shown))
 }
 
-// TestPageKept checks that query, filter and profile stay when the view changes, that "?" shows the
-// keys, and that a link without a target has no address.
+// TestPageKept checks that query, filter and profile stay when the view changes. "?" shows the
+// keys, and a link without a target has no address.
 func TestPageKept(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -421,7 +421,7 @@ func TestPageKept(t *testing.T) {
 }
 
 // TestPageFoundInFiles checks that a result of the file scanner opens, although the scanner numbers
-// sections differently, and that marks on it count and are saved under the name of the index.
+// sections differently. Marks on it count and are saved under the name of the index.
 func TestPageFoundInFiles(t *testing.T) {
 	ctx := browser(t)
 	long := "# Git\n\n## Other things\n\n" + strings.Repeat("Nothing of interest stands here. ", 200) +
@@ -507,7 +507,7 @@ func TestPagePrefix(t *testing.T) {
 }
 
 // TestPagePrefixes checks that two pages at different paths of one host keep separate marks and
-// keys, and so does another collection served later at the same path.
+// keys. So does another collection that is served later at the same path.
 func TestPagePrefixes(t *testing.T) {
 	ctx := browser(t)
 	called := func(name string) http.Handler {

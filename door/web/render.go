@@ -23,9 +23,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// render makes HTML of a document's text. It shows an intricate document as plain text. HTML in the text is shown as
-// text, links lead to documents of the collection or to other sites, images become links, and every heading with a
-// chunk has the chunk's identifier.
+// render makes HTML of a document's text. It shows an intricate document as plain text. HTML in the
+// text is shown as text. Links lead to documents of the collection or to other sites, and images
+// become links. Every heading with a chunk has the chunk's identifier.
 func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 	if chunk.KindOf(doc.Path) != chunk.KindMarkdown {
 		p.Text = part.Text
@@ -146,8 +146,8 @@ func apart(n ast.Node, address []byte) {
 	}
 }
 
-// destination returns the target of a link on the page: a document if the catalog knew one, else the address itself
-// if it is another site, a mail address or Obsidian, and else nowhere.
+// destination returns the target of a link on the page. It is a document if the catalog knew one,
+// or the address if it is another site, a mail address or Obsidian. Other links lead nowhere.
 func (t *transformer) destination(written string) []byte {
 	target, fragment, _ := strings.Cut(written, "#")
 	for _, key := range []string{linkKey(target, fragment), linkKey(unescaped(target), unescaped(fragment))} {

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestPageAlike checks that the page offers similar words for a misspelt word if some exist, counts
-// one result as "1 result", and gives advice after the last result.
+// TestPageAlike checks that the page offers similar words for a misspelt word, if some exist. It
+// counts one result as "1 result", and gives advice after the last result.
 func TestPageAlike(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
@@ -84,7 +84,7 @@ func TestPageFacets(t *testing.T) {
 }
 
 // TestFieldsOfPhones checks that on touch screens no field has text below 16 pixels, for which
-// iPhones magnify the page, and that numbers of the lab fit their fields.
+// iPhones magnify the page. Numbers of the lab fit their fields.
 func TestFieldsOfPhones(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

@@ -111,7 +111,7 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 }
 
 // TestFiles checks that every file of the page exists, has a strict policy and an ETag, and names
-// no other machine, and that all together are small.
+// no other machine. All files together are small.
 func TestFiles(t *testing.T) {
 	s, _ := start(t)
 	total := 0
@@ -375,8 +375,8 @@ func answer(ctx context.Context) {
 	})
 }
 
-// TestPageConfidence checks that the page marks a result only when its confidence is high,
-// and that one line above the results says when none is likely to answer.
+// TestPageConfidence checks that the page marks a result only when its confidence is high. One line
+// above the results says when no result is likely to answer.
 func TestPageConfidence(t *testing.T) {
 	ctx := browser(t)
 	const unlikely = "nothing here is likely to answer this"
@@ -600,10 +600,9 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// TestPageTimes measures the size of the page, the time until it is usable, and the time from a
-// letter to results and from a number to lines. -v prints the times. With
-// SHEAF_TEST_PAGE=http://127.0.0.1:7333 it measures a running server, types SHEAF_TEST_QUERY into
-// it, and fails above the limits.
+// TestPageTimes measures the size of the page, when it is usable, and how soon results follow a
+// letter and lines a number. -v prints the times. With SHEAF_TEST_PAGE=http://127.0.0.1:7333 it
+// measures a running server, types SHEAF_TEST_QUERY into it, and fails above the limits.
 func TestPageTimes(t *testing.T) {
 	ctx := browser(t)
 	address, strict, query := os.Getenv("SHEAF_TEST_PAGE"), true, cmp.Or(os.Getenv("SHEAF_TEST_QUERY"), "undo commit")

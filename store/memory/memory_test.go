@@ -16,7 +16,7 @@ func open(t testing.TB) store.Backend { return memory.New(storetest.Analyzer(t, 
 
 func TestConformance(t *testing.T) { storetest.Run(t, storetest.Options{Open: open}) }
 
-// words is a store that keeps no vectors.
+// words is a store without vectors.
 type words struct{ *memory.Backend }
 
 func (w words) Write(ctx context.Context, batch store.Batch) error {
@@ -40,7 +40,7 @@ func (w words) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return w.Backend.Retrieve(ctx, req)
 }
 
-// A store without vectors, which says so, passes: it cannot tell how long they are.
+// TestConformanceOfWords checks that a store that refuses vectors passes the suite.
 func TestConformanceOfWords(t *testing.T) {
 	storetest.Run(t, storetest.Options{
 		Open:  func(t testing.TB) store.Backend { return words{open(t).(*memory.Backend)} },

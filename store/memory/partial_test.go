@@ -15,8 +15,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// A store that knows its queries answers them as one that keeps everything, in
-// hits, scores and explanations.
+// TestStoreForQueriesEqualsFullStore checks that a store for known queries gives the same hits,
+// scores and explanations as a full store.
 func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
 	if err != nil {
@@ -59,7 +59,7 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 		full, partial := memory.New(a), memory.NewFor(a, q)
 		var batch store.Batch
 		var ids []sheaf.ID
-		for i := range rapid.IntRange(0, 50).Draw(t, "chunks") { // above and below what is analyzed in parallel
+		for i := range rapid.IntRange(0, 50).Draw(t, "chunks") { // below and above the limit for parallel analysis
 			c := store.Chunk{ID: sheaf.ID(fmt.Sprintf("t:%02d", i)), Doc: sheaf.ID(fmt.Sprintf("t:%02d", i))}
 			for _, f := range fields {
 				c.Fields = append(c.Fields, store.Field{Name: f, Text: text.Draw(t, f)})
@@ -97,8 +97,8 @@ func TestStoreForQueriesEqualsFullStore(t *testing.T) {
 	})
 }
 
-// The index that lives as long as one query: 1,000 chunks of 3.4 kB, whose
-// words are as unevenly spread as those of real text.
+// BenchmarkEphemeralIndex measures an index for a single query: 1,000 chunks of 3.4 kB, with word
+// frequencies about as uneven as in real text.
 func BenchmarkEphemeralIndex(b *testing.B) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestExpansionsFindRawWords: a prefix query finds every chunk with a raw word that begins so, and
-// a fuzzy query one with a word that has a letter changed, whatever the stemmer makes of it.
+// TestExpansionsFindRawWords checks that prefix and fuzzy queries find raw words, before stemming:
+// each beginning of a word, and the word itself.
 func TestExpansionsFindRawWords(t *testing.T) {
 	words := strings.Fields("running authentication authorities naïve Ångström getUserName HTTPServer2 snake_case_name " +
 		"v1.2.3 node.js Get-ChildItem well-known C++17 C# " +
@@ -50,8 +50,8 @@ func TestExpansionsFindRawWords(t *testing.T) {
 	}
 }
 
-// TestExpansionsAreExplainedAlike: of words that a prefix finds and that score alike, the
-// same one is named each time.
+// TestExpansionsAreExplainedAlike checks that an explanation always names the same one of equally
+// good words for a prefix.
 func TestExpansionsAreExplainedAlike(t *testing.T) {
 	st := open(t).(*memory.Backend)
 	if err := st.Write(t.Context(), store.Batch{Chunks: []store.Chunk{{ID: "t:a", Doc: "t:a",
@@ -71,8 +71,7 @@ func TestExpansionsAreExplainedAlike(t *testing.T) {
 	}
 }
 
-// beginning is the beginning of a word, which ends with a character that is no
-// mark and before one that is none.
+// beginning returns a random beginning of a word, and never splits a character from its marks.
 func beginning(r *rand.Rand, word string) string {
 	letters := []rune(word)
 	n := 1 + r.IntN(len(letters))
@@ -80,7 +79,7 @@ func beginning(r *rand.Rand, word string) string {
 		n++
 	}
 	if n == 1 && !unicode.IsLetter(letters[0]) && !unicode.IsDigit(letters[0]) && len(letters) > 1 {
-		n = 2 // '#' alone is no word
+		n = 2 // '#' alone is not a word
 	}
 	return string(letters[:n])
 }

@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// Sonar scores by BM25 with the factor k1 + 1, which changes no order; a word that a query holds
-// twice counts twice. Its worked numbers lie outside the repository.
+// TestVectorsSonarBM25 checks Sonar's worked numbers, which are outside the repository. Sonar's
+// BM25 has the factor k1 + 1, which keeps the order. A repeated query word counts twice.
 func TestVectorsSonarBM25(t *testing.T) {
 	type in struct {
 		Documents map[string]string

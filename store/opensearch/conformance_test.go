@@ -21,8 +21,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// serverOf is the address of a server of a kind for tests, which skip without one: a
-// script of its name in scripts/servers starts one.
+// serverOf returns the address of a server for tests. Without a server the test is skipped. The
+// script with the name of the dialect in scripts/servers starts one.
 func serverOf(t testing.TB, d opensearch.Dialect) string {
 	variable := "SHEAF_TEST_" + strings.ToUpper(d.String())
 	url := os.Getenv(variable)
@@ -41,7 +41,7 @@ func each(t *testing.T, test func(t *testing.T, s *storetest.Stores[opensearch.O
 
 var indices atomic.Int64
 
-// optionsOf are those of a new, empty store, which the end of the test removes.
+// optionsOf returns options of a new, empty store, and removes the store at the end of the test.
 func optionsOf(t testing.TB, d opensearch.Dialect) opensearch.Options {
 	o := opensearch.Options{Options: storekit.Options{URL: serverOf(t, d), Analyzer: storetest.Analyzer(t, "en")},
 		Dialect: d, Index: fmt.Sprintf("sheaf-test-%d-%d", os.Getpid(), indices.Add(1))}
@@ -53,30 +53,30 @@ func optionsOf(t testing.TB, d opensearch.Dialect) opensearch.Options {
 	return o
 }
 
-// storesOf opens stores on a kind of server for one test.
+// storesOf opens stores on one kind of server for one test.
 func storesOf(d opensearch.Dialect) *storetest.Stores[opensearch.Options] {
 	return &storetest.Stores[opensearch.Options]{New: func(t testing.TB) opensearch.Options { return optionsOf(t, d) },
 		With: func(ctx context.Context, o opensearch.Options) (store.Backend, error) { return opensearch.Open(ctx, o) }}
 }
 
-// repeats tells phrases with slop in which Lucene and the oracle differ.
+// repeats reports whether Lucene and the oracle may differ: a phrase with slop repeats a word.
 func repeats(req store.Request) bool {
 	if req.Text == nil {
 		return false
 	}
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
-		panic(err) // English is always there
+		panic(err) // analysis always has English
 	}
 	plan := storekit.Compile(a, req.Text)
 	return plan.Repeats()
 }
 
-// lacks tells what Lucene does not compute.
+// lacks reports whether Lucene cannot compute a request.
 func lacks(req store.Request) bool {
 	if t := req.Text; t != nil {
 		if p, ok := t.Query.(sheaf.Phrase); ok && len(strings.Fields(p.Text)) > 1000 {
-			return true // more clauses than the server takes
+			return true // more clauses than the server allows
 		}
 		return repeats(req) || t.Combine == store.CombineBM25F || t.K1 != store.DefaultK1 || t.B != store.DefaultB ||
 			t.Statistics == store.StatisticsCandidates && (req.Filter != nil || req.Within != nil)
@@ -100,14 +100,14 @@ func conformance(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 				},
 				Reopen:    s.Reopen,
 				Lacks:     lacks,
-				Tolerance: 1e-5, // float32
+				Tolerance: 1e-5, // scores are float32
 			})
 		})
 	}
 }
 
-// rewritten is a store that is written anew whenever it changes: Lucene counts
-// chunks that were replaced until it merges them away, some minutes later.
+// rewritten is a store that is made again for each change. Lucene counts replaced chunks until it
+// merges segments, some minutes later.
 type rewritten struct {
 	*opensearch.Store
 	t      *testing.T
@@ -138,8 +138,8 @@ func (r *rewritten) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return r.Write(ctx, store.Batch{Replace: docs})
 }
 
-// TestRandomHistories compares the store with the oracle; a failure names its
-// seed. Lengths, of which Lucene keeps four bits, count in no score here.
+// TestRandomHistories compares the store with the oracle. Lengths, which Lucene keeps with four
+// bits, do not count in these scores. A failure names the seed.
 func TestRandomHistories(t *testing.T) { each(t, randomHistories) }
 
 func randomHistories(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -155,7 +155,7 @@ func randomHistories(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			o.K1 = 1.2
 			r := &rewritten{Store: s.Open(t, o).(*opensearch.Store), t: t, o: o, chunks: map[sheaf.ID]store.Chunk{}}
 			defer func() { r.Close() }()
-			// Where the query's prefixes stand for too many words for what the server takes, that is said.
+			// The server refuses queries whose prefixes expand to too many words.
 			lacks := func(req store.Request) bool {
 				if repeats(req) {
 					return true

@@ -14,9 +14,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestElasticsearch: what is sent to Elasticsearch has its golden form, of requests too
-// whose modules its server for tests lacks. So there are no answers beside it, and the
-// terms that a prefix or a misspelled word stands for are given here.
+// TestElasticsearch compares requests to Elasticsearch with a golden file, also requests that need
+// modules the test server lacks. So the file has no answers, and the test itself gives the words
+// for prefixes and misspelled words.
 func TestElasticsearch(t *testing.T) {
 	o := Options{Options: storekit.Options{URL: "http://elasticsearch", Analyzer: storetest.Analyzer(t, "en"),
 		K1: store.DefaultK1, B: store.DefaultB,
@@ -71,8 +71,8 @@ func TestElasticsearch(t *testing.T) {
 		flag.Lookup("update").Value.String() == "true")
 }
 
-// TestVectorScores: both servers make similarities positive, (1 + cos)/2, and a store's
-// are cosines.
+// TestVectorScores checks the conversion of similarities: servers return (1 + cos)/2, the store
+// returns cosines.
 func TestVectorScores(t *testing.T) {
 	var found answer
 	text := `{"hits":{"hits":[{"_score":0.75,"fields":{"id":["notes:a"]}},{"_score":0.25,"fields":{"id":["notes:b"]}}]}}`

@@ -19,7 +19,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestOpenRefuses: what cannot be opened says why and what to do.
+// TestOpenRefuses checks that Open refuses bad options and explains what to do.
 func TestOpenRefuses(t *testing.T) { each(t, testOpenRefuses) }
 
 func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -72,7 +72,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// behind opens a new, empty store through a proxy.
+// behind returns a function that opens a new, empty store at the address of a proxy.
 func behind(t *testing.T, s *storetest.Stores[opensearch.Options],
 	o opensearch.Options) func(address string) store.Backend {
 	return func(address string) store.Backend {
@@ -81,7 +81,7 @@ func behind(t *testing.T, s *storetest.Stores[opensearch.Options],
 	}
 }
 
-// TestPatience: a server that is busy or hangs up is asked again.
+// TestPatience checks that the store repeats a request when the server is busy or hangs up.
 func TestPatience(t *testing.T) { each(t, testPatience) }
 
 func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -91,8 +91,8 @@ func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	})
 }
 
-// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
-// unavailable, and a deadline is kept.
+// TestPatienceEnds checks that calls fail as unavailable, in time, when the server stays away, or
+// answers nonsense or nothing.
 func TestPatienceEnds(t *testing.T) { each(t, testPatienceEnds) }
 
 func testPatienceEnds(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -107,8 +107,8 @@ func testPatienceEnds(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	})
 }
 
-// TestTooLarge: what is too large for one request is sent in parts, and what is too
-// large by itself named.
+// TestTooLarge checks that the store splits a large batch, and names a document that is too large
+// alone.
 func TestTooLarge(t *testing.T) { each(t, testTooLarge) }
 
 func testTooLarge(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -118,16 +118,16 @@ func testTooLarge(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	})
 }
 
-// TestPartialFailure: documents that the server rejects are named and gone as a
-// whole, the others written.
+// TestPartialFailure checks that a write names rejected documents and leaves no chunk of them, and
+// writes the others.
 func TestPartialFailure(t *testing.T) { each(t, testPartialFailure) }
 
 func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
 	b := s.Open(t, o)
 	defer b.Close()
-	// A second type for a field makes the server refuse a chunk: the mapping is
-	// narrowed behind the store's back.
+	// The test narrows the mapping directly: with a second type for the field, the server refuses a
+	// chunk.
 	put(t, o, "/"+o.Index+"/_mapping", `{"properties":{"t":{"properties":{"odd":{"type":"integer"}}}}}`)
 	batch := store.Batch{Chunks: []store.Chunk{
 		storetest.Chunk("t:good", "body", "x"), storetest.Chunk("t:bad", "body", "x"),
@@ -145,8 +145,8 @@ func testPartialFailure(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestExamine: the doctor finds nothing wrong with a server that is well, and says
-// why one that does not answer cannot be used.
+// TestExamine checks that the doctor finds no fault in a healthy server, and says why a silent
+// server cannot be used.
 func TestExamine(t *testing.T) { each(t, testExamine) }
 
 func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -162,8 +162,8 @@ func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestExamineBlocked: the doctor names each block of an index and of its dictionary, and
-// what it says lifts them, in the order in which it says so.
+// TestExamineBlocked checks that the doctor names each block of an index and of its dictionary, and
+// that its advice, followed in order, lifts them.
 func TestExamineBlocked(t *testing.T) { each(t, testExamineBlocked) }
 
 func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -198,9 +198,9 @@ func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestBlockedWrite: documents that a server does not take because it blocks writing are
-// no bad documents; when the block is lifted they are written. It blocks all indices of a
-// full disk, the dictionary among them, or one that somebody blocked.
+// TestBlockedWrite checks that a write to a blocked index is unavailable, not a rejected document,
+// and succeeds when the block is lifted. A server blocks all indices, also the dictionary, when its
+// disk is full; an administrator may block one.
 func TestBlockedWrite(t *testing.T) { each(t, testBlockedWrite) }
 
 func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -236,8 +236,8 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestClausesAreRaised: a query that becomes more clauses than the server takes is answered
-// once it takes more, by the store that refused it, as the refusal says, and by the next.
+// TestClausesAreRaised checks that the store refuses a query with too many clauses, and answers it
+// after the advised change of the setting, also in a store that was opened before.
 func TestClausesAreRaised(t *testing.T) { each(t, testClausesAreRaised) }
 
 func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -273,8 +273,7 @@ func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options])
 	}
 }
 
-// TestAlias: a name moves from one index to another while it is searched, and every
-// search finds the one or the other as a whole.
+// TestAlias checks that every search finds one whole index while an alias moves between two.
 func TestAlias(t *testing.T) { each(t, testAlias) }
 
 func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -337,9 +336,9 @@ func testAlias(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestAliasOfAnotherModel: a store that is open keeps to its index when the alias moves to one that was
-// made otherwise: it reads and writes the old one, says so, and leaves the other alone. It goes on well
-// when the alias comes back.
+// TestAliasOfAnotherModel checks an open store whose alias moves to an index with other options: it
+// still reads and writes its old index, reports the move, and leaves the other index alone. The
+// report ends when the alias moves back.
 func TestAliasOfAnotherModel(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		german := storetest.Analyzer(t, "de")
@@ -390,8 +389,8 @@ func TestAliasOfAnotherModel(t *testing.T) {
 	})
 }
 
-// TestUnfitServer: a server without the plug-in for vectors, or of a version that knows
-// less than is asked of it, is refused, with what to do.
+// TestUnfitServer checks that Open refuses a server without the plug-in for vectors or with an old
+// version, with advice.
 func TestUnfitServer(t *testing.T) {
 	for _, c := range []struct {
 		dialect            opensearch.Dialect
@@ -421,14 +420,14 @@ func TestUnfitServer(t *testing.T) {
 	}
 }
 
-// TestNearAll: on Elasticsearch vectors are compared one by one by the server itself as
-// far as it takes; beyond that, and in an index made for the graph, by a script, and a
-// server without scripts says so.
+// TestNearAll checks that Elasticsearch compares vectors one by one up to its limit, and that a
+// script does so beyond the limit and in an index made for the graph. Without scripts the server
+// must refuse clearly.
 func TestNearAll(t *testing.T) {
 	s := storesOf(opensearch.Elasticsearch)
 	for _, c := range []struct {
 		name       string
-		made, asks bool // hnsw of the index, and of who asks
+		made, asks bool // HNSW of the index, and of the store that searches
 		limit      int
 		script     bool
 	}{
@@ -464,8 +463,8 @@ func TestNearAll(t *testing.T) {
 	}
 }
 
-// TestWithinMany: among few chunks or many, every hit has the similarity of its nearest
-// passage, and names it.
+// TestWithinMany checks that a search within few or many chunks returns the score and the number of
+// each chunk's nearest passage.
 func TestWithinMany(t *testing.T) { each(t, testWithinMany) }
 
 func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -523,7 +522,7 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestLongID: a chunk whose ID the index does not take is named, and the rest written.
+// TestLongID checks that a write names a chunk whose ID is too long, and writes the rest.
 func TestLongID(t *testing.T) { each(t, testLongID) }
 
 func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -542,7 +541,7 @@ func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+// TestListOnly checks listing of a store that was made with another analyzer, k1 and b.
 func TestListOnly(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		made := s.New(t)

@@ -10,7 +10,7 @@ import (
 	"sheaf"
 )
 
-// TestLongValue: a value that is not kept as a whole is given back as an error that names its column.
+// TestLongValue checks that reading a shortened value returns an error that names its column.
 func TestLongValue(t *testing.T) {
 	source, err := json.Marshal(object{"id": "t:a.md#x", "doc": "t:a.md",
 		"c": []string{columnWord("prop.summary") + valueWord(sheaf.TextValue(strings.Repeat("long ", 2000)))}})
@@ -23,7 +23,7 @@ func TestLongValue(t *testing.T) {
 	}
 }
 
-// lucene is the length that Lucene keeps of one (SmallFloat.intToByte4 and back).
+// lucene returns the length that Lucene keeps (SmallFloat.intToByte4 and back).
 func lucene(n int) int {
 	if n < 40 {
 		return n
@@ -36,7 +36,7 @@ func lucene(n int) int {
 	return 24 + n>>shift<<shift
 }
 
-// TestFilling: with fillers, a length is kept as the nearest that can be.
+// TestFilling checks that fillers make Lucene keep the nearest possible length.
 func TestFilling(t *testing.T) {
 	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0},
 		{1030, 18}} {

@@ -15,7 +15,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// asked is what the server of o answers to a request of the test's own.
+// asked sends a request directly to the server of o, and returns status and body.
 func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, string) {
 	t.Helper()
 	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path,
@@ -26,7 +26,7 @@ func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, 
 	return resp.StatusCode, string(must(io.ReadAll(resp.Body)))
 }
 
-// put sends a request of the test's own that the server must accept.
+// put sends a request directly to the server, which must accept it.
 func put(t *testing.T, o opensearch.Options, path, body string) {
 	t.Helper()
 	if status, said := asked(t, o, "PUT", path, body); status != http.StatusOK {
@@ -34,8 +34,8 @@ func put(t *testing.T, o opensearch.Options, path, body string) {
 	}
 }
 
-// foreign makes an index of somebody else, with one document, which the end of the test
-// removes. What it gives back is an error when that index is not as it was made.
+// foreign makes a foreign index with one document, and removes it at the end of the test. unharmed
+// returns an error if that index has changed.
 func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharmed func() error) {
 	t.Helper()
 	put(t, o, "/"+name, `{"mappings":`+mappings+`}`)
@@ -51,7 +51,7 @@ func foreign(t *testing.T, o opensearch.Options, name, mappings string) (unharme
 	}
 }
 
-// refused is an error when err is not that something else has the name.
+// refused returns an error unless err says that a foreign index has the name.
 func refused(err error, name string) error {
 	if !errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, store.ErrMadeOtherwise) ||
 		!strings.Contains(err.Error(), name+" ") || !strings.Contains(err.Error(), "name another index") {
@@ -60,8 +60,8 @@ func refused(err error, name string) error {
 	return nil
 }
 
-// TestForeignDictionary: an index of somebody else that has the name of the dictionary is
-// left as it is, and nothing is made beside it.
+// TestForeignDictionary checks that Open and Drop keep a foreign index with the dictionary's name,
+// and that Open makes no index beside it.
 func TestForeignDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for _, mappings := range []string{
@@ -90,7 +90,7 @@ func TestForeignDictionary(t *testing.T) {
 	})
 }
 
-// examined is what the doctor says is wrong.
+// examined returns the faults that the doctor finds.
 func examined(t *testing.T, o opensearch.Options) error {
 	var all error
 	for _, f := range opensearch.Examine(t.Context(), o) {
@@ -99,8 +99,8 @@ func examined(t *testing.T, o opensearch.Options) error {
 	return all
 }
 
-// TestForeignBesideOurs: an index of ours whose dictionary somebody else's took the place of
-// is not used and not removed, however it is opened.
+// TestForeignBesideOurs checks a store whose dictionary was replaced with a foreign index: Open
+// with any access and Drop refuse, and keep both indices.
 func TestForeignBesideOurs(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -131,7 +131,7 @@ func TestForeignBesideOurs(t *testing.T) {
 	})
 }
 
-// TestForeignIndex: an index of somebody else is not removed, nor is a dictionary beside it.
+// TestForeignIndex checks that Open and Drop refuse a foreign index and keep it.
 func TestForeignIndex(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -149,8 +149,8 @@ func TestForeignIndex(t *testing.T) {
 	})
 }
 
-// TestStoreNamedAsDictionary: of a store that has the name of another's dictionary, the
-// second of the two is refused, whichever that is, and the first stays.
+// TestStoreNamedAsDictionary checks that a store may not have the name of another store's
+// dictionary: the second of the two is refused, in either order, and the first stays.
 func TestStoreNamedAsDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		for _, longFirst := range []bool{true, false} {
@@ -183,7 +183,7 @@ func TestStoreNamedAsDictionary(t *testing.T) {
 	})
 }
 
-// TestOlderDictionary: one that an earlier version made, which says nothing about itself, is ours.
+// TestOlderDictionary checks that Open accepts a dictionary of an earlier version, without _meta.
 func TestOlderDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -203,8 +203,8 @@ func TestOlderDictionary(t *testing.T) {
 	})
 }
 
-// TestForeignAlias: a second name that stands for an index of somebody else, or would give
-// the dictionary such a name, stays theirs.
+// TestForeignAlias checks that Alias refuses a name that belongs to a foreign index, or that would
+// give the dictionary such a name.
 func TestForeignAlias(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		b := s.Empty(t).(*opensearch.Store)

@@ -14,9 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
 
-// TestRequests: everything that is sent to OpenSearch has its golden form, with what
-// it answered and what the store read in that: how the index is made, bulk requests, a search for each thing that a
-// request can hold, joined branches, deletion.
+// TestRequests compares with a golden file all requests to OpenSearch, the answers, and the store's
+// results: creating the index, bulk requests, a search for each feature of requests, joined
+// branches, deletion.
 func TestRequests(t *testing.T) {
 	o := opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Index: "golden"}
@@ -38,7 +38,7 @@ func TestRequests(t *testing.T) {
 	x.Result(opensearch.Drop(t.Context(), o))
 }
 
-// TestHollowAnswers: what OpenSearch's answers may lack. It needs no server.
+// TestHollowAnswers checks incomplete answers of OpenSearch. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
 		s, err := opensearch.Open(t.Context(),

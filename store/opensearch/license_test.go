@@ -12,7 +12,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestLicense: Examine names the license, and an expired one is a fault.
+// TestLicense checks that Examine names the license, and reports an expired one as a fault.
 func TestLicense(t *testing.T) {
 	for answer, c := range map[string]struct {
 		found string

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestOlderElasticsearch: a server before 9.2, which refuses a mapping for a setting that
-// it does not know, gets the same mapping without that.
+// TestOlderElasticsearch checks that Elasticsearch before 9.2, which refuses a mapping with an
+// unknown setting, gets the same mapping without this setting.
 func TestOlderElasticsearch(t *testing.T) {
 	const setting = "mapping.exclude_source_vectors"
 	made := map[string]map[string]any{}

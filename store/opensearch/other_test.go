@@ -15,8 +15,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestOtherServer: a server of another kind is asked about, when a store is opened and
-// when it is examined. It needs none of the real ones.
+// TestOtherServer checks the advice of Open and Examine for another kind of server. It needs no
+// real server.
 func TestOtherServer(t *testing.T) {
 	const elasticsearch = `{"nodes":{"n":{"version":"9.5.3","build_flavor":"default"}}}`
 	for _, c := range []struct {
@@ -61,8 +61,8 @@ func TestOtherServer(t *testing.T) {
 	}
 }
 
-// TestClock: what a slow server says of its clock is later than the question, by the time
-// that it took. What was said before the question or after the answer is a difference.
+// TestClock checks the examination of a server's clock. A time between the request and the answer
+// is no difference, even if the server is slow.
 func TestClock(t *testing.T) {
 	for what, c := range map[string]struct {
 		nodes []time.Duration
@@ -80,7 +80,7 @@ func TestClock(t *testing.T) {
 				return
 			}
 			var nodes []string
-			time.Sleep(20 * time.Millisecond) // what the question takes on its way
+			time.Sleep(20 * time.Millisecond) // a slow request
 			for i, off := range c.nodes {
 				nodes = append(nodes, fmt.Sprintf(`"n%d":{"timestamp":%d}`, i, time.Now().Add(off).UnixMilli()))
 			}
@@ -105,8 +105,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestExamineWithoutDictionary: an index whose dictionary is gone finds no beginnings of words
-// and takes no documents, so the doctor does not call it well.
+// TestExamineWithoutDictionary checks that the doctor reports an index without its dictionary,
+// which finds no prefixes and takes no documents.
 func TestExamineWithoutDictionary(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		o := opensearch.Options{Options: storekit.Options{Analyzer: storetest.Analyzer(t, "en")}, Index: "notes",

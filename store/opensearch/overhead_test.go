@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// BenchmarkOverhead is a whole query, as the doors answer it, with a profile of two
-// branches and with the default, beside the same requests to the server alone.
+// BenchmarkOverhead compares whole queries through the collection, with a profile of two branches
+// and with the default, with the same requests sent directly.
 func BenchmarkOverhead(b *testing.B) {
 	for _, profile := range []string{"rrf", "sheaf"} {
 		b.Run(profile, func(b *testing.B) {
@@ -29,8 +29,7 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkBulk fills an index beside a loop of the server's own bulk requests with the
-// same documents.
+// BenchmarkBulk compares filling an index with sending the same bulk requests directly.
 func BenchmarkBulk(b *testing.B) {
 	collected := &storetest.Collected{}
 	collectiontest.Open(b, collectiontest.Documentation(b), func(o *collection.Options) { o.Backend = collected })

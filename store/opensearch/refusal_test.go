@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestLicenseRefuses: what the license does not cover is unsupported, and not for want
-// of a right, so that branches are joined here and no profile is at fault.
+// TestLicenseRefuses checks that a missing license is ErrUnsupported and not ErrForbidden, so that
+// this program joins branches itself and the profile is not blamed.
 func TestLicenseRefuses(t *testing.T) {
 	const cause = `{"type":"security_exception","reason":"current license is non-compliant for [Reciprocal Rank Fusion ` +
 		`(RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`
@@ -26,9 +26,9 @@ func TestLicenseRefuses(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a request for which the server has no room even when it does nothing else is
-// as large the next time; one that waits for the room of others is not. As version 9.5.3 of
-// Elasticsearch, and OpenSearch, say it.
+// TestNoRoom checks refusals for lack of memory, in the words of Elasticsearch 9.5.3 and of
+// OpenSearch. A request larger than the server's whole memory limit is too large. A request that
+// only competes with others is repeated.
 func TestNoRoom(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"rejected execution of primary operation" +

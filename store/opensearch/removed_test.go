@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestRemoved: a store whose place on the server is removed behind its back says so, and
-// not that the request was wrong, or that there is nothing to find.
+// TestRemoved checks that a search says so when the indices of an open store are removed. An
+// invalid request or an empty result would be wrong.
 func TestRemoved(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
@@ -24,8 +24,8 @@ func TestRemoved(t *testing.T) {
 	})
 }
 
-// TestDictionaryRemoved: without the dictionary nothing is written, so that no server makes
-// one of its own, with another mapping; who may make indices makes it again.
+// TestDictionaryRemoved checks that a write without the dictionary fails, so that the server does
+// not create one with another mapping. Opening with the right to make indices creates it again.
 func TestDictionaryRemoved(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)

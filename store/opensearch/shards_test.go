@@ -19,8 +19,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestShards: an index of three shards with one replica ranks as an index of one shard does, one
-// request at a time, several together, and joined by the server.
+// TestShards checks that an index of three shards with a replica ranks like an index of one shard:
+// for single requests, for requests together, and when the server joins branches.
 func TestShards(t *testing.T) { each(t, testShards) }
 
 func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -29,7 +29,7 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	words := strings.Fields("heron kite crane ibis stork egret spoonbill bittern")
 	for i := range 60 {
 		var text []string
-		for n, word := range words { // the later, the rarer
+		for n, word := range words { // later words are rarer
 			if random.IntN(n+1) == 0 {
 				text = append(text, slices.Repeat([]string{word}, 1+random.IntN(3))...)
 			}
@@ -57,7 +57,7 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		}
 		again := o
 		again.Shards, again.Replicas = 0, 0
-		b = s.Open(t, again) // a store that is opened later asks the server for the number of shards
+		b = s.Open(t, again) // opens without the option, so the store asks the server
 		defer b.Close()
 		if n := b.(store.Sharded).Shards(); n != shards {
 			t.Errorf("the index has %d shards, the store says %d", shards, n)
@@ -87,8 +87,8 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestParts: a new index has the shards and replicas that its options name, else three and one in a
-// cluster of several nodes.
+// TestParts checks the shards and replicas of a new index: as the options say, or else three shards
+// and one replica in a cluster of several nodes.
 func TestParts(t *testing.T) {
 	for _, c := range []struct{ nodes, shards, replicas, wantShards, wantReplicas int }{
 		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0},

@@ -16,13 +16,13 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestScale: scores mean the same whatever version of OpenSearch computes them, and
-// whichever made the index. What each version says was seen on 2.13.0, 2.19.1 and 3.6.0,
-// the newer ones also with the index of the older. It needs no server.
+// TestScale checks that scores mean the same with each version of OpenSearch, and each version that
+// made the index. The factors were measured on 2.13.0, 2.19.1 and 3.6.0, newer versions also with
+// indices of older ones. It needs no server.
 func TestScale(t *testing.T) {
 	const k1 = 1.2
 	for _, c := range []struct {
-		plugin, made string // as the server says them; none without the right to ask
+		plugin, made string // from the server; empty without the right to ask
 		boost, cos   float64
 	}{
 		{"2.13.0.0", "136347827", 1 / (k1 + 1), 0},
@@ -62,8 +62,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// standIn answers as an OpenSearch with a version of the plug-in and an index that a
-// version made; either is empty where the user may not ask for it.
+// standIn is an OpenSearch with the given versions of the plug-in and of the index. An empty
+// version means that the user may not ask for it.
 func standIn(t *testing.T, plugin, version string, search func(body string) (int, any)) *httptest.Server {
 	type o = map[string]any
 	made := o{}

@@ -16,8 +16,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// answers is a server in this process, which a fake clock waits for: it gives the status
-// that it answers a request with, and "{}".
+// answers is a server in this process, so that synctest can use a fake clock. It returns the status
+// of the answer; the body is "{}".
 type answers func(r *http.Request) int
 
 func (f answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,13 +29,13 @@ func (f answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		Request: r}, nil
 }
 
-// of gives a client of such a server, which sends a request so often at most, and its calls.
+// of returns a client of a server, which sends a request up to attempts times, and its calls.
 func of(f answers, timeout time.Duration, attempts int) (*storekit.Client, *storekit.Calls) {
 	client := &storekit.Client{Store: "test", URL: "http://server", HTTP: &http.Client{Transport: f}, Attempts: attempts}
 	return client, storekit.NewCalls("test", client.HTTP, timeout, false)
 }
 
-// takes waits as long as a server takes to answer a request, unless nobody waits for it.
+// takes waits as long as a slow server, or until the request is canceled.
 func takes(r *http.Request, long time.Duration) {
 	select {
 	case <-time.After(long):
@@ -43,9 +43,9 @@ func takes(r *http.Request, long time.Duration) {
 	}
 }
 
-// TestWriteTakesItsTime: a write may take longer than the timeout as long as the server
-// answers; a request that it does not answer ends it, with an error that is no
-// cancellation, unless the caller went away.
+// TestWriteTakesItsTime checks that a write may take longer than the timeout while the server
+// answers. A request without an answer ends the write as unavailable. Only a caller who cancels
+// gets context.Canceled.
 func TestWriteTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 300 * time.Millisecond
@@ -102,8 +102,8 @@ func TestWriteTakesItsTime(t *testing.T) {
 	})
 }
 
-// TestWriteWaits: a server that says it is busy, whatever time that takes it, is there,
-// and a write goes on.
+// TestWriteWaits checks that a busy answer, however slow, counts as an answer, so that the write
+// goes on.
 func TestWriteWaits(t *testing.T) {
 	const timeout = 2 * time.Second
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
@@ -126,7 +126,7 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// TestWriteEnds: a proxy that does not reach the server is no answer of it: a write ends in time.
+// TestWriteEnds checks that an error of a proxy is no answer of the server: the write ends in time.
 func TestWriteEnds(t *testing.T) {
 	const timeout = time.Second
 	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
@@ -144,8 +144,8 @@ func TestWriteEnds(t *testing.T) {
 	}
 }
 
-// TestWriteWaitsForWriter: who writes while another does waits for it, however long that
-// takes, and is refused when the store was closed meanwhile.
+// TestWriteWaitsForWriter checks that a write waits for another write for any time, and is refused
+// if the store closes.
 func TestWriteWaitsForWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 50 * time.Millisecond
@@ -169,7 +169,7 @@ func TestWriteWaitsForWriter(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "test: ") {
 			t.Errorf("a caller who does not wait: %v, want context.Canceled of the store", err)
 		}
-		time.Sleep(4 * timeout) // more than a request may take
+		time.Sleep(4 * timeout) // longer than the timeout of a request
 		close(end)
 		if err := errors.Join(<-second, <-second); err != nil || !ran {
 			t.Errorf("%v, ran %v; want the second to write after the first", err, ran)
@@ -186,9 +186,8 @@ func TestWriteWaitsForWriter(t *testing.T) {
 	})
 }
 
-// TestWriteWaitsForServer: a server that is busy for longer than a few attempts take is
-// asked by a write until it answers, also after another fault, and by a read, which somebody
-// waits for, is not.
+// TestWriteWaitsForServer checks that a write asks a busy server until it answers, also after
+// another fault. A read gives up after its attempts, because its caller waits.
 func TestWriteWaitsForServer(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -215,8 +214,8 @@ func TestWriteWaitsForServer(t *testing.T) {
 	}
 }
 
-// TestWriteGivesUp: a server that is always busy is asked for the time it has, however many
-// attempts there may be and however many others ask, and the error is what it says: it did answer.
+// TestWriteGivesUp checks that a write asks a busy server until the timeout, whatever the number of
+// attempts and of parallel requests. The error contains the server's answer.
 func TestWriteGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Second
@@ -242,7 +241,7 @@ func TestWriteGivesUp(t *testing.T) {
 			}
 			return all
 		})
-		// After the first request come pauses of 50, 100, 200, 400 and 800 ms at least: the sixth is the last.
+		// Pauses are 50, 100, 200, 400 and 800 ms or more: each goroutine sends at most six requests.
 		if took := time.Since(began); !errors.Is(err, sheaf.ErrUnavailable) || took < timeout || asked.Load() > 6*together {
 			t.Errorf("%v after %v and %d requests, want sheaf.ErrUnavailable after %v and %d at most", err, took, asked.Load(),
 				timeout, 6*together)

@@ -22,8 +22,8 @@ func values() *rapid.Generator[sheaf.Value] {
 	)
 }
 
-// TestWords: words order as values do, are read back as they were, and hold nothing
-// but letters, digits and dots.
+// TestWords checks that words have the order of their values, can be read back, and contain only
+// letters, digits and dots.
 func TestWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOf(rapid.Byte()).Draw(t, "name"))
@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 
 func sign(n int) int { return cmp.Compare(n, 0) }
 
-// TestLong: what is too long is told apart all the same.
+// TestLong checks that long values with equal beginnings have different words.
 func TestLong(t *testing.T) {
 	long := strings.Repeat("a", storekit.LongestWord)
 	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) ||

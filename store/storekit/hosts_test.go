@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestHosts: of several hosts the next is asked when one does not answer, with the same body, and stays
-// the first choice; when none answers, all are named.
+// TestHosts checks that a client tries the next host, with the same body, when one does not answer,
+// and keeps using it. An error names all hosts.
 func TestHosts(t *testing.T) {
 	asked := map[string]int{}
 	serve := func(name string, status int) *httptest.Server {

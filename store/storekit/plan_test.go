@@ -27,7 +27,7 @@ func compile(t *testing.T, q sheaf.TextQuery) storekit.Plan {
 		Fields: []store.FieldWeight{{Name: "title", Weight: 2}, {Name: "body", Weight: 1}}})
 }
 
-// TestCompile has one query for each kind of node.
+// TestCompile checks one query for each kind of node.
 func TestCompile(t *testing.T) {
 	both, path := []int{0, 1}, []int{2}
 	term := func(text string, factor float64) storekit.Node {
@@ -98,7 +98,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestAnalyze: the postings of a text are its tokens.
+// TestAnalyze checks that the postings of a text are its tokens.
 func TestAnalyze(t *testing.T) {
 	a := english(t)
 	seed := rand.Uint64()

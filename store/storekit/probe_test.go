@@ -14,15 +14,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestProbe: what was made to look whether it may be is removed, also for a caller who
-// went away and after a lost answer, and an error says when it is left behind.
+// TestProbe checks that Probe removes what it made, even after a canceled context or a lost answer.
+// Otherwise its error names what is left.
 func TestProbe(t *testing.T) {
 	refused := fmt.Errorf("no right: %w", sheaf.ErrInvalid)
 	lost := fmt.Errorf("cut: %w", sheaf.ErrUnavailable)
 	for name, c := range map[string]struct {
 		made    error
 		cancel  bool
-		status  int // of the answer to the removal
+		status  int // of the answer to DELETE
 		removes int
 		is      error
 		says    string

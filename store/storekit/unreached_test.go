@@ -14,7 +14,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestUnreached: who does not reach a server is told what to look at.
+// TestUnreached checks the advice for an unreachable server.
 func TestUnreached(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -29,7 +29,7 @@ func TestUnreached(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_ = conn.Close() // as a database does that is told HTTP
+			_ = conn.Close() // as a database does with an HTTP request
 		}
 	}()
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,8 +53,8 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestUntrusted: who does not trust a certificate is told of the request once, and who
-// speaks no TLS where there is some what to change.
+// TestUntrusted checks the errors for an untrusted certificate, which names the request only once,
+// and for http where the server needs https.
 func TestUntrusted(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
@@ -71,8 +71,8 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// TestNonsense: what answers without being the store is told so: an answer without end
-// within bounds, one that leads elsewhere without following it, and one of nothing.
+// TestNonsense checks answers of other servers: reading stops at a limit, redirects are not
+// followed, and null is an error.
 func TestNonsense(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
@@ -113,7 +113,7 @@ func TestNonsense(t *testing.T) {
 			t.Errorf("%s: %v: want %q", name, err, c.want)
 		}
 		if name != "endless" {
-			_, _ = client.Clock(t.Context(), "/x") // which sends nobody elsewhere either
+			_, _ = client.Clock(t.Context(), "/x") // Clock must not follow redirects either
 		}
 		server.Close()
 	}
@@ -122,7 +122,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// TestRefusals: every status says of what kind it is and what to do.
+// TestRefusals checks the category and the advice for each status.
 func TestRefusals(t *testing.T) {
 	for status, want := range map[int]struct {
 		category error

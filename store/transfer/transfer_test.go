@@ -28,7 +28,7 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// servers are the stores that are there, each new and empty.
+// servers returns a new, empty store on each available server.
 func servers(t testing.TB) map[string]store.Backend {
 	ctx := context.Background()
 	name := fmt.Sprintf("transfer_%d_%d", os.Getpid(), rand.Uint32())
@@ -60,7 +60,7 @@ func servers(t testing.TB) map[string]store.Backend {
 	return out
 }
 
-// chunk is the i-th of many; every seventh holds what is hard to keep.
+// chunk returns the i-th chunk. Every seventh has text and values that are hard to store.
 func chunk(r *rand.Rand, i int) store.Chunk {
 	words := strings.Fields("apple pie token refresh running index engine search graph vault note link")
 	var text []string
@@ -83,7 +83,7 @@ func chunk(r *rand.Rand, i int) store.Chunk {
 	return c
 }
 
-// unit is a random direction: equal similarities are rare, as with a model's vectors.
+// unit returns a random direction. As with a model's vectors, equal similarities are rare.
 func unit(r *rand.Rand) []float32 {
 	out := make([]float32, 4)
 	square := 0.0
@@ -97,8 +97,8 @@ func unit(r *rand.Rand) []float32 {
 	return out
 }
 
-// TestCopy: what a server was given comes out as it went in, through every store, in
-// two parts with an interruption, and what is missing or other is noticed.
+// TestCopy checks that each store returns the written chunks unchanged, read in parts, and that
+// Verify finds a missing chunk.
 func TestCopy(t *testing.T) {
 	stores := servers(t)
 	if len(stores) == 0 {
@@ -137,7 +137,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// stream reads everything, beginning anew after every part.
+// stream reads everything in parts, each from the cursor of the last.
 func stream(t *testing.T, from store.Streamer, most int) []store.Chunk {
 	t.Helper()
 	var out []store.Chunk
@@ -155,7 +155,7 @@ func stream(t *testing.T, from store.Streamer, most int) []store.Chunk {
 	return out
 }
 
-// normal puts chunks, and what has no order in them, into one.
+// normal sorts chunks, and their fields and values, which have no order.
 func normal(chunks []store.Chunk) []store.Chunk {
 	out := slices.Clone(chunks)
 	slices.SortFunc(out, func(a, b store.Chunk) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -172,7 +172,7 @@ func normal(chunks []store.Chunk) []store.Chunk {
 	return out
 }
 
-// generated gives chunks without keeping any.
+// generated streams chunks and keeps none in memory.
 type generated int
 
 func (n generated) Stream(_ context.Context, _ string, yield func([]store.Chunk, string) error) error {
@@ -189,9 +189,9 @@ func (n generated) Stream(_ context.Context, _ string, yield func([]store.Chunk,
 	return nil
 }
 
-// peak is the most memory that this process had, where the system tells.
+// peak returns the largest memory of this process, if the system tells it.
 func peak() string {
-	status, _ := os.ReadFile("/proc/self/status") // Linux has one
+	status, _ := os.ReadFile("/proc/self/status") // exists on Linux
 	_, line, _ := strings.Cut(string(status), "VmHWM:")
 	line, _, _ = strings.Cut(line, "\n")
 	if line = strings.TrimSpace(line); line == "" {
@@ -200,8 +200,8 @@ func peak() string {
 	return line
 }
 
-// TestMemory: what a copy through a server holds in memory does not grow with what
-// it copies: into the server and out of it again.
+// TestMemory checks that the memory of a copy into a server, and out of it, does not grow with the
+// number of chunks.
 func TestMemory(t *testing.T) {
 	if os.Getenv("SHEAF_TEST_LONG") == "" {
 		t.Skip("only with SHEAF_TEST_LONG: 100,000 chunks, or SHEAF_TEST_CHUNKS, are copied twice")
@@ -242,7 +242,7 @@ func TestMemory(t *testing.T) {
 		if err != nil || n != all {
 			t.Fatalf("%d copied, %v", n, err)
 		}
-		// The engine merges from time to time, which takes some memory meanwhile.
+		// Merges of the engine use more memory for a while, so the test compares medians.
 		half := len(use) / 2
 		early, late := slices.Sorted(slices.Values(use[:half]))[half/2], slices.Sorted(slices.Values(use[half:]))[half/2]
 		if late > early+8<<20 || slices.Max(use) > 256<<20 {

@@ -17,8 +17,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestOpenFaults: what a server answers instead becomes an error of its category that
-// says what to do.
+// TestOpenFaults checks that each fault of a server becomes an error of the right category, with
+// advice.
 func TestOpenFaults(t *testing.T) {
 	for what, c := range map[string]struct {
 		fault func(w http.ResponseWriter, r *http.Request, body []byte) bool
@@ -68,8 +68,8 @@ func TestOpenFaults(t *testing.T) {
 	}
 }
 
-// TestBackPressure: what the server is too busy for is sent again, after as long as it
-// says, by fewer at a time; what it cannot take is an error at once.
+// TestBackPressure checks that a write repeats refused documents when the server is busy, waits as
+// Retry-After says, and sends fewer at a time. Other refusals are errors at once.
 func TestBackPressure(t *testing.T) {
 	var chunks []store.Chunk
 	for i := range 40 {
@@ -121,7 +121,7 @@ func TestBackPressure(t *testing.T) {
 	}
 }
 
-// direct is a server in this process, which a fake clock waits for.
+// direct is a server in this process, so that synctest can use a fake clock.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -137,7 +137,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestTraffic: half as many after a refusal, a little more with each success.
+// TestTraffic checks that a refusal halves the parallel requests and that success raises them.
 func TestTraffic(t *testing.T) {
 	busy := true
 	way := newTraffic(roundTrip(func() int {
@@ -174,8 +174,7 @@ func (f roundTrip) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: f(), Body: http.NoBody}, nil
 }
 
-// TestWriteCut: a connection that is cut, and an answer that breaks off, in the middle
-// of a write lose nothing.
+// TestWriteCut checks that a write repeats a document after a cut connection or a cut answer.
 func TestWriteCut(t *testing.T) {
 	server, s := serving(t)
 	var mu sync.Mutex
@@ -203,7 +202,7 @@ func TestWriteCut(t *testing.T) {
 	}
 }
 
-// TestSearchFaults: an answer that is incomplete or nonsense is no answer.
+// TestSearchFaults checks that an incomplete or invalid answer is an error.
 func TestSearchFaults(t *testing.T) {
 	server, s := serving(t)
 	for what, c := range map[string]struct{ answer, says string }{

@@ -13,7 +13,7 @@ import (
 	"sheaf/rank"
 )
 
-// signals are what Vespa's content nodes would tell of a chunk.
+// signals are the values that Vespa's content nodes return for a chunk.
 type signals struct {
 	ID            string
 	TitleVector   float64  `json:"closeness_title"`
@@ -25,13 +25,13 @@ type signals struct {
 	ChunkBoost    *float64 `json:"aggregated_chunk_boost_factor"`
 }
 
-// ranked is a ranking of the judge.
+// ranked is a ranking by the judge.
 type ranked struct {
 	Order  []string
 	Scores map[string]float64
 }
 
-// globally lets Vespa rank by the functions and the global phase of our package.
+// globally returns Vespa's ranking by the functions and the global phase of Sheaf's package.
 func globally(t *testing.T, j *judge, dir string, now int64, inputs map[string]float64, docs []signals) ranked {
 	t.Helper()
 	profile := "hybrid_search_semantic_base_3"
@@ -57,7 +57,7 @@ func globally(t *testing.T, j *judge, dir string, now int64, inputs map[string]f
 	return got
 }
 
-// TestGlobalPhaseWorked: Vespa's own code, run on our package, gives the worked numbers.
+// TestGlobalPhaseWorked checks that Vespa's code and Sheaf's package give the worked numbers.
 func TestGlobalPhaseWorked(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
@@ -89,7 +89,7 @@ func TestGlobalPhaseWorked(t *testing.T) {
 	})
 }
 
-// facts are what the stages ask about documents.
+// facts answers the questions of rank stages about documents.
 type facts map[sheaf.ID]signals
 
 func (facts) Chunk(id sheaf.ID) (sheaf.Chunk, bool) { return sheaf.Chunk{ID: id, Doc: id}, true }
@@ -114,7 +114,7 @@ func (facts) FolderSize(string, string) int { return 0 }
 func (facts) Links(sheaf.ID) []sheaf.ID     { return nil }
 func (facts) Backlinks(sheaf.ID) []sheaf.ID { return nil }
 
-// plainly ranks with the stages of the profile onyx-vespa, in this program.
+// plainly returns this program's ranking by the stages of the profile onyx-vespa.
 func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signals) sheaf.Ranking {
 	t.Helper()
 	leg := func(f func(signals) float64, found func(signals) bool) sheaf.Ranking {
@@ -134,7 +134,7 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	out, err := rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}.Fuse([]rank.Leg{
 		{Name: "content vector", Hits: content, Weight: alpha * (1 - ratio)},
 		{Name: "title vector", Hits: title, Weight: alpha * ratio},
-		// A branch by words finds what holds one of them.
+		// A branch by words finds only documents with a word of the query.
 		{Name: "content words", Hits: leg(func(d signals) float64 { return d.ContentWords }, func(d signals) bool {
 			return d.ContentWords > 0
 		}), Weight: (1 - alpha) * (1 - ratio)},
@@ -160,8 +160,8 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	return out
 }
 
-// TestGlobalPhaseEqualsPlain: on random signals Vespa's global phase and the stages of
-// this program give the same scores, and the same order but for equal scores.
+// TestGlobalPhaseEqualsPlain checks on random signals that Vespa's global phase and this program's
+// stages give the same scores, and the same order except for equal scores.
 func TestGlobalPhaseEqualsPlain(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
@@ -210,7 +210,7 @@ func TestGlobalPhaseEqualsPlain(t *testing.T) {
 	}
 }
 
-// TestFirstPhaseWorked: the first phases of our package give the worked numbers.
+// TestFirstPhaseWorked checks that the first phases of Sheaf's package give the worked numbers.
 func TestFirstPhaseWorked(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
@@ -237,7 +237,7 @@ func TestFirstPhaseWorked(t *testing.T) {
 	})
 }
 
-// TestBestField: the rank profile of words combines fields as the other stores do.
+// TestBestField checks that the rank profile of words combines fields like the other stores.
 func TestBestField(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)

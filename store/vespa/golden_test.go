@@ -26,7 +26,7 @@ func golden(t *testing.T, name, text string) {
 	storetest.Golden(t, filepath.Join("testdata", name), text, *rewrite)
 }
 
-// unconnected is a store that was not opened: it translates.
+// unconnected returns a store without a server, which can only translate requests.
 func unconnected(t testing.TB) *Store {
 	o := testOptions(t)
 	if err := o.prepare(); err != nil {
@@ -35,7 +35,7 @@ func unconnected(t testing.TB) *Store {
 	return newStore(o)
 }
 
-// sent is the body of the first query for a request; nil when none is sent.
+// sent returns the body of the first query for a request, or nil if the store sends none.
 func sent(s *Store, req store.Request) (object, error) {
 	a, err := s.prepare(&req)
 	if err != nil || a.q.where == nothing {
@@ -48,18 +48,18 @@ func sent(s *Store, req store.Request) (object, error) {
 
 func text(v string) sheaf.Value { return sheaf.TextValue(v) }
 
-// day is midnight of a day in 2024, as a date.
+// day returns midnight of a day in January 2024.
 func day(n int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC)) }
 
-// structured is the answer of the judge to a query.
+// structured is the judge's answer to a query.
 type structured struct {
 	Tree, Structure, Profile string
 	Inputs                   map[string]string
 	Hits                     int
 }
 
-// TestQueries: every kind of request has its golden body, and Vespa's parser reads the
-// tree beside it.
+// TestQueries compares the query body for each kind of request with a golden file, and the tree
+// that Vespa's parser reads from it with another.
 func TestQueries(t *testing.T) {
 	s := unconnected(t)
 	var bodies strings.Builder
@@ -118,14 +118,14 @@ func TestQueries(t *testing.T) {
 	})
 }
 
-// hostile are texts that would change a query if they were a part of it.
+// hostileTexts would change a query if the query contained them unescaped.
 var hostileTexts = []string{`"`, `'`, `\`, `") or true or (title contains "`, "x' or '1'='1", "@p0", "true)",
 	"{targetHits:1}", "; drop", " | all(group(id))", "select * from sources *",
 	"a,b", "%20", "\x00\x01\x1f", "\xff\xfe", "\u2028", "\U0010ffff", "ﬀ", "İ", "日本", "userInput(@x)", "]})", "é\u0301",
 	strings.Repeat("a", 5000), "", " ", "limit 0", "-5L"}
 
-// TestInjection: whatever texts stand in a request, Vespa's parser reads the same
-// operators as for plain texts.
+// TestInjection checks that Vespa's parser reads the same operators for any text in a request as
+// for plain text.
 func TestInjection(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
@@ -164,7 +164,7 @@ func TestInjection(t *testing.T) {
 			t.Errorf("access of %q is read as %s, want %s", v, got, want)
 		}
 	}
-	// Words give one leaf for each term and field, whatever they hold.
+	// Any words give one leaf for each term and field.
 	for _, v := range hostileTexts {
 		r := storetest.Words(sheaf.Match{Text: v})
 		a, err := s.prepare(&r)
@@ -179,8 +179,8 @@ func TestInjection(t *testing.T) {
 	}
 }
 
-// TestTermsStayWhole: Vespa's tokenizer makes one token of every word that stands for
-// a term, and leaves it as it is.
+// TestTermsStayWhole checks that Vespa's tokenizer makes exactly one unchanged token of the word
+// that encodes a term.
 func TestTermsStayWhole(t *testing.T) {
 	j := classes(t)
 	terms := []string{"a", "run", "2024", "v12", "x86", "c++", "naïve", "zzz", "zy", "東京", "get-item", "#tag", "\xff",
@@ -210,7 +210,7 @@ func TestTermsStayWhole(t *testing.T) {
 	}
 }
 
-// chunk holds something in every field.
+// chunk returns a chunk with something in every field.
 func chunk() store.Chunk {
 	c := storetest.Chunk("notes:Tee/a b.md#käse", "title", "Green Tea", "body", "Steamed leaves, steamed C++ leaves.",
 		"path", "Tee a b")
@@ -233,7 +233,7 @@ func chunk() store.Chunk {
 	return c
 }
 
-// TestDocuments: what is fed has its golden form, and Vespa's reader takes it.
+// TestDocuments compares documents with a golden file, and checks that Vespa can read them.
 func TestDocuments(t *testing.T) {
 	s := unconnected(t)
 	c := chunk()
@@ -279,7 +279,7 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
-// TestApplication: the package has its golden form.
+// TestApplication compares the application package with golden files.
 func TestApplication(t *testing.T) {
 	files, err := testOptions(t).Application()
 	if err != nil {

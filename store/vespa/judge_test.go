@@ -16,8 +16,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// judge is the program of scripts/vespa, which lets Vespa's own classes judge what is
-// sent. It is started once.
+// judge is the program of scripts/vespa, in which Vespa's own classes check the store's output. All
+// tests share one process.
 type judge struct {
 	mu  sync.Mutex
 	in  io.Writer
@@ -38,7 +38,7 @@ var startJudge = sync.OnceValues(func() (*judge, error) {
 	return &judge{in: in, out: bufio.NewReader(out)}, cmd.Start()
 })
 
-// classes are Vespa's; tests skip without them.
+// classes returns the judge. Without Vespa's classes the test is skipped.
 func classes(t testing.TB) *judge {
 	t.Helper()
 	if os.Getenv("SHEAF_TEST_VESPA_CLASSES") == "" {
@@ -51,7 +51,7 @@ func classes(t testing.TB) *judge {
 	return j
 }
 
-// ask gives a task and reads the answer; what Vespa objects to is its error.
+// ask sends a task, reads the answer, and returns Vespa's error message.
 func (j *judge) ask(t testing.TB, task object, answer any) string {
 	t.Helper()
 	j.mu.Lock()
@@ -79,7 +79,7 @@ func (j *judge) ask(t testing.TB, task object, answer any) string {
 	return failed.Error
 }
 
-// accept is ask for what Vespa must take.
+// accept sends a task and fails the test when Vespa returns an error.
 func (j *judge) accept(t testing.TB, task object, answer any) {
 	t.Helper()
 	if objection := j.ask(t, task, answer); objection != "" {
@@ -87,8 +87,8 @@ func (j *judge) accept(t testing.TB, task object, answer any) {
 	}
 }
 
-// testOptions are those of the tests: two vector fields of three dimensions and a
-// ranking of two phases.
+// testOptions returns options with two vector fields of three dimensions and a ranking of two
+// phases.
 func testOptions(t testing.TB) Options {
 	return Options{Options: storekit.Options{URL: "http://127.0.0.1:1", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}, {Name: "title", Model: "m", Dims: 3}}},
@@ -96,7 +96,7 @@ func testOptions(t testing.TB) Options {
 		Ranking: &TwoPhases{Alpha: 0.5, KeywordAlpha: 0.2, Ratio: 0.3, Decay: 0.5, Floor: 0.75, Rerank: 1000}}
 }
 
-// written is a folder with an application package.
+// written returns a folder with an application package.
 func written(t testing.TB, o Options) string {
 	t.Helper()
 	files, err := o.Application()
@@ -110,7 +110,7 @@ func written(t testing.TB, o Options) string {
 	return dir
 }
 
-// change is a package with a mistake: what stands in one file is replaced.
+// change returns a package with a mistake: fresh replaces old in one file.
 func change(t testing.TB, files map[string]string, old, fresh string) map[string]string {
 	t.Helper()
 	out := maps.Clone(files)
@@ -124,8 +124,8 @@ func change(t testing.TB, files map[string]string, old, fresh string) map[string
 	return nil
 }
 
-// TestApplicationIsValid: Vespa's classes load the package in every form that it has,
-// and refuse it with a mistake, so that they would have found one.
+// TestApplicationIsValid checks that Vespa's classes accept each variant of the package. They must
+// also refuse mistakes, which shows that they would find them.
 func TestApplicationIsValid(t *testing.T) {
 	j := classes(t)
 	for name, set := range map[string]func(*Options){

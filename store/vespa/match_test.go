@@ -18,8 +18,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// matched asks which chunks a request finds: its query is parsed by Vespa, and the
-// tree is evaluated over the documents that would be fed.
+// matched returns which chunks a request finds: Vespa parses the query, and the judge evaluates the
+// tree for each document.
 func matched(t *testing.T, j *judge, s *Store, dir string, req store.Request, chunks []store.Chunk) []bool {
 	t.Helper()
 	body, err := sent(s, req)
@@ -41,14 +41,14 @@ func matched(t *testing.T, j *judge, s *Store, dir string, req store.Request, ch
 	return got.Found
 }
 
-// all finds every chunk that a filter lets through.
+// all returns a request that finds every chunk that passes a filter.
 func all(f sheaf.Filter) store.Request {
 	r := storetest.Words(sheaf.Bool{})
 	r.Filter = f
 	return r
 }
 
-// randomly makes filters and columns that meet now and then.
+// randomly makes random filters and columns with few values, so that some match.
 type randomly struct{ *rand.Rand }
 
 func (r randomly) column() string {
@@ -93,7 +93,7 @@ func (r randomly) filter(depth int) sheaf.Filter {
 			f.Max = sheaf.Value{}
 		}
 		if kind, ok := f.Kind(); ok && kind == sheaf.KindText {
-			return sheaf.Range{} // unsupported, another test says
+			return sheaf.Range{} // TestUnsupported covers ranges of texts
 		}
 		return f
 	case 2:
@@ -108,7 +108,7 @@ func (r randomly) filter(depth int) sheaf.Filter {
 	return sheaf.Not{Filter: r.filter(depth - 1)}
 }
 
-// TestFilters: what Vespa reads of random filters is what the filters mean.
+// TestFilters checks that Vespa evaluates random filters as Match does.
 func TestFilters(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
@@ -147,7 +147,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestWordsMatch: must, should, must not and within find what they say.
+// TestWordsMatch checks what must, should, must not and within find.
 func TestWordsMatch(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
@@ -186,7 +186,7 @@ func TestWordsMatch(t *testing.T) {
 	}
 }
 
-// noted is a backend that notes what an index of Onyx writes and asks for.
+// noted is a store that records the writes and requests of an Onyx index.
 type noted struct {
 	chunks []store.Chunk
 	asked  store.Request
@@ -203,7 +203,7 @@ func (n *noted) Retrieve(_ context.Context, r store.Request) (sheaf.Ranking, err
 }
 func (n *noted) Close() error { return nil }
 
-// TestOnyxFilters: the filters of Onyx find what it finds.
+// TestOnyxFilters checks that Onyx's filters find the same documents in Vespa as in Onyx.
 func TestOnyxFilters(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)

@@ -26,7 +26,7 @@ import (
 	parse "sheaf/text/query"
 )
 
-// documentation is a copy of this repository's, whose files are of different ages.
+// documentation returns a copy of this repository's doc folder, with files of different ages.
 func documentation(t *testing.T, now time.Time) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "doc")
@@ -48,10 +48,10 @@ func documentation(t *testing.T, now time.Time) string {
 	return root
 }
 
-// TestSystem: the profile onyx-vespa over the documentation of this repository. The
-// engine stands for the content node, which no package registry has: what it finds and
-// how it scores goes to Vespa's own global phase, which gives every chunk the score,
-// and all of them the order, that this program gives.
+// TestSystem checks the profile onyx-vespa over the documentation of this repository. No package
+// registry has Vespa's content node, so the engine replaces it: Vespa's own global phase ranks the
+// engine's hits and scores. It must give each chunk the score, and all chunks the order, of this
+// program.
 func TestSystem(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
@@ -123,8 +123,8 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// node is what a content node would tell of each chunk of the second phase, and where
-// each is in the list. Vespa's class takes a name for a URI, so chunks have numbers.
+// node returns what a content node would return for each chunk of the second phase, and the index
+// of each in that list. Indexes serve as IDs, because Vespa's class reads names as URIs.
 func node(view *catalog.View, trace []search.Snapshot) (out []signals, at map[sheaf.ID]int) {
 	at = map[sheaf.ID]int{}
 	for _, s := range trace {

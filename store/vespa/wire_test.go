@@ -22,18 +22,18 @@ import (
 	"sheaf/store/storetest"
 )
 
-// recorded answers in the shapes that Vespa answers in. It keeps what it was sent;
-// it matches and ranks nothing: searches answer what the test says.
+// recorded is a server that answers in Vespa's format and records requests. It does not match or
+// rank; found gives the answers to searches.
 type recorded struct {
 	mu       sync.Mutex
 	docs     map[string]string // by path
 	requests []string          // method and path
 	searches []object
-	under    int // requests under way
-	most     int // the most of them
-	// fault answers instead, when it returns true.
+	under    int // requests without an answer yet
+	most     int // the largest value of under
+	// fault answers instead of the server when it returns true.
 	fault func(w http.ResponseWriter, r *http.Request, body []byte) bool
-	// found answers a search.
+	// found returns the answer to a search.
 	found func(body object) string
 }
 
@@ -100,7 +100,7 @@ func (s *recorded) document(w http.ResponseWriter, r *http.Request, body string)
 	}
 }
 
-// result is the answer of a search with hits, of which total match.
+// result returns the answer to a search with some of total matching documents.
 func result(total int, hits ...string) string {
 	return fmt.Sprintf(
 		`{"root":{"id":"toplevel","relevance":1.0,"fields":{"totalCount":%d},"coverage":{"coverage":100,"documents":9,`+
@@ -113,7 +113,7 @@ func hitOf(id string, relevance any, features string) string {
 		features)
 }
 
-// serving starts a server and opens a store of it.
+// serving starts a server and opens a store on it.
 func serving(t testing.TB, change ...func(*Options)) (*recorded, *Store) {
 	t.Helper()
 	server := &recorded{docs: map[string]string{}}
@@ -132,7 +132,7 @@ func serving(t testing.TB, change ...func(*Options)) (*recorded, *Store) {
 	return server, s
 }
 
-// at are the options of a store on a server that runs until the test ends.
+// at returns the options of a store on a server that runs until the test ends.
 func at(t testing.TB, handler http.Handler) Options {
 	front := httptest.NewServer(handler)
 	t.Cleanup(front.Close)
@@ -141,7 +141,7 @@ func at(t testing.TB, handler http.Handler) Options {
 	return o
 }
 
-// failing is a fault for one path, a number of times.
+// failing returns a fault for paths that contain path, a number of times.
 func failing(path string, times, status int, header, message string) func(http.ResponseWriter, *http.Request,
 	[]byte) bool {
 	var mu sync.Mutex
@@ -225,7 +225,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// kept are the paths that were written and not removed, but for the record.
+// kept returns the stored paths, without the store's own record.
 func (s *recorded) kept() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,14 +234,14 @@ func (s *recorded) kept() []string {
 	})
 }
 
-// atOnce is the most requests that were under way at a time.
+// atOnce returns the largest number of parallel requests.
 func (s *recorded) atOnce() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
 }
 
-// olds answers searches for old chunks by these, once.
+// olds makes each search for old chunks return ids.
 func (s *recorded) olds(ids ...string) {
 	hits := make([]string, len(ids))
 	for i, id := range ids {
@@ -308,8 +308,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWritePartial: a document that the server refuses is named and leaves nothing
-// behind; the others are written.
+// TestWritePartial checks that a write names a refused document and leaves no chunk of it, and
+// writes the others.
 func TestWritePartial(t *testing.T) {
 	server, s := serving(t)
 	server.fault = failing(s.path("n:bad#y"), 1, 400, "", "Could not parse field 'title'")
@@ -357,7 +357,7 @@ func TestRetrieve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 4.4 / (k1 + 1); ties by ID.
+	// The score is 4.4 / (k1 + 1). Equal scores are ordered by ID.
 	if fmt.Sprint(got) != fmt.Sprint(sheaf.Ranking{{ID: "n:a.md", Score: 2}, {ID: "n:b.md", Score: 2},
 		{ID: "n:c d.md#ä", Score: 1}}) {
 		t.Errorf("found %v", got)
@@ -400,7 +400,7 @@ func TestRetrieve(t *testing.T) {
 	}
 }
 
-// TestHybrid: one request, whose answer is taken as it is.
+// TestHybrid checks that Hybrid sends one request and returns the server's ranking unchanged.
 func TestHybrid(t *testing.T) {
 	server, s := serving(t)
 	server.found = func(object) string {
@@ -437,7 +437,7 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-// TestRetrieveTies: while hits as good as the last one may be missing, more are asked for.
+// TestRetrieveTies checks that Retrieve asks for more hits until no equal hits can be missing.
 func TestRetrieveTies(t *testing.T) {
 	server, s := serving(t)
 	server.found = func(body object) string {
@@ -462,7 +462,7 @@ func TestRetrieveTies(t *testing.T) {
 	}
 }
 
-// TestUnsupported: what Vespa cannot do says so, before anything is sent.
+// TestUnsupported checks that the store refuses what Vespa cannot do, before it sends anything.
 func TestUnsupported(t *testing.T) {
 	server, s := serving(t)
 	words := func(q sheaf.TextQuery, change func(*store.Request)) store.Request {
@@ -508,7 +508,7 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// Nothing can be found, and nobody has to be asked.
+	// These requests find nothing, and need no server.
 	for what, req := range map[string]store.Request{
 		"no words":      words(sheaf.Match{Text: "?!"}, nil),
 		"within none":   words(tea, func(r *store.Request) { r.Within = []sheaf.ID{} }),
@@ -524,8 +524,8 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestDeploy: a configuration server without an application gets ours; one that has
-// an application keeps it.
+// TestDeploy checks that Open deploys the package only to a configuration server without an
+// application.
 func TestDeploy(t *testing.T) {
 	server := &recorded{docs: map[string]string{}}
 	o := at(t, server)
@@ -561,7 +561,7 @@ func TestDeploy(t *testing.T) {
 		}
 	}))
 	defer config.Close()
-	// The container takes a while to know the schema.
+	// The container needs some time to load the schema.
 	server.fault = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -645,7 +645,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestEmpty: every document goes, what the store says about itself stays.
+// TestEmpty checks that Empty removes all documents and keeps the store's record.
 func TestEmpty(t *testing.T) {
 	server, s := serving(t)
 	if err := s.Empty(t.Context()); err != nil {

@@ -20,9 +20,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// server is the address of a Weaviate server for tests, which skip without one:
-// scripts/servers/weaviate.sh starts one, and with KEY one that wants a key, which
-// SHEAF_TEST_WEAVIATE_KEY tells.
+// server returns the address of a Weaviate server for tests. Without a server the test is skipped.
+// scripts/servers/weaviate.sh starts one; with KEY it needs a key, and SHEAF_TEST_WEAVIATE_KEY must
+// contain the key.
 func server(t testing.TB) string {
 	url := os.Getenv("SHEAF_TEST_WEAVIATE")
 	if url == "" {
@@ -33,7 +33,7 @@ func server(t testing.TB) string {
 
 var classes atomic.Int64
 
-// options are those of a new, empty store, which the end of the test removes.
+// options returns the options of a new, empty store, and removes the store at the end of the test.
 func options(t testing.TB) weaviate.Options {
 	o := weaviate.Options{Options: storekit.Options{URL: server(t), Analyzer: storetest.Analyzer(t, "en")},
 		Key: os.Getenv("SHEAF_TEST_WEAVIATE_KEY"), Class: fmt.Sprintf("SheafTest%d_%d", os.Getpid(), classes.Add(1))}
@@ -51,7 +51,7 @@ func stores() *storetest.Stores[weaviate.Options] {
 		With: func(ctx context.Context, o weaviate.Options) (store.Backend, error) { return weaviate.Open(ctx, o) }}
 }
 
-// lacks tells what the server does not compute.
+// lacks returns a function that reports whether the server cannot compute a request.
 func lacks(a *analysis.Analyzer) func(req store.Request) bool {
 	return func(req store.Request) bool {
 		t := req.Text
@@ -81,11 +81,11 @@ func TestConformance(t *testing.T) {
 		Lacks:     lacks(storetest.Analyzer(t, "en")),
 		Skip:      map[string]string{"scores": "idf counts all chunks, also those without the field"},
 		Torn:      true,
-		Tolerance: 1e-5, // float32
+		Tolerance: 1e-5, // scores are float32
 	})
 }
 
-// TestOpenRefuses: what cannot be opened says why and what to do.
+// TestOpenRefuses checks that Open refuses bad options and explains what to do.
 func TestOpenRefuses(t *testing.T) {
 	o := options(t)
 	first := stores().Open(t, o)
@@ -118,8 +118,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestExamine: the doctor finds nothing wrong with a server that is well, and says
-// why one that does not answer cannot be used.
+// TestExamine checks that the doctor finds no fault in a healthy server, and says why a silent
+// server cannot be used.
 func TestExamine(t *testing.T) {
 	o := options(t)
 	for _, f := range weaviate.Examine(t.Context(), o) {
@@ -133,8 +133,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestBadAnswers: a server that stays away, answers nonsense or not at all is
-// unavailable, and a deadline is kept.
+// TestBadAnswers checks that Open fails as unavailable, in time, for a server that refuses, hangs
+// up, or answers nonsense or nothing.
 func TestBadAnswers(t *testing.T) {
 	for what, answer := range map[string]http.HandlerFunc{
 		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
@@ -152,7 +152,7 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// behind opens a new, empty store through a proxy.
+// behind returns a function that opens a new, empty store at the address of a proxy.
 func behind(t *testing.T, o weaviate.Options) func(address string) store.Backend {
 	return func(address string) store.Backend {
 		o.URL = address
@@ -160,7 +160,7 @@ func behind(t *testing.T, o weaviate.Options) func(address string) store.Backend
 	}
 }
 
-// TestPatience: a server that is busy or hangs up is asked again.
+// TestPatience checks that the store repeats a request when the server is busy or hangs up.
 func TestPatience(t *testing.T) {
 	o := options(t)
 	storetest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool {
@@ -168,8 +168,8 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestPatienceEnds: a server that stays away, answers nonsense or not at all is
-// unavailable, and a deadline is kept.
+// TestPatienceEnds checks that calls fail as unavailable, in time, when the server stays away, or
+// answers nonsense or nothing.
 func TestPatienceEnds(t *testing.T) {
 	storetest.PatienceEnds(t, server(t), func(address string) store.Backend {
 		o := options(t)
@@ -178,8 +178,8 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
-// TestTooLarge: what is too large for one request is sent in parts, and what is too
-// large by itself named.
+// TestTooLarge checks that the store splits a large batch, and names a document that is too large
+// alone.
 func TestTooLarge(t *testing.T) {
 	o := options(t)
 	storetest.TooLarge(t, o.URL, behind(t, o), func(r *http.Request) bool {
@@ -187,8 +187,8 @@ func TestTooLarge(t *testing.T) {
 	})
 }
 
-// TestRightsInBatches: a server that forgets in a batch of queries whose key it was, as 1.35.2 does
-// where it asks for rights, is asked one by one; what is forbidden then too says so.
+// TestRightsInBatches checks that the store sends queries one by one to a server that loses the key
+// in a batch of queries, as 1.35.2 does. If they fail too, the error names the missing right.
 func TestRightsInBatches(t *testing.T) {
 	o := options(t)
 	const refused = `{"data":{"Get":{"X":null}},"errors":[{"message":"rbac: authorization, forbidden action: user ` +
@@ -224,8 +224,8 @@ func TestRightsInBatches(t *testing.T) {
 	}
 }
 
-// TestAnswersWithoutHits: an answer that does not say which hits there are is a fault
-// that names the store, not an empty list, of which a copy would be made.
+// TestAnswersWithoutHits checks that an answer without a list of hits is an error of the store. An
+// empty list instead would give an empty copy.
 func TestAnswersWithoutHits(t *testing.T) {
 	o := options(t)
 	var said atomic.Value

@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// WithoutVector replaces a passage of a chunk by one that has no vector.
+// WithoutVector replaces a passage of a chunk with a passage that has no vector.
 func WithoutVector(ctx context.Context, s *Store, id sheaf.ID, field string, n int) {
 	class, object := s.passageClass(field), objectID(string(id), field, strconv.Itoa(n))
 	_ = s.client.Call(ctx, "DELETE", "/v1/objects/"+class+"/"+object, nil, nil)

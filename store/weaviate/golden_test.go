@@ -14,9 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew, with what the server answers")
 
-// TestRequests: everything that is sent to Weaviate has its golden form, with what
-// it answered and what the store read in that: how the classes are made, batches, a search for each thing that a
-// request can hold, joined branches, deletion.
+// TestRequests compares with a golden file all requests to Weaviate, the answers, and the store's
+// results: creating classes, batches, a search for each feature of requests, joined branches,
+// deletion.
 func TestRequests(t *testing.T) {
 	o := weaviate.Options{Options: storekit.Options{URL: "http://weaviate", Analyzer: storetest.Analyzer(t, "en"),
 		Vectors: []store.VectorField{{Name: "body", Model: "m", Dims: 3}}}, Class: "Golden"}
@@ -39,7 +39,7 @@ func TestRequests(t *testing.T) {
 	x.Result(weaviate.Drop(t.Context(), o))
 }
 
-// empty fails when a server holds classes: they would be in what is recorded of it.
+// empty fails when a server has classes, because the golden file would contain them.
 func empty(t *testing.T, url string) {
 	t.Helper()
 	var schema struct {
@@ -55,7 +55,7 @@ func empty(t *testing.T, url string) {
 	}
 }
 
-// TestHollowAnswers: what Weaviate's answers may lack. It needs no server.
+// TestHollowAnswers checks incomplete answers of Weaviate. It needs no server.
 func TestHollowAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
 		s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",

@@ -13,7 +13,7 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestNonsense: who answers without being Weaviate is told so, not that a class is missing.
+// TestNonsense checks that an answer without classes is reported as such, not as a missing class.
 func TestNonsense(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{}`:             "names no classes",

@@ -12,8 +12,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestOtherServer: a server of another kind is asked about, when a store is opened and
-// when it is examined. It needs no real one.
+// TestOtherServer checks that Open and Examine ask "is that Weaviate?" about another kind of
+// server. It needs no Weaviate.
 func TestOtherServer(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

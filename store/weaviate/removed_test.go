@@ -15,8 +15,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestRemoved: a store whose place on the server is removed behind its back says so, and
-// not that the request was wrong, or that there is nothing to find.
+// TestRemoved checks that a search says so when the classes of an open store are removed. An
+// invalid request or an empty result would be wrong.
 func TestRemoved(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
@@ -24,8 +24,8 @@ func TestRemoved(t *testing.T) {
 	storetest.Removed(t, b, func() error { return weaviate.Drop(t.Context(), o) })
 }
 
-// TestDropLeavesOthers: a store is removed without the classes of other stores whose names begin as those of its
-// vectors do. A class of its name that something else made stays.
+// TestDropLeavesOthers checks that Drop keeps another store's class, even if its name begins like
+// the names of the vector classes, and refuses a foreign class with the store's name.
 func TestDropLeavesOthers(t *testing.T) {
 	o := options(t)
 	o.Vectors = []store.VectorField{{Name: store.VectorBody, Dims: 2}}
@@ -63,7 +63,7 @@ func TestDropLeavesOthers(t *testing.T) {
 	ask(t, foreign, http.MethodDelete, "/v1/schema/"+foreign.Class, "")
 }
 
-// classesOf names the classes whose names begin as that of a store.
+// classesOf returns the names of the store's class and of classes whose names begin with it and _.
 func classesOf(t *testing.T, o weaviate.Options) (names []string) {
 	t.Helper()
 	var all struct{ Classes []struct{ Class string } }
@@ -78,7 +78,7 @@ func classesOf(t *testing.T, o weaviate.Options) (names []string) {
 	return names
 }
 
-// ask sends a request to the server of a store, past it.
+// ask sends a request to a store's server directly.
 func ask(t *testing.T, o weaviate.Options, method, path, body string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, o.URL+path, strings.NewReader(body))

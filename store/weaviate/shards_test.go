@@ -13,9 +13,9 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestShards: a class of three shards, which somebody made by hand, finds by words and by meaning what a class of one
-// shard finds. Scores of words may differ, since each shard counts by itself, and the store says how many shards
-// there are.
+// TestShards checks that a class of three shards, made by hand, finds the same chunks by words and
+// by meaning as a class of one shard, and that the store returns the number of shards. Scores by
+// words may differ, because each shard counts words alone.
 func TestShards(t *testing.T) {
 	var chunks []store.Chunk
 	for i := range 60 {
@@ -86,7 +86,7 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// makeSharded makes the classes of a store by hand, each with so many shards.
+// makeSharded makes the classes of a store by hand, each with the given number of shards.
 func makeSharded(t *testing.T, o weaviate.Options, shards int) {
 	t.Helper()
 	bodies, err := o.Bodies()

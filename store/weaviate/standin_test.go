@@ -26,17 +26,16 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// standIn answers in place of Weaviate, as far as the tests here need: words score by
-// how often they stand in a property, equal ones come in an order of its own, and no
-// list is longer than the server's.
+// standIn replaces Weaviate in these tests. A chunk's score counts the query's words in a property.
+// Equal scores have an order of the server's own, and lists are limited as in the real server.
 type standIn struct {
 	t testing.TB
 
 	mu      sync.Mutex
 	classes []map[string]any
 	objects map[string][]kept // by class
-	asked   int               // queries for hits
-	last    int               // after so many it answers none; 0 for no end
+	asked   int               // number of queries for hits
+	last    int               // the server fails after this many queries; 0 means never
 }
 
 type kept struct {
@@ -46,7 +45,7 @@ type kept struct {
 	Vector     []float64
 }
 
-// most is how many hits the server gives at most.
+// most is the largest number of hits in an answer of the server.
 const most = 10_000
 
 var (
@@ -77,7 +76,7 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch what := req.Method + " " + req.URL.Path; {
 	case what == "GET /v1/schema":
-		answer = map[string]any{"classes": append([]map[string]any{}, s.classes...)} // [] when there are none
+		answer = map[string]any{"classes": append([]map[string]any{}, s.classes...)} // [] when the server has no classes
 	case what == "POST /v1/schema":
 		var class map[string]any
 		read(&class)
@@ -150,7 +149,7 @@ func (s *standIn) answer(query string) any {
 			s.t.Error(err)
 		}
 		score = func(o *kept) float64 {
-			dot := 1.0 // above 0, which is no hit
+			dot := 1.0 // keeps scores above 0; 0 means no match
 			for i, x := range o.Vector {
 				dot += x * v[i]
 			}
@@ -197,7 +196,7 @@ func (s *standIn) answer(query string) any {
 	return map[string]any{"data": map[string]any{"Get": map[string]any{class: list}}}
 }
 
-// standing is a store on a stand-in.
+// standing opens a store on a stand-in.
 func standing(t *testing.T) (*weaviate.Store, *standIn) {
 	t.Helper()
 	server := &standIn{t: t, objects: map[string][]kept{}}
@@ -210,9 +209,9 @@ func standing(t *testing.T) (*weaviate.Store, *standIn) {
 	return s, server
 }
 
-// TestNearestOfManyPassages: the nearest chunks are those that comparing every passage
-// finds, however many passages a chunk has and however many are equally near, and what
-// one query learned of that saves the next one a request.
+// TestNearestOfManyPassages checks that the nearest chunks equal a comparison of every passage, for
+// any number of passages and of ties. A later query must send few requests, because the store
+// remembers how many passages a chunk has.
 func TestNearestOfManyPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 6 {
@@ -226,7 +225,7 @@ func TestNearestOfManyPassages(t *testing.T) {
 			}
 			v := store.Vectors{Name: "body"}
 			for range n {
-				// Few directions, so that many are equally near.
+				// Few directions give many equal distances.
 				v.Passages = append(v.Passages, [][]float32{{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {0.6, 0.8},
 					{0.8, 0.6}}[r.IntN(1+round%6)])
 			}
@@ -273,14 +272,13 @@ func TestNearestOfManyPassages(t *testing.T) {
 	}
 }
 
-// TestLongestList: when the longest list of the server leaves open whether better ones
-// follow, its hits are the answer if they are enough. Documents that fill the longest
-// list by themselves hide no others.
+// TestLongestList checks that the store answers from the server's longest list when more equal hits
+// may follow it. Documents that fill the longest list must not hide others.
 func TestLongestList(t *testing.T) {
 	type long struct{ chunks, passages int }
 	for what, c := range map[string]struct {
-		nearest long // the nearest chunks
-		others  int  // ever farther ones of one passage
+		nearest long // the nearest chunks and the passages of each
+		others  int  // number of chunks with one passage, each farther than the last
 	}{
 		"more chunks than a list takes, equally near": {long{most + 50, 1}, 0},
 		"one chunk fills the list, there is no other": {long{1, most + 50}, 0},
@@ -331,8 +329,8 @@ func TestLongestList(t *testing.T) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// TestLongLists: a chunk that the server leaves out of one list, because that is longer
-// than any list may be, is asked for by itself when another list shows it.
+// TestLongLists checks that the store asks separately for a chunk that only one list has, because
+// the other list reached the server's limit.
 func TestLongLists(t *testing.T) {
 	s, server := standing(t)
 	var batch store.Batch
@@ -372,7 +370,7 @@ func TestLongLists(t *testing.T) {
 		want = append(want, sheaf.Hit{ID: c.ID, Score: score})
 	}
 	want.Sort()
-	titled := (most + 50 + 3) / 4 // beyond them the server may choose among equal ones
+	titled := (most + 50 + 3) / 4 // equal hits follow, and the server may return any of them
 	for i := range titled {
 		if got[i].ID != want[i].ID || abs(got[i].Score-want[i].Score) > 1e-6 {
 			t.Fatalf("hit %d: %v, want %v", i, got[i], want[i])
@@ -383,8 +381,8 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestRefusals: what the server does not compute is refused by name before it is asked,
-// and nothing else is.
+// TestRefusals checks that the store refuses, before it asks the server, exactly the requests that
+// the server cannot compute.
 func TestRefusals(t *testing.T) {
 	s, server := standing(t)
 	words := func(change func(r *store.Request)) store.Request {

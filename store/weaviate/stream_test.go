@@ -10,8 +10,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestStreamManyPassages: chunks come out as they were written when there are more passages
-// than the server gives in one answer, of several chunks or of one.
+// TestStreamManyPassages checks that Stream returns chunks unchanged when their passages, of one
+// chunk or of several, need more than one answer of the server.
 func TestStreamManyPassages(t *testing.T) {
 	b := stores().Empty(t)
 	defer b.Close()
@@ -55,7 +55,7 @@ func TestStreamManyPassages(t *testing.T) {
 	}
 }
 
-// TestListOnly: what another analyzer made, with another k1 and b, can be listed.
+// TestListOnly checks listing of a store that was made with another analyzer, k1 and b.
 func TestListOnly(t *testing.T) {
 	made := options(t)
 	o := made

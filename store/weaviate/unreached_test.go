@@ -9,9 +9,9 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestUnreached: nothing is lost of what was just written, also of a chunk with more passages
-// than one answer holds, and a passage without a vector is found missing, which is what is
-// left of one when the server is killed.
+// TestUnreached checks that no new passage counts as unindexed, even in a chunk with more passages
+// than one answer can have. A passage without a vector must count. A killed server leaves such
+// passages.
 func TestUnreached(t *testing.T) {
 	o := options(t)
 	s, err := weaviate.Open(t.Context(), o)

@@ -1,6 +1,5 @@
-// Package assistant knows where assistants keep their lists of MCP servers and
-// changes an entry of such a list, leaving everything else in the file as it
-// stands, comments included.
+// Package assistant knows where assistants store their lists of MCP servers. It changes an entry of
+// a list and leaves all other text of the file unchanged, including comments.
 package assistant
 
 import (
@@ -24,20 +23,20 @@ import (
 
 // Assistant is a program that starts MCP servers.
 type Assistant struct {
-	// Name is what a person types, Title what the program is called.
+	// Name is what a person types. Title is the product name.
 	Name, Title string
 	// File is its configuration file.
 	File string
-	// sign is the folder that says that it is installed, "" for that of the file.
+	// sign is the folder that exists if the assistant is installed; "" means the folder of File.
 	sign string
-	// list is the member of the file that holds the servers; typed says that
-	// an entry says how its server is reached.
+	// list is the member of the file that holds the servers. typed says that an entry names the
+	// transport of its server.
 	list  string
 	typed bool
 	toml  bool
 }
 
-// Server is an entry: how a server is started.
+// Server is an entry: how to start a server.
 type Server struct {
 	// Name is the key of the entry.
 	Name    string
@@ -45,21 +44,21 @@ type Server struct {
 	Args    []string
 }
 
-// Places are the folders that configuration files lie in.
+// Places are the folders of configuration files.
 type Places struct {
-	// Project is the folder that an assistant works on, Home the user's home folder.
+	// Project is the folder that an assistant works on. Home is the user's home folder.
 	Project, Home string
-	// Settings is the folder of settings of programs that keep to .config on macOS too.
+	// Settings is the settings folder of programs that use .config on macOS too.
 	Settings string
-	// Claude, ClaudeCode and Codex are those of the assistants of these names.
+	// Claude, ClaudeCode and Codex are the folders of these assistants.
 	Claude, ClaudeCode, Codex string
 }
 
-// PlacesOn are the places on a system (as in runtime.GOOS), for a home folder and an
+// PlacesOn returns the places on a system (as in runtime.GOOS), for a home folder and an
 // environment.
 func PlacesOn(system, home, project string, getenv func(string) string) Places {
 	p := Places{Project: project, Home: home, Settings: filepath.Join(home, ".config")}
-	own := p.Settings // that of the system
+	own := p.Settings // the settings folder of the system
 	switch xdg := getenv("XDG_CONFIG_HOME"); {
 	case system == "windows":
 		p.Settings = cmp.Or(getenv("APPDATA"), filepath.Join(home, "AppData", "Roaming"))
@@ -70,7 +69,7 @@ func PlacesOn(system, home, project string, getenv func(string) string) Places {
 		p.Settings, own = xdg, xdg
 	}
 	p.Claude = filepath.Join(own, "Claude")
-	if system == "windows" { // its installer makes a package, whose settings Windows keeps apart
+	if system == "windows" { // the installer makes a package, and Windows keeps the settings of packages elsewhere
 		local := cmp.Or(getenv("LOCALAPPDATA"), filepath.Join(home, "AppData", "Local"))
 		if apart, err := filepath.Glob(filepath.Join(local, "Packages", "Claude_*", "LocalCache", "Roaming",
 			"Claude")); err == nil && len(apart) > 0 {
@@ -82,7 +81,7 @@ func PlacesOn(system, home, project string, getenv func(string) string) Places {
 	return p
 }
 
-// All are the assistants that are known, by name.
+// All returns all known assistants, by name.
 func All(p Places) []Assistant {
 	return []Assistant{
 		{Name: "antigravity", Title: "Antigravity", File: filepath.Join(p.Home, ".gemini", "config", "mcp_config.json"),
@@ -105,45 +104,45 @@ func All(p Places) []Assistant {
 	}
 }
 
-// Present reports whether the assistant is installed, as far as its folder says.
+// Present reports whether the folder of an installed assistant exists.
 func (a *Assistant) Present() bool {
 	info, err := os.Stat(cmp.Or(a.sign, filepath.Dir(a.File)))
 	return err == nil && info.IsDir()
 }
 
-// Change is what a file would become.
+// Change is a change of a file.
 type Change struct {
 	File string
-	// Entry is what is written into it; "" when an entry is taken out.
+	// Entry is the new text of the entry; "" if the change removes it.
 	Entry string
-	// Before is what stands in its place, "" for nothing.
+	// Before is the present text of the entry; "" for none.
 	Before string
 
 	toml    bool
-	from    []byte // the file as it was read, nil for none
+	from    []byte // the file as read; nil if it does not exist
 	content []byte
 	mode    fs.FileMode
 }
 
-// Changes reports whether there is anything to write.
+// Changes reports whether the file needs a write.
 func (c *Change) Changes() bool { return c.Entry != c.Before }
 
-// Shown is Before and Entry without the values that may be secrets.
+// Shown returns Before and Entry without values that may be secret.
 func (c *Change) Shown() (before, entry string) { return c.shown(c.Before), c.shown(c.Entry) }
 
-// Add is the change that gives the assistant an entry.
+// Add returns the change that gives the assistant an entry.
 func (a *Assistant) Add(s Server) (*Change, error) { return a.change(s, true) }
 
-// Remove is the change that takes the entry called name out.
+// Remove returns the change that removes the entry called name.
 func (a *Assistant) Remove(name string) (*Change, error) { return a.change(Server{Name: name}, false) }
 
-// byteOrderMark is what editors on Windows begin a file with.
+// byteOrderMark is how editors on Windows begin a file.
 const byteOrderMark = "\ufeff"
 
 func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	c := &Change{File: a.File, toml: a.toml, mode: 0o600}
 	if info, err := os.Stat(a.File); err == nil {
-		if !info.Mode().IsRegular() { // a pipe would be waited for
+		if !info.Mode().IsRegular() { // reading a pipe would block
 			return nil, sheaf.Invalidf("%s, the configuration of %s, is no file, so it stays as it is", a.File, a.Title)
 		}
 		c.mode = info.Mode().Perm()
@@ -203,7 +202,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	return nil
 }
 
-// entryText is an entry as JSON in one line.
+// entryText returns an entry as JSON on one line.
 func entryText(a *Assistant, s Server) []byte {
 	args := make([]string, len(s.Args))
 	for i, arg := range s.Args {
@@ -224,8 +223,7 @@ func quoteJSON(s string) string {
 	return string(b)
 }
 
-// compact is JSON in one order and without white space, so that two entries can
-// be compared.
+// compact returns JSON in a fixed order without white space, so that entries can be compared.
 func compact(text []byte) string {
 	standard, err := hujson.Standardize(bytes.Clone(text))
 	if err != nil {
@@ -242,17 +240,17 @@ func compact(text []byte) string {
 	return string(b)
 }
 
-// secretMembers are those of an entry whose values may be secrets.
+// secretMembers are the members of an entry whose values may be secret.
 var secretMembers = []string{"env", "headers", "http_headers"}
 
-// hidden stands for a value that is not shown.
+// hidden replaces a secret value.
 const hidden = "…"
 
-// shown is the text of an entry without the values that may be secrets.
+// shown returns the text of an entry without values that may be secret.
 func (c *Change) shown(entry string) string {
 	var v map[string]any
 	if c.toml {
-		v, _ = decode(entry) // what cannot be read is no entry
+		v, _ = decode(entry) // unreadable text is not an entry
 	} else if json.Unmarshal([]byte(entry), &v) != nil {
 		return entry
 	}
@@ -273,8 +271,8 @@ func (c *Change) shown(entry string) string {
 	return string(b)
 }
 
-// hide hides the values below secret members, or all when they are below one already, and
-// reports whether there were any.
+// hide hides the values below secret members, or all values if secret is set. It reports whether it
+// hid any.
 func hide(members map[string]any, secret bool) bool {
 	found := false
 	for name, v := range members {
@@ -293,15 +291,15 @@ func pointer(key string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// Write makes the change, in one step: the file is the old or the new one. A file that
-// somebody else changed since it was read, as assistants do, is left alone.
+// Write makes the change in one step: the file has the old or the new text. It refuses a file that
+// another program changed after it was read.
 func (c *Change) Write() error {
 	if !c.Changes() {
 		return nil
 	}
 	target := c.File
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // a link to a file kept elsewhere stays a link
+		target = real // keep a link to a file elsewhere
 	} else if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return sheaf.Invalidf("%s is a link to a file that is not there: make that file, or take the link away", target)
 	}

@@ -32,9 +32,8 @@ func places(t *testing.T) assistant.Places {
 	})
 }
 
-// TestPlaces: the files are where each system has them: Claude Desktop in what the system
-// has for settings, and on Windows, installed as a package, in a folder of its package; Zed and
-// Devin Desktop in the same place on macOS as on Linux.
+// TestPlaces checks the paths of files on each system: Claude Desktop in the system's settings, or
+// in a package folder on Windows; Zed and Devin Desktop on macOS in the same place as on Linux.
 func TestPlaces(t *testing.T) {
 	home := t.TempDir()
 	env := func(pairs ...string) func(string) string {
@@ -93,8 +92,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatIsThere: an entry is added beside the others, changed, and taken
-// out again; comments and other members stay.
+// TestKeepsWhatIsThere checks that adding, changing and removing an entry keeps comments and other
+// members.
 func TestKeepsWhatIsThere(t *testing.T) {
 	for name, before := range map[string]string{
 		"cursor": "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}, // keep\n  },\n  " +
@@ -160,8 +159,8 @@ func TestKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestLayout: what is put in is laid out as its neighbors are, and nothing else in
-// the file moves.
+// TestLayout checks that new text has the layout of its neighbors, and that all other text keeps
+// its place.
 func TestLayout(t *testing.T) {
 	const entry = `"sheaf": {"command": "/usr/bin/sheaf", "args": ["mcp"]}`
 	for _, c := range []struct{ before, want string }{
@@ -202,7 +201,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// edited makes a change of an assistant's file, which holds before, and looks for want.
+// edited makes a change of an assistant's file with the content before, and compares it with want.
 func edited(t *testing.T, name, before, want string, change func(assistant.Assistant) (*assistant.Change, error)) {
 	t.Helper()
 	a := find(t, places(t), name)
@@ -219,7 +218,7 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 	}
 }
 
-// TestTakesOut: an entry goes, and the comments beside it stay.
+// TestTakesOut checks that removing an entry keeps the comments beside it.
 func TestTakesOut(t *testing.T) {
 	for _, c := range []struct{ before, want string }{
 		{"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n" +
@@ -251,8 +250,8 @@ func TestTakesOut(t *testing.T) {
 	}
 }
 
-// TestTOML: an entry is changed and taken out wherever it stands; comments, also
-// those before the next table, and texts that look like tables stay.
+// TestTOML checks that an entry is changed and removed in any position. Comments stay, even before
+// the next table, and so do texts that look like tables.
 func TestTOML(t *testing.T) {
 	const entry = "[mcp_servers.sheaf]\ncommand = \"/usr/bin/sheaf\"\nargs = [\"mcp\"]\n"
 	const tricky = "note = \"\"\"\n[mcp_servers.sheaf]\n\"\"\"\nlist = [\n  [1],\n]\n"
@@ -301,7 +300,7 @@ func TestTOML(t *testing.T) {
 			t.Errorf("%q is changed: %+v, %v, want %s", text, c, err, want)
 		}
 	}
-	// A part of the entry that stands elsewhere would be left, and is none that Codex can start.
+	// Removing would leave a part of the entry elsewhere, and Codex cannot start such a part.
 	for _, other := range []string{"", "[mcp_servers.z]\ncommand = \"z\"\n"} {
 		for _, text := range []string{"[mcp_servers.sheaf.env]\nA = \"1\"\n[mcp_servers.sheaf]\ncommand = \"x\"\n",
 			"[mcp_servers.sheaf]\ncommand = \"x\"\n[b]\n[mcp_servers.sheaf.env]\nA = \"1\"\n"} {
@@ -314,7 +313,7 @@ func TestTOML(t *testing.T) {
 	}
 }
 
-// put writes a file, and its folder.
+// put writes a file and makes its folder.
 func put(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -325,7 +324,7 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// TestBrokenFiles: a file that cannot be understood is left alone.
+// TestBrokenFiles checks that an invalid file stays unchanged.
 func TestBrokenFiles(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"mcpServers": 5}`, "{} {}", "null"} {
 		a := find(t, places(t), "cursor")
@@ -336,8 +335,8 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestLinks: a link to a file that is kept elsewhere stays one, also while that file is not
-// there.
+// TestLinks checks that a link to a file elsewhere stays a link, even while that file does not
+// exist.
 func TestLinks(t *testing.T) {
 	a := find(t, places(t), "cursor")
 	kept := filepath.Join(t.TempDir(), "mcp.json")
@@ -366,7 +365,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// What somebody else writes while a person is asked is not lost.
+// TestChangedMeanwhile checks that a change by another program during confirmation is not lost.
 func TestChangedMeanwhile(t *testing.T) {
 	for name, before := range map[string]string{"a file": `{"mcpServers": {}}`, "none": ""} {
 		cursor := find(t, places(t), "cursor")
@@ -389,8 +388,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTwoOfOneName: which of two members a program reads is not known, so neither
-// is changed.
+// TestTwoOfOneName checks that neither of two members with one name is changed. It is unknown which
+// of them a program reads.
 func TestTwoOfOneName(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\"mcpServers\": {\n\"sheaf\": 1,\n\"x\": {},\n\"she\\u0061f\": 2}}": `two members called "sheaf", in lines 2 and 4`,
@@ -408,7 +407,7 @@ func TestTwoOfOneName(t *testing.T) {
 	}
 }
 
-// What is shown of an entry hides what may be secret in it, and the file keeps it.
+// TestHidesSecrets checks that secrets of an entry are hidden in output and kept in the file.
 func TestHidesSecrets(t *testing.T) {
 	for name, before := range map[string]string{
 		"cursor": `{"mcpServers": {"sheaf": {"command": "old", "env": {"KEY": "s3cret"}, "headers": {"A": ["s3cret"]}}}}`,

@@ -9,8 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// FuzzChange: an entry that is put into a file and taken out again changes nothing
-// else that the file says, whatever it is.
+// FuzzChange checks that adding and removing an entry changes nothing else in the file.
 func FuzzChange(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "{\n  // none\n}\n", `{"mcpServers": {}}`, `{"a": 1, "mcpServers": {"b": {"command": "x"},}, /* c */}`,
@@ -64,7 +63,7 @@ func FuzzChange(f *testing.F) {
 	})
 }
 
-// without takes an entry out of a list, and a list that is empty then.
+// without removes an entry from a list, and removes an empty list.
 func without(says map[string]any, list, name string) {
 	if servers, ok := says[list].(map[string]any); ok {
 		if delete(servers, name); len(servers) == 0 {
@@ -79,7 +78,7 @@ func saysJSON(t *testing.T, content []byte) map[string]any {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return out
 	}
-	standard, err := hujson.Standardize(append(bytes.Clone(content), '\n')) // as changeJSON reads it
+	standard, err := hujson.Standardize(append(bytes.Clone(content), '\n')) // changeJSON adds the same line break
 	if err != nil {
 		t.Fatalf("%q: %v", content, err)
 	}

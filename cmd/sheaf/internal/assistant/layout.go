@@ -9,8 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// insert puts an entry into the list of servers of a file. An entry of the same name keeps the members that do not
-// say how the server is started. The new text has the layout of its neighbors; all other text stays.
+// insert puts an entry into the list of servers. An existing entry with the same name keeps members
+// that do not start the server. New text has the layout of its neighbors; other text stays.
 func insert(root *hujson.Value, list, name string, entry []byte, newline string) error {
 	value, err := hujson.Parse(entry)
 	if err != nil {
@@ -24,7 +24,7 @@ func insert(root *hujson.Value, list, name string, entry []byte, newline string)
 	if found := root.Find("/" + list + "/" + pointer(name)); found != nil {
 		if old, ok := found.Value.(*hujson.Object); ok && memberOf(old, "command") >= 0 {
 			merge(old, value.Value.(*hujson.Object), layout{newline, unit, 2})
-		} else { // it is no entry, or one of a server that is reached otherwise
+		} else { // not an entry, or an entry with another transport
 			found.Value = value.Value
 		}
 		return nil
@@ -39,7 +39,7 @@ func insert(root *hujson.Value, list, name string, entry []byte, newline string)
 	}
 	servers := hujson.Value{Value: &hujson.Object{}}
 	lines := layout{newline, unit, 0}
-	if len(object.Members) > 0 && indent(object) == nil { // a file of one line
+	if len(object.Members) > 0 && indent(object) == nil { // the whole file is one line
 		servers.Value = &hujson.Object{Members: []hujson.ObjectMember{member(name, value, "")}}
 	} else {
 		add(servers.Value.(*hujson.Object), name, value, layout{newline, unit, 1})
@@ -48,7 +48,7 @@ func insert(root *hujson.Value, list, name string, entry []byte, newline string)
 	return nil
 }
 
-// merge sets members of an object; its others stay.
+// merge sets members of an object and keeps its other members.
 func merge(into, from *hujson.Object, l layout) {
 	for _, m := range from.Members {
 		name := m.Name.Value.(hujson.Literal).String()
@@ -60,7 +60,7 @@ func merge(into, from *hujson.Object, l layout) {
 	}
 }
 
-// memberOf is which member of an object has a name, the last of several; -1 for none.
+// memberOf returns the index of the last member called name; -1 for none.
 func memberOf(o *hujson.Object, name string) int {
 	for i, m := range slices.Backward(o.Members) {
 		if m.Name.Value.(hujson.Literal).String() == name {
@@ -70,14 +70,13 @@ func memberOf(o *hujson.Object, name string) int {
 	return -1
 }
 
-// layout is how the lines of a file are made, and how deep an object lies in it.
+// layout says how lines are written, and the depth of an object.
 type layout struct {
 	newline, unit string
 	depth         int
 }
 
-// add appends a member to an object, in a line of its own unless the object is
-// in one line.
+// add appends a member to an object, on its own line unless the object is on one line.
 func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 	before, in := " ", indent(o)
 	if in == nil && len(o.Members) == 0 {
@@ -85,8 +84,8 @@ func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 		in = &deeper
 	}
 	if in != nil {
-		// What stands before the closing bracket, such as a comment behind
-		// the last member, stays where it is.
+		// Text before the closing bracket, for example a comment after the last member, keeps its
+		// place.
 		kept, closing := strings.TrimRight(string(o.AfterExtra), " \t\r"), l.newline+strings.Repeat(l.unit, l.depth)
 		if strings.HasSuffix(kept, "\n") {
 			closing = l.newline + string(o.AfterExtra[len(kept):])
@@ -97,13 +96,13 @@ func add(o *hujson.Object, name string, value hujson.Value, l layout) {
 	}
 	one := member(name, value, before)
 	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
-		one.Value.AfterExtra = hujson.Extra{} // there is a comma behind the last one
+		one.Value.AfterExtra = hujson.Extra{} // the last member has a comma
 	}
 	o.Members = append(o.Members, one)
 }
 
-// takeOut takes the member called name out of an object. The comments before and
-// behind it stay, and the line that it leaves empty goes.
+// takeOut removes the member called name from an object. Comments before and after it stay. A line
+// that becomes empty is removed.
 func takeOut(o *hujson.Object, name string) {
 	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
 		return m.Name.Value.(hujson.Literal).String() == name
@@ -114,7 +113,7 @@ func takeOut(o *hujson.Object, name string) {
 		behind = &o.Members[i+1].Name.BeforeExtra
 	}
 	before := slices.Clone(gone.Name.BeforeExtra)
-	if last && i > 0 { // the last one has a comma behind it unless its AfterExtra is nil
+	if last && i > 0 { // the last member has a comma after it unless its AfterExtra is nil
 		if extra := &o.Members[i-1].Value.AfterExtra; gone.Value.AfterExtra == nil {
 			before, *extra = append(slices.Clone(*extra), before...), nil
 		} else if *extra == nil {
@@ -125,16 +124,16 @@ func takeOut(o *hujson.Object, name string) {
 	o.Members = slices.Delete(o.Members, i, i+1)
 }
 
-// joined is what stands before and behind something that is taken out.
+// joined joins the text before and after a removed member.
 func joined(before, behind hujson.Extra) hujson.Extra {
 	left, right := bytes.TrimRight(before, " \t"), bytes.TrimLeft(behind, " \t")
 	switch {
 	case bytes.HasPrefix(right, []byte("\n")), bytes.HasPrefix(right, []byte("\r\n")):
-		if bytes.HasSuffix(left, []byte("\n")) { // the line is empty
+		if bytes.HasSuffix(left, []byte("\n")) { // the line becomes empty
 			_, right, _ = bytes.Cut(right, []byte("\n"))
 		}
 		return append(left, right...)
-	case len(left) == 0 && len(right) == 0: // all in one line
+	case len(left) == 0 && len(right) == 0: // all on one line
 		return before[:min(len(before), len(behind))]
 	case len(right) == 0:
 		return append(left, behind...)
@@ -148,8 +147,8 @@ func member(name string, value hujson.Value, before string) hujson.ObjectMember 
 		Value: value}
 }
 
-// indent is what stands before the first member of an object in its line; nil
-// when it has no line of its own.
+// indent returns the text before an object's first member on its line; nil if the member is not on
+// its own line.
 func indent(o *hujson.Object) *string {
 	if len(o.Members) == 0 {
 		return nil
@@ -161,12 +160,12 @@ func indent(o *hujson.Object) *string {
 	}
 	in := string(before[at+1:])
 	if strings.TrimLeft(in, " \t") != "" {
-		in = "" // a comment stands before it
+		in = "" // a comment is before the member
 	}
 	return &in
 }
 
-// once says where an object has two members of a name.
+// once returns an error with the lines if an object has two members of one name.
 func once(content []byte, v *hujson.Value, name string) error {
 	if v == nil {
 		return nil
@@ -189,7 +188,7 @@ func once(content []byte, v *hujson.Value, name string) error {
 	return nil
 }
 
-// newlineOf is how lines end in a file.
+// newlineOf returns the line ending of a file.
 func newlineOf(content []byte) string {
 	if bytes.Contains(content, []byte("\r\n")) {
 		return "\r\n"

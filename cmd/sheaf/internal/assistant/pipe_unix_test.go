@@ -12,7 +12,7 @@ import (
 	"sheaf"
 )
 
-// TestNoFile: a configuration that is a pipe is not waited for, and one that is a folder is told of.
+// TestNoFile checks that a pipe as configuration does not block, and that a folder is reported.
 func TestNoFile(t *testing.T) {
 	for what, make := range map[string]func(name string) error{
 		"pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },

@@ -11,8 +11,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// changeTOML edits the table of one entry, with those below it. What comes out is
-// read again: but for the entry it must say what the file said.
+// changeTOML edits the table of one entry and the tables below it. It then parses the new text and
+// checks that only the entry differs.
 func (c *Change) changeTOML(list string, content []byte, s Server, add bool) error {
 	text, header, newline := string(content), "["+list+"."+s.Name+"]", newlineOf(content)
 	want, err := decode(text)
@@ -25,7 +25,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 		return nil
 	}
 	tables := tablesOf(text)
-	// TOML does not let a file add to these
+	// TOML does not allow adding to inline tables.
 	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) {
 		return fmt.Errorf("its %s are no tables such as %s: change them by hand", list, header)
 	}
@@ -70,7 +70,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 		text += entry + newline
 	}
 	after, err := decode(text)
-	if left, _ := after[list].(map[string]any); len(servers)+len(left) == 0 { // the list may have gone with its last entry
+	if left, _ := after[list].(map[string]any); len(servers)+len(left) == 0 { // the list may be gone after its last entry
 		want[list], after[list] = nil, nil
 	}
 	if err != nil || !reflect.DeepEqual(want, after) {
@@ -80,10 +80,9 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// edited is the text of an entry with another command and other arguments in place of its
-// own, so that all else stays as it is written, comments included. ok is false for one that
-// has no command in a line of its own. What comes out is to be read: a text of several lines
-// may hold what looks like the command.
+// edited replaces the command and arguments in the text of an entry and keeps all other text,
+// including comments. ok is false if the entry has no command on its own line. The caller must
+// parse the result, because a multi-line text may contain a line like the command.
 func edited(entry, newline string, s Server) (text string, ok bool) {
 	values, err := valuesTOML(s)
 	if err != nil {
@@ -100,7 +99,7 @@ func edited(entry, newline string, s Server) (text string, ok bool) {
 			continue
 		}
 		end := valueEnd(rest)
-		for end < 0 && i+1 < len(lines) { // a list of several lines
+		for end < 0 && i+1 < len(lines) { // the list has several lines
 			i++
 			rest += lines[i]
 			end = valueEnd(rest)
@@ -122,7 +121,7 @@ func edited(entry, newline string, s Server) (text string, ok bool) {
 	return out.String(), len(values) == 0
 }
 
-// hasArgs reports whether a line of an entry begins as its arguments do.
+// hasArgs reports whether an entry has a line that begins with "args =".
 func hasArgs(entry string) bool {
 	for line := range strings.SplitSeq(entry, "\n") {
 		if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "args" {
@@ -132,8 +131,8 @@ func hasArgs(entry string) bool {
 	return false
 }
 
-// valueEnd is where the value at the beginning of a text ends, before white space and a
-// comment; -1 when it does not.
+// valueEnd returns the end of the value at the start of text, before white space and a comment; -1
+// if the value does not end.
 func valueEnd(text string) int {
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && text[i] != '#' {
@@ -146,13 +145,13 @@ func valueEnd(text string) int {
 	return -1
 }
 
-// entryTOML is an entry as a table, with what the one before says beside how the server
-// is started.
+// entryTOML returns an entry as a table. It keeps settings of the previous entry that do not start
+// the server.
 func entryTOML(list, header string, s Server, before any) (string, error) {
 	values, err := valuesTOML(s)
 	own := header + "\ncommand = " + values["command"] + "\nargs = " + values["args"]
 	kept, ok := before.(map[string]any)
-	if !ok || kept["command"] == nil { // one of a server that is reached otherwise
+	if !ok || kept["command"] == nil { // the entry has another transport
 		return own, err
 	}
 	kept = maps.Clone(kept)
@@ -175,7 +174,7 @@ func decode(text string) (map[string]any, error) {
 	return out, err
 }
 
-// replaced puts an entry, "" for none, between what stands before and behind it.
+// replaced puts an entry, "" for none, between the text before and after it.
 func replaced(before, entry, behind, newline string) string {
 	switch {
 	case entry != "":
@@ -189,9 +188,8 @@ func replaced(before, entry, behind, newline string) string {
 	return before + behind
 }
 
-// tableAt is where the table of a path stands with those below it: from its header
-// to the end of its last line, without the comments and empty lines that follow.
-// begin is -1 when there is none.
+// tableAt returns the range of a table and the tables below it: from its header to the end of its
+// last line, without the comments and empty lines after that. begin is -1 if the table is missing.
 func tableAt(text string, tables []table, own []string) (begin, end int) {
 	begin, end = -1, len(text)
 	for _, t := range tables {
@@ -221,8 +219,8 @@ type table struct {
 	path []string
 }
 
-// tablesOf lists the headers of a valid text, in order. A line begins a table only if the text before it can be read
-// alone: texts and lists of several lines may hold what looks like a header.
+// tablesOf lists the headers of a valid text, in order. A line begins a table only if the text
+// before it is valid alone: multi-line texts and lists may contain a line like a header.
 func tablesOf(text string) []table {
 	var out []table
 	at := 0
@@ -239,7 +237,7 @@ func tablesOf(text string) []table {
 	return out
 }
 
-// valuesTOML are the values that start a server, by key.
+// valuesTOML returns the values that start a server, by key.
 func valuesTOML(s Server) (map[string]string, error) {
 	values := map[string]string{}
 	for key, value := range map[string]any{"command": s.Command, "args": append([]string{}, s.Args...)} {

@@ -1,13 +1,11 @@
-// Package config answers the question "what are the settings of this run, and
-// who made each of them?". Settings come from flags, then the environment,
-// then the project's file, then the user's file, then the defaults; the first
-// that names a key wins. [Load] gives the typed [Values] and, for every key,
-// its [Origin].
+// Package config reads the settings of a run and records who set each of them. Settings come from
+// flags, then the environment, then the project's file, then the user's file, then the defaults.
+// The first source with a key wins. [Load] returns the typed [Values] and, for every key, its
+// [Origin].
 //
-// A project's file may have come with a folder that somebody else made. What
-// it says about endpoints, files with secrets and paths outside its folder is
-// left out, with a notice, until the user has approved that very content (see
-// [Trust]).
+// Another person may have made a project's file. Its settings for endpoints, files with secrets and
+// paths outside its folder are ignored, with a notice, until the user approves exactly this content
+// (see [Trust]).
 package config
 
 import (
@@ -25,10 +23,10 @@ import (
 	"sheaf/internal/wording"
 )
 
-// Source says where a setting comes from, weakest first.
+// Source is the kind of place of a setting, weakest first.
 type Source uint8
 
-// The sources of settings.
+// These are the sources of settings.
 const (
 	SourceDefault Source = iota
 	SourceUser
@@ -37,24 +35,23 @@ const (
 	SourceFlag
 )
 
-// String is "default", "user", "project", "environment" or "flag".
+// String returns "default", "user", "project", "environment" or "flag".
 func (s Source) String() string {
 	return [...]string{"default", "user", "project", "environment", "flag"}[s]
 }
 
-// Origin is the place where a setting was made.
+// Origin is the place of a setting.
 type Origin struct {
 	Source Source
-	// File, Line and Column (from 1) are set for the user's and the
-	// project's file.
+	// File, Line and Column (from 1) are set for the user's and the project's file.
 	File         string
 	Line, Column int
 	// Name is the environment variable or the flag.
 	Name string
 }
 
-// String is what a person needs to find the place: "/a/sheaf.yaml:3:8",
-// "$SHEAF_LIMIT", "--limit" or "default".
+// String describes the place for people: "/a/sheaf.yaml:3:8", "$SHEAF_LIMIT", "--limit" or
+// "default".
 func (o Origin) String() string {
 	switch o.Source {
 	case SourceUser, SourceProject:
@@ -67,43 +64,42 @@ func (o Origin) String() string {
 	return "default"
 }
 
-// Flag is a setting given on the command line.
+// Flag is a setting from the command line.
 type Flag struct {
 	Key  string // the key it sets
 	Name string // without dashes
-	// Values has one entry for a plain key, any number for a list.
+	// Values has one entry, or any number for a list.
 	Values []string
 }
 
 // Options say where [Load] looks.
 type Options struct {
-	// Dir is the folder that is searched: the project's file is the first
-	// .sheaf.yaml or sheaf.yaml in it or above it. "" is no project.
+	// Dir is the searched folder. The project's file is the first .sheaf.yaml or sheaf.yaml in Dir
+	// or a folder above. "" means no project.
 	Dir string
-	// UserFile need not exist; "" is no file.
+	// UserFile need not exist; "" means no file.
 	UserFile string
-	// Environ is as os.Environ gives it.
+	// Environ has the format of os.Environ.
 	Environ []string
 	Flags   []Flag
-	// Trust decides about the project's file; nil trusts nothing.
+	// Trust decides about the project's file; nil trusts no file.
 	Trust *Trust
 }
 
-// Config is the settings of one run.
+// Config has the settings of one run.
 type Config struct {
 	Values
-	// UserFile and ProjectFile are the files that were read; "" for none.
+	// UserFile and ProjectFile are the files that Load read; "" for none.
 	UserFile, ProjectFile string
-	// Notices tell the person what was left out and why.
+	// Notices name ignored settings and the reason.
 	Notices []string
 	origins map[string]Origin
 }
 
-// Origin is where the setting called key was made.
+// Origin returns the place of the setting called key.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }
 
-// ProjectFileNames are the names of a project's file, in the order in which
-// they are looked for in a folder.
+// ProjectFileNames are the names of a project's file, in search order.
 var ProjectFileNames = []string{".sheaf.yaml", "sheaf.yaml"}
 
 // Load reads the settings. An unknown key or a value out of range is sheaf.ErrInvalid; the error names the place.
@@ -143,12 +139,12 @@ func Load(opts Options) (*Config, error) {
 	return c, nil
 }
 
-// set parses text for key, notes its origin, and resolves a path that came
-// from a file against that file's folder.
+// set parses value for key and records its origin. It resolves a path from a file against the
+// folder of that file.
 func (c *Config) set(key *Key, value any, origin Origin) error {
 	parsed, err := key.parse(value)
 	switch {
-	case err != nil && origin.Source == SourceFlag: // which is called like the key
+	case err != nil && origin.Source == SourceFlag: // the flag has the name of the key
 		return sheaf.Invalidf("%s %w", origin, err)
 	case err != nil:
 		return sheaf.Invalidf("%s: %s: %w", origin, key.Name, err)
@@ -222,9 +218,8 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 	return nil
 }
 
-// loadEnvironment reads SHEAF_LIMIT, SHEAF_EMBEDDER_URL and so on. A variable
-// that looks like a misspelled key gets a notice; others that begin with
-// SHEAF_ belong to somebody else.
+// loadEnvironment reads SHEAF_LIMIT, SHEAF_EMBEDDER_URL and so on. A variable that looks like a
+// misspelled key causes a notice. Other SHEAF_ variables belong to other programs.
 func (c *Config) loadEnvironment(environ []string) error {
 	byVariable := map[string]*Key{}
 	var names []string
@@ -232,7 +227,7 @@ func (c *Config) loadEnvironment(environ []string) error {
 		byVariable[keys[i].Variable()] = &keys[i]
 		names = append(names, keys[i].Variable())
 	}
-	byVariable["SHEAF_"+strings.ToUpper(embedderGroup)] = Lookup(embedderGroup) // short, as in files
+	byVariable["SHEAF_"+strings.ToUpper(embedderGroup)] = Lookup(embedderGroup) // short form, as in files
 	environ = slices.Clone(environ)
 	slices.Sort(environ)
 	for _, entry := range environ {
@@ -283,8 +278,8 @@ func unknownKeyMessage(name string) string {
 	return fmt.Sprintf("unknown key %q: the keys are %s", name, strings.Join(names, ", "))
 }
 
-// findProjectFile looks in dir and in every folder above it. second is a file
-// beside it that has another of the names, "" for none.
+// findProjectFile looks in dir and in every folder above it. second is a file beside it with the
+// other name, or "".
 func findProjectFile(dir string) (file, second string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -309,7 +304,7 @@ func findProjectFile(dir string) (file, second string, err error) {
 	}
 }
 
-// maxFileBytes bounds configuration files: a larger one is no configuration.
+// maxFileBytes limits the size of configuration files.
 const maxFileBytes = 1 << 20
 
 func readSmall(path string) ([]byte, error) {

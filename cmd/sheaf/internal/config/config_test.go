@@ -57,7 +57,7 @@ func TestFirstSourceWins(t *testing.T) {
 	}
 }
 
-// TestEmptySection: a section of which every line is a comment leaves its keys as they are.
+// TestEmptySection checks that a section with only comments leaves its keys unchanged.
 func TestEmptySection(t *testing.T) {
 	for _, section := range []string{"hybrid_search", "embedder", "chat", "reranker", "chunk"} {
 		user := write(t, filepath.Join(t.TempDir(), "config.yaml"), section+":\n  # a: comment\nlimit: 7\n")

@@ -17,10 +17,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Set writes key: value into the file at path, which is made when it does not
-// exist. Only the lines of that key change: comments and the order of the
-// rest stay. A list is given as several values. The file is replaced as a
-// whole, so a crash leaves the old one or the new one.
+// Set writes key: value into the file at path. It makes a missing file. Only the lines of that key
+// change; comments and order stay. values has several entries for a list. Set replaces the file as
+// a whole, so a crash leaves the old or the new file.
 func Set(path, name string, values []string) error {
 	key, err := LookupOrError(name)
 	if err != nil {
@@ -44,8 +43,8 @@ func Set(path, name string, values []string) error {
 	return replaceFile(path, changed)
 }
 
-// edit returns content with the key set, and checks by reading it again that
-// this is all that changed.
+// edit returns content with the key set. It parses the result and checks that only this key
+// changed.
 func edit(path string, content []byte, key *Key, values []string) ([]byte, error) {
 	before, err := parseFile(path, content)
 	if err != nil {
@@ -119,8 +118,7 @@ func editGroup(path string, lines []string, pair *ast.MappingValueNode, leaf, te
 	return slices.Insert(lines, line, indent+leaf+": "+text+"\n"), nil
 }
 
-// replacePair puts text where the lines of pair were, a comment at the end of
-// a one-line value kept.
+// replacePair replaces the lines of pair with text. It keeps a comment after a one-line value.
 func replacePair(lines []string, pair *ast.MappingValueNode, text string) []string {
 	first, column := position(pair.Key)
 	last := lastLine(pair.Value, first)
@@ -188,7 +186,7 @@ func scalarText(key *Key, values []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// quote leaves plain words alone and writes everything else in double quotes.
+// quote returns plain words unchanged and other text in double quotes.
 func quote(s string) string {
 	plain := s != ""
 	for i, r := range s {
@@ -207,7 +205,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// sameBut reports whether only the value of name differs, and after has it.
+// sameBut reports whether before and after differ only in name, and after has name.
 func sameBut(before, after []entry, name string) bool {
 	values := func(entries []entry) map[string]string {
 		m := map[string]string{}
@@ -223,7 +221,7 @@ func sameBut(before, after []entry, name string) bool {
 
 func replaceFile(path string, content []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link to a file kept elsewhere stays a link
+		path = real // keep a link to a file elsewhere
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

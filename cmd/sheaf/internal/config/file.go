@@ -13,11 +13,10 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// maxDepth is far above what a configuration needs.
+// maxDepth is far more than a configuration needs.
 const maxDepth = 20
 
-// entry is one key of a file with its value: a string, or a []string for a
-// list.
+// entry is one key of a file with its value: a string, or a []string for a list.
 type entry struct {
 	key                string
 	keyLine, keyColumn int
@@ -25,9 +24,8 @@ type entry struct {
 	line, column       int
 }
 
-// parseFile reads the keys of a YAML file. Nested maps become dotted keys.
-// Plain scalars stay text: their type is the key's. Anchors, aliases, tags and
-// several documents have no use here and are errors.
+// parseFile reads the keys of a YAML file. Nested maps become dotted keys. Plain scalars stay text,
+// because the key decides the type. Anchors, aliases, tags and several documents are errors.
 func parseFile(path string, content []byte) ([]entry, error) {
 	file, err := parseYAML(path, content)
 	if err != nil {
@@ -58,8 +56,8 @@ func parseFile(path string, content []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// parseYAML turns every fault of the text into an error with the place: files may come
-// from anybody.
+// parseYAML returns an error with the place for every fault of the text. The file may come from an
+// untrusted person.
 func parseYAML(path string, content []byte) (*ast.File, error) {
 	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
 	var fault *yamlfile.Fault
@@ -87,7 +85,7 @@ func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, er
 			continue
 		case *ast.NullNode:
 			if slices.ContainsFunc(Names(), func(key string) bool { return strings.HasPrefix(key, name+".") }) {
-				continue // a section whose lines are comments says nothing, as such a file does
+				continue // a section with only comments sets nothing
 			}
 		}
 		e := entry{key: name}
@@ -117,7 +115,7 @@ func plainValue(path string, node ast.Node) (any, error) {
 	return list, nil
 }
 
-// scalar is the text of a scalar as written, quotes removed; "" for null.
+// scalar returns the text of a scalar as written, without quotes; "" for null.
 func scalar(path string, node ast.Node) (string, error) {
 	switch node := node.(type) {
 	case *ast.StringNode:

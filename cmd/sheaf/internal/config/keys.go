@@ -18,7 +18,7 @@ import (
 	"sheaf/store/embedded"
 )
 
-// Values are the settings, typed. The table of keys says what each means.
+// Values are the typed settings. The table of keys explains each.
 type Values struct {
 	Words
 	Walk
@@ -32,7 +32,7 @@ type Values struct {
 	DataDir string
 }
 
-// Words say how words become terms.
+// Words says how words become terms.
 type Words struct {
 	Language  string
 	StopWords bool
@@ -46,20 +46,20 @@ type Walk struct {
 	Comments         string
 }
 
-// Options are those of a walk through a folder.
+// Options returns the options of a walk through a folder.
 func (w *Walk) Options() ingest.WalkOptions {
 	return ingest.WalkOptions{Include: w.Include, Exclude: w.Exclude, MaxFileBytes: w.MaxFileSize,
 		FollowLinks: w.FollowSymlinks}
 }
 
-// Models are what turns text into vectors, rewrites queries and reads answers again.
+// Models are the models that embed texts, rewrite queries and rerank results.
 type Models struct {
 	Embedder Embedder
 	Chat     Chat
 	Reranker Reranker
 }
 
-// Answers say how queries are answered.
+// Answers are the settings of queries.
 type Answers struct {
 	Profile   string
 	Limit     int
@@ -82,23 +82,22 @@ type Display struct {
 	LinkURL string
 }
 
-// Store is where chunks are kept; no address is the engine beside the catalog.
+// Store is where chunks are stored. Without an address, the engine beside the catalog stores them.
 type Store struct {
 	URL             string
 	KeyEnv, KeyFile string
 	CAFile          string
-	// CertFile and CertKeyFile are a certificate that is shown, and its key.
+	// CertFile and CertKeyFile are the client's certificate and its key.
 	CertFile, CertKeyFile string
 }
 
-// Fusion is how /v1/rrf/search joins its two searches when a request does not
-// say.
+// Fusion is the default of /v1/rrf/search for joining its two searches.
 type Fusion struct {
 	Method string
 	K      int
 }
 
-// Chunk says how the chunker cuts; each number counts for one chunker only.
+// Chunk configures the chunkers. Each number applies to one chunker only.
 type Chunk struct {
 	SectionCap                int
 	WindowSize, WindowOverlap int
@@ -109,71 +108,68 @@ type Chunk struct {
 	GitHubSlugs               bool
 }
 
-// Embedder says what turns text into vectors.
+// Embedder says what embeds texts.
 type Embedder struct {
-	// Use is one of the values below; URL names the endpoint, if any.
+	// Use is one of the values below. URL names the endpoint, if any.
 	Use     string
 	URL     string
 	Model   string
 	Dims    int
 	KeyEnv  string
 	KeyFile string
-	// QueryPrefix and PassagePrefix are put before texts, as some models
-	// want.
+	// QueryPrefix and PassagePrefix are put before texts, because some models need prefixes.
 	QueryPrefix, PassagePrefix string
 }
 
-// Remote reports whether vectors come from the endpoint.
+// Remote reports whether the endpoint makes the vectors.
 func (e Embedder) Remote() bool {
 	return e.Use != EmbedderBuiltIn && e.Use != EmbedderNone && e.URL != ""
 }
 
-// Chat says what puts queries in other words, for profiles that want that; no
-// address is no model.
+// Chat is the model that rewrites queries, for profiles that use it. Without an address there is no
+// model.
 type Chat struct {
 	URL, Model      string
 	KeyEnv, KeyFile string
 }
 
-// Reranker says what reads the first answers again, for profiles that want that;
-// no address is no model.
+// Reranker is the model that reranks the first results, for profiles that use it. Without an
+// address there is no model.
 type Reranker struct {
 	URL, Model      string
 	Shape           string
 	KeyEnv, KeyFile string
 }
 
-// Values of Embedder.Use.
+// These are the values of Embedder.Use.
 const (
-	// EmbedderAuto is the endpoint when its address is set, else the model
-	// in the program.
+	// EmbedderAuto is the endpoint if its address is set, else the built-in model.
 	EmbedderAuto = "auto"
-	// EmbedderBuiltIn is the model in the program, whatever else is set.
+	// EmbedderBuiltIn is the built-in model, even if an endpoint is set.
 	EmbedderBuiltIn = "built-in"
-	// EmbedderNone searches by words alone.
+	// EmbedderNone searches by words only.
 	EmbedderNone = "none"
 )
 
-// Values of Comments.
+// These are the values of Comments.
 const (
-	// CommentsAuto searches comments until somebody else may search them: until there is a key.
+	// CommentsAuto searches comments until a key exists: then other people may search.
 	CommentsAuto   = "auto"
 	CommentsSearch = "search"
 	CommentsHide   = "hide"
 )
 
-// Values of BM25.
+// These are the values of BM25.
 const (
-	// BM25Exact counts every term, and for idf the chunks that have the field.
+	// BM25Exact counts every term. For idf it counts the chunks that have the field.
 	BM25Exact = "exact"
 	// BM25Lucene rounds lengths as OpenSearch and Elasticsearch do.
 	BM25Lucene = "lucene"
-	// BM25Weaviate counts, for idf, all chunks.
+	// BM25Weaviate counts all chunks for idf.
 	BM25Weaviate = "weaviate"
 )
 
-// embedderKey is the key that the name of its group stands for, so that
-// "embedder: none" can be written.
+// embedderKey is the key that the name of its group stands for. It allows "embedder: none".
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"
@@ -182,7 +178,7 @@ const (
 // Kind is the type of a setting.
 type Kind uint8
 
-// The kinds of setting.
+// These are the kinds of settings.
 const (
 	KindText Kind = iota
 	KindNumber
@@ -191,7 +187,7 @@ const (
 	KindList // texts; comma-separated in the environment
 )
 
-// String is "text", "number", "true or false", "size" or "list".
+// String returns "text", "number", "true or false", "size" or "list".
 func (k Kind) String() string {
 	return [...]string{"text", "number", "true or false", "size", "list"}[k]
 }
@@ -199,32 +195,32 @@ func (k Kind) String() string {
 // Key describes one setting.
 type Key struct {
 	Name string
-	// Flag is the flag of commands that sets it, without dashes; "" for none.
+	// Flag is the command-line flag of the key, without dashes; "" for none.
 	Flag string
 	Kind Kind
-	// Default is the value that holds when no source sets the key, as a file writes it.
+	// Default is the default value, as a file writes it.
 	Default string
 	// Min and Max bound numbers and sizes.
 	Min, Max int64
-	// Allowed lists the only texts that are valid; nil for any.
+	// Allowed lists the valid texts; nil allows any text.
 	Allowed []string
-	// Path says that the text names a file or folder: relative to the file
-	// that it stands in, else to the working folder; "~/" is the home.
+	// Path says that the text names a file or folder: relative to the file that sets it, else to
+	// the working folder. "~/" is the home folder.
 	Path bool
 	// Help is one line.
 	Help string
 
 	pattern *regexp.Regexp
-	// wrong says in words of its own why a text is no value; nil for most.
+	// wrong explains why a text is invalid; nil for most keys.
 	wrong func(text string) error
-	// trust is why a value needs approval when a stranger wrote it, "" when
-	// it is harmless; nil is always harmless.
+	// trust returns why a value from another person needs approval, or "" if it is harmless. A nil
+	// trust means always harmless.
 	trust func(value any, dir string) string
 	field func(*Values) any
 }
 
-// choosesModel is why the name of a model needs approval: what it costs is asked for
-// with the key of who approves.
+// choosesModel is why a model name needs approval: the key of the approving user pays for the
+// model.
 const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
@@ -384,14 +380,14 @@ var keys = []Key{
 		field: func(v *Values) any { return &v.DataDir }},
 }
 
-// keyEnv is the setting that names the environment variable of a secret.
+// keyEnv returns the setting that names the environment variable of a secret.
 func keyEnv(prefix, secret string, field func(*Values) any) Key {
 	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
 		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret,
 		field: field}
 }
 
-// keyFile is the setting that names the file of a secret.
+// keyFile returns the setting that names the file of a secret.
 func keyFile(prefix, secret string, field func(*Values) any) Key {
 	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
 		Help: "file that holds " + secret, field: field}
@@ -453,9 +449,8 @@ func outsideFile(value any, dir string) string {
 	return outsideFolder(value, dir)
 }
 
-// staysIn reports whether the path p lies in dir, links resolved. Of one that is not
-// there yet, the part that is there tells: what is made below a link lies where it
-// leads.
+// staysIn reports whether path p is in dir after resolving links. For a path that does not exist
+// yet, its existing part decides.
 func staysIn(dir, p string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -470,17 +465,16 @@ func staysIn(dir, p string) bool {
 	}
 	inside, err := filepath.EvalSymlinks(at)
 	if err != nil {
-		return false // a link that leads nowhere yet
+		return false // the link leads to no file yet
 	}
 	rel, err := filepath.Rel(real, inside)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Keys describes every setting, in the order in which they are shown. The
-// caller must not change them.
+// Keys returns every setting, in display order. The caller must not change them.
 func Keys() []Key { return keys }
 
-// Names are the names of all keys, in the order of [Keys].
+// Names returns the names of all keys, in the order of [Keys].
 func Names() []string {
 	names := make([]string, len(keys))
 	for i := range keys {
@@ -489,8 +483,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds the key called name; nil when there is none. "embedder" is short
-// for embedder.use.
+// Lookup finds the key called name, or nil. "embedder" is short for embedder.use.
 func Lookup(name string) *Key {
 	if name == embedderGroup {
 		name = embedderKey
@@ -503,8 +496,8 @@ func Lookup(name string) *Key {
 	return nil
 }
 
-// LookupOrError is [Lookup] with an error, wrapping sheaf.ErrInvalid, that
-// names the nearest key.
+// LookupOrError is like [Lookup], but returns sheaf.ErrInvalid for a missing key. The error names
+// the nearest key.
 func LookupOrError(name string) (*Key, error) {
 	if key := Lookup(name); key != nil {
 		return key, nil
@@ -512,16 +505,15 @@ func LookupOrError(name string) (*Key, error) {
 	return nil, unknownKey(name)
 }
 
-// Variable is the environment variable that sets k: SHEAF_EMBEDDER_URL for
-// embedder.url.
+// Variable returns the environment variable that sets k: SHEAF_EMBEDDER_URL for embedder.url.
 func (k *Key) Variable() string {
 	return "SHEAF_" + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
 }
 
-// Value is k's setting in v: a string, int, int64, bool or []string.
+// Value returns k's setting in v: a string, int, int64, bool or []string.
 func (k *Key) Value(v *Values) any { return reflect.ValueOf(k.field(v)).Elem().Interface() }
 
-// Format writes k's setting in v as it would stand in the environment.
+// Format returns k's setting in v in the format of the environment.
 func (k *Key) Format(v *Values) string {
 	switch x := k.Value(v).(type) {
 	case []string:
@@ -540,7 +532,7 @@ func (k *Key) needsTrust(value any, dir string) string {
 	return k.trust(value, dir)
 }
 
-// assign sets k in v to what parse returned.
+// assign sets k in v to the result of parse.
 func (k *Key) assign(v *Values, parsed any) {
 	field := reflect.ValueOf(k.field(v)).Elem()
 	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))
@@ -556,8 +548,8 @@ func (k *Key) join(values []string) any {
 	return values[len(values)-1]
 }
 
-// parse turns what a file, a flag or the environment says into a string,
-// int64, bool or []string.
+// parse converts a value from a file, a flag or the environment to a string, int64, bool or
+// []string.
 func (k *Key) parse(value any) (any, error) {
 	if list, ok := value.([]string); ok {
 		if k.Kind != KindList {
@@ -632,8 +624,8 @@ var sizeUnits = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
 }
 
-// parseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M
-// (10,485,760), letter case of the unit as written here.
+// parseSize reads a number of bytes: 1048576, 10MB (10,000,000), 10MiB or 10M (10,485,760). The
+// case of the unit matters.
 func parseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range sizeUnits {

@@ -10,27 +10,25 @@ import (
 	"path/filepath"
 )
 
-// Trust remembers which files and folders of strangers the user has approved.
-// One small file in Dir stands for each approval; its name is the hash of
-// what was approved, so approvals can be made by several processes at once
-// and a changed file is not approved any more.
+// Trust stores which files and folders of other people the user has approved. Dir has one small
+// file for each approval. Its name is the hash of the approved content. Several processes can
+// therefore approve at once, and a changed file is no longer approved.
 type Trust struct {
 	Dir string
 }
 
-// Approved reports whether exactly this content at this path was approved. A
-// nil Trust approves nothing.
+// Approved reports whether exactly this content at this path is approved. A nil Trust approves
+// nothing.
 func (t *Trust) Approved(path string, content []byte) bool {
 	return t.has("file", path, content)
 }
 
-// Approve notes that this content at this path may say everything.
+// Approve records that this content at this path may set every key.
 func (t *Trust) Approve(path string, content []byte) error {
 	return t.add("file", path, content)
 }
 
-// Revoke takes the approval back; no approval is sheaf's "not found" of the
-// file system.
+// Revoke removes an approval. Without an approval it returns fs.ErrNotExist.
 func (t *Trust) Revoke(path string, content []byte) error {
 	name, err := t.name("file", path, content)
 	if err != nil {
@@ -39,11 +37,10 @@ func (t *Trust) Revoke(path string, content []byte) error {
 	return os.Remove(name)
 }
 
-// FolderApproved reports whether the user made or adopted the index that lies
-// inside this folder.
+// FolderApproved reports whether the user made or adopted the index inside this folder.
 func (t *Trust) FolderApproved(dir string) bool { return t.has("folder", dir, nil) }
 
-// ApproveFolder notes that the index inside this folder may be used.
+// ApproveFolder records that the index inside this folder may be used.
 func (t *Trust) ApproveFolder(dir string) error { return t.add("folder", dir, nil) }
 
 func (t *Trust) has(kind, path string, content []byte) bool {
@@ -90,7 +87,7 @@ func (t *Trust) name(kind, path string, content []byte) (string, error) {
 	return filepath.Join(t.Dir, hex.EncodeToString(h.Sum(nil))), nil
 }
 
-// Sensitive lists, as "line: key", the settings of a file that need approval.
+// Sensitive lists the settings of a file that need approval, as "line: key".
 func Sensitive(path string, content []byte) ([]string, error) {
 	entries, err := parseFile(path, content)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package manpage answers the question "what does the manual say of a command?".
-// It writes a tree of cobra commands as pages of section 1, one file a command,
-// in the man macros that groff and mandoc read. Cobra's own generator wants two
-// parsers of Markdown more for the same pages.
+// Package manpage writes manual pages for a tree of cobra commands: section 1, one file per
+// command, in the man macros that groff and mandoc read. Cobra's own generator would need two more
+// Markdown parsers for the same pages.
 package manpage
 
 import (
@@ -16,9 +15,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WriteAll writes a page for root and for every command below it that help
-// lists into dir, which must exist: "sheaf.1", "sheaf-key-add.1". The heads of
-// the pages name version and date, so equal arguments give equal bytes.
+// WriteAll writes a page for root and for every command that help lists into dir, which must exist:
+// "sheaf.1", "sheaf-key-add.1". The page heads contain version and date, so equal arguments give
+// equal bytes.
 func WriteAll(dir string, root *cobra.Command, version string, date time.Time) error {
 	if err := os.WriteFile(filepath.Join(dir, pageName(root)+".1"), Page(root, version, date), 0o644); err != nil {
 		return err
@@ -34,7 +33,7 @@ func WriteAll(dir string, root *cobra.Command, version string, date time.Time) e
 	return nil
 }
 
-// Page is the page of one command.
+// Page returns the page of one command.
 func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	var b bytes.Buffer
 	name := pageName(cmd)
@@ -59,8 +58,8 @@ func Page(cmd *cobra.Command, version string, date time.Time) []byte {
 	return b.Bytes()
 }
 
-// paragraphs has those of a help text as wide as the page is, and keeps the lines of
-// those in which something is indented.
+// paragraphs writes the paragraphs of a help text as wide as the page. It keeps the lines of a
+// paragraph with indented text.
 func paragraphs(b *bytes.Buffer, text string) {
 	for i, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -74,7 +73,7 @@ func paragraphs(b *bytes.Buffer, text string) {
 	}
 }
 
-// literal keeps the lines of help texts, which are broken and indented by hand.
+// literal keeps the lines of help texts, whose line breaks and indents are manual.
 func literal(b *bytes.Buffer, text string) {
 	fmt.Fprintf(b, ".nf\n%s\n.fi\n", escape(strings.Trim(text, "\n")))
 }
@@ -99,7 +98,7 @@ func options(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// byDefault is what --help says of the value that a flag has when it is not given.
+// byDefault returns the text of --help about the default of a flag.
 func byDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -111,7 +110,7 @@ func byDefault(f *pflag.Flag) string {
 	return fmt.Sprintf(" (default %s)", f.DefValue)
 }
 
-// commands lists those below cmd that help lists, each with what it does.
+// commands lists the subcommands of cmd that help lists, each with its description.
 func commands(b *bytes.Buffer, cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
@@ -130,15 +129,15 @@ func seeAlso(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// reference names the page of a command.
+// reference returns a reference to the page of a command.
 func reference(cmd *cobra.Command) string { return ".BR " + escape(pageName(cmd)) + " (1)" }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`)
 
-// escape makes text that the man macros show as it is: no line of it is a
-// request, and dashes and quotes can be copied into a shell.
+// escape makes text safe for the man macros: no line is a request, and dashes and quotes can be
+// copied into a shell.
 func escape(text string) string {
 	lines := strings.Split(special.Replace(text), "\n")
 	for i, line := range lines {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wide is a line of a help text that with the margin of a manual is wider than most terminals.
+// wide is a line of a help text that, with the margin of a manual, is wider than most terminals.
 const wide = "It is a line of a help text that is as long as such lines may be in most programs"
 
 func tree() *cobra.Command {
@@ -105,7 +105,7 @@ func TestWriteAll(t *testing.T) {
 	}
 }
 
-// The reader of manuals shows the text as it was written.
+// TestGroffShowsIt checks that groff shows the text as written.
 func TestGroffShowsIt(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("no groff: the pages are not rendered")

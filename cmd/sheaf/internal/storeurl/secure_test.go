@@ -26,10 +26,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// The user and the password of the servers below.
+// user and password belong to the servers below.
 const user, password = "ann", "p@ss w0rd/?#"
 
-// guarded puts TLS and a password in front of a server that has neither.
+// guarded puts a proxy with TLS and a password in front of a server that has neither.
 func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
 	t.Helper()
 	behind, err := url.Parse(to)
@@ -58,8 +58,8 @@ func guarded(t *testing.T, to string, pair tls.Certificate) *url.URL {
 	return out
 }
 
-// guardedPostgres does so for PostgreSQL: it answers the request for TLS, asks for the
-// password, and passes on what comes then.
+// guardedPostgres is the same for PostgreSQL: it answers the TLS request, asks for the password and
+// forwards the rest.
 func guardedPostgres(t *testing.T, to *url.URL, pair tls.Certificate) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -139,9 +139,9 @@ func admit(client net.Conn, to *url.URL, pair tls.Certificate) error {
 	return err
 }
 
-// TestOwnAuthority: OpenSearch and PostgreSQL behind TLS with a certificate of their own
-// authority, and a password with characters that addresses know, are used with both; with
-// one of them wrong, the error names the store and what to do, and never the password.
+// TestOwnAuthority checks OpenSearch and PostgreSQL with TLS, their own certificate authority, and
+// a password with special characters of addresses. If one of them is wrong, the error names the
+// store and gives advice, but never shows the password.
 func TestOwnAuthority(t *testing.T) {
 	cert, _, pair := authority(t)
 	other, _, _ := authority(t)
@@ -182,7 +182,7 @@ func TestOwnAuthority(t *testing.T) {
 					t.Errorf("%s: %v, want %v that names %s and says %q", what, err, c.category, name, c.says)
 				}
 			}
-			// Whoever looks at the certificate, the driver or the program, and also in doctor.
+			// Test each checker of the certificate, the driver and the program, and doctor too.
 			ways := []string{at}
 			if name == "postgres" {
 				ways = append(ways, at+"&sslmode=verify-ca")
@@ -202,7 +202,7 @@ func TestOwnAuthority(t *testing.T) {
 	}
 }
 
-// opened opens the store of an address that is right. It returns the error of that.
+// opened opens the store of a valid address, and returns the error of opening.
 func opened(t *testing.T, address string, secrets Secrets) (*Target, error) {
 	t.Helper()
 	target, err := Parse(address, "x", secrets)
@@ -213,7 +213,7 @@ func opened(t *testing.T, address string, secrets Secrets) (*Target, error) {
 	return target, err
 }
 
-// use writes to a store and finds it there again.
+// use writes a chunk to a store and finds the chunk.
 func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	t.Helper()
 	target, err := Parse(address, "x", secrets)
@@ -238,8 +238,8 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	}
 }
 
-// TestWhoAsksWithoutKey: what says how a key is shown asks nobody without one, and
-// needs none to write the mapping.
+// TestWhoAsksWithoutKey checks that the option auth without a key is an error, and that writing the
+// mapping needs no key.
 func TestWhoAsksWithoutKey(t *testing.T) {
 	for address, want := range map[string]string{
 		"elasticsearch://127.0.0.1:1/x?auth=bearer": "store_key_env",
@@ -255,7 +255,7 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 	}
 }
 
-// TestWhoAsks: a key is a user's password, an API key or a bearer token, as the address
+// TestWhoAsks checks that a key is sent as a password, an API key or a bearer token, as the address
 // says.
 func TestWhoAsks(t *testing.T) {
 	for address, want := range map[string]string{
@@ -281,8 +281,8 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
-// TestSecretIsNamed: a server that knows who asks and lets them do nothing is told of
-// with where the secret comes from.
+// TestSecretIsNamed checks that the error of a server that refuses a known user names the setting
+// of the secret.
 func TestSecretIsNamed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -296,8 +296,8 @@ func TestSecretIsNamed(t *testing.T) {
 	}
 }
 
-// TestNoAuthority: a file that is not there, or holds no certificate, is named by the
-// setting that names it.
+// TestNoAuthority checks that the error for a missing or invalid certificate file names the setting
+// of that file.
 func TestNoAuthority(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
 	text := filepath.Join(t.TempDir(), "text.pem")

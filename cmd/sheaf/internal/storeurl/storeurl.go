@@ -1,5 +1,4 @@
-// Package storeurl answers the question "which store does this address name?"
-// and opens it. An address is
+// Package storeurl parses and opens the address of a store. An address is
 //
 //	postgres://user@host:5432/database?schema=notes&hnsw=16
 //	opensearch://host:9200/index?hnsw=true&k1=1.2&b=0.75
@@ -7,10 +6,10 @@
 //	weaviate://host:8080/Class
 //	vespa://host:8080/schema?config=host:19071
 //
-// For all but the first the scheme with "+https" speaks TLS. Several hosts stand with commas between
-// them, as in opensearch://one:9200,two:9200/index: the next is asked when one does not answer. A part that is left
-// out takes a default: the index, schema or class one that is named after the
-// collection. Passwords and keys never stand in an address.
+// For all but the first, the scheme with "+https" uses TLS. Commas separate several hosts, as in
+// opensearch://one:9200,two:9200/index: if one host does not answer, the next is used. An omitted
+// index, schema or class has a default name, from the name of the collection. An address never
+// contains passwords or keys.
 package storeurl
 
 import (
@@ -39,23 +38,22 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Secrets are what must not stand in an address.
+// Secrets must not be in an address.
 type Secrets struct {
-	// Key is the password of the user that the address names, else an API key
-	// or token.
+	// Key is the password of the user in the address. Without a user, it is an API key or token.
 	Key string
-	// CAFile holds the certificates that the server's is checked with, PEM; ""
-	// is what the system trusts.
+	// CAFile has the certificates for checking the server's certificate, as PEM; "" uses the
+	// system's.
 	CAFile string
-	// CertFile and CertKeyFile hold the client's certificate and its key, PEM; "" shows none.
+	// CertFile and CertKeyFile have the client's certificate and its key, as PEM; "" sends none.
 	CertFile, CertKeyFile string
 }
 
-// Target is a store that an address names.
+// Target is a store at an address.
 type Target struct {
 	// Kind is one of Kinds.
 	Kind string
-	// Place is the schema, index or class, and Named says that the address names it.
+	// Place is the schema, index or class. Named says that the address names it.
 	Place   string
 	Named   bool
 	url     *url.URL // with the first host
@@ -85,17 +83,17 @@ var known = map[string][]string{
 	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
 
-// Parse reads an address. name is the name of the schema, index or class when the address has none. Parse keeps
-// the letters and digits of name.
+// Parse reads an address. name is the default name of the schema, index or class. Parse keeps the
+// letters and digits of name.
 func Parse(address, name string, secrets Secrets) (*Target, error) {
 	address, hosts := cutHosts(address)
 	u, err := url.Parse(address)
-	if err != nil || !strings.Contains(address, "://") { // without which the driver of PostgreSQL reads something else
+	if err != nil || !strings.Contains(address, "://") { // without ://, the driver of PostgreSQL would read another format
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address),
 			Kinds[0])
 	}
 	bare := *u
-	bare.RawQuery = "" // which may hold a password
+	bare.RawQuery = "" // the query may hold a password
 	kind, secure := strings.CutSuffix(u.Scheme, "+https")
 	if kind == "postgresql" {
 		kind = "postgres"
@@ -104,11 +102,11 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(),
 			strings.Join(Kinds, ", "))
 	}
-	if kind == "postgres" { // whose driver takes a plus for one, and not for a space
+	if kind == "postgres" { // the driver takes a plus literally, not as a space
 		u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B")
 	}
 	options, err := url.ParseQuery(u.RawQuery)
-	if err != nil { // else a part would be left out
+	if err != nil { // otherwise an option would be dropped
 		return nil, sheaf.Invalidf("store %q: the options after '?' cannot be read: write them as name=value with & "+
 			"between, and ; and %% in a value as %%3B and %%25", bare.Redacted())
 	}
@@ -146,7 +144,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	return t, t.readOptions()
 }
 
-// readOptions reads the options that are not texts. It refuses values that cannot be read.
+// readOptions reads the options that are not texts. It refuses invalid values.
 func (t *Target) readOptions() (err error) {
 	t.values = values{numbers: map[string]float64{}, flags: map[string]bool{}}
 	for _, key := range known[t.Kind] {
@@ -182,7 +180,7 @@ func (t *Target) readOptions() (err error) {
 	return nil
 }
 
-// readFlag reads an option that is on or off. It returns what the text must be, "" when it is that.
+// readFlag reads an option that is on or off. For an invalid text it returns what is allowed, else "".
 func (t *Target) readFlag(key, text string) (want string) {
 	on, err := strconv.ParseBool(text)
 	if err != nil {
@@ -192,8 +190,8 @@ func (t *Target) readFlag(key, text string) (want string) {
 	return ""
 }
 
-// cutHosts leaves the first of several hosts in an address, and returns them all; nil when there are
-// not several.
+// cutHosts keeps the first of several hosts in an address, and returns all of them; nil for a
+// single host.
 func cutHosts(address string) (first string, hosts []string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -211,13 +209,13 @@ func cutHosts(address string) (first string, hosts []string) {
 	return scheme + "://" + rest[:start] + hosts[0] + rest[end:], hosts
 }
 
-// withoutPassword is an address that cannot be read, without what may be secret.
+// withoutPassword returns an invalid address without text that may be secret.
 func withoutPassword(address string) string {
 	before := ""
 	if i := strings.LastIndexByte(address, '@'); i >= 0 {
 		before, address = "...@", address[i+1:]
 	}
-	if i := strings.IndexAny(address, "?="); i >= 0 { // = also as in "host=h password=p"
+	if i := strings.IndexAny(address, "?="); i >= 0 { // = appears in addresses such as "host=h password=p"
 		address = address[:i]
 	}
 	return before + address
@@ -236,7 +234,7 @@ func (t *Target) defaultPlace(name string) string {
 	}
 	place := out.String()
 	if len(place) > 48 {
-		place = place[:31] + place[len(place)-17:] // the end tells folders apart
+		place = place[:31] + place[len(place)-17:] // the end distinguishes folders
 	}
 	if t.Kind == "weaviate" {
 		place = strings.ToUpper(place[:1]) + place[1:]
@@ -244,7 +242,7 @@ func (t *Target) defaultPlace(name string) string {
 	return place
 }
 
-// String names the store for people, without user and options.
+// String describes the store for people, without user and options.
 func (t *Target) String() string {
 	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host, Path: t.url.Path}
 	if t.Kind == "postgres" {
@@ -255,7 +253,7 @@ func (t *Target) String() string {
 	return u.String()
 }
 
-// PlaceKind is what the store calls its Place.
+// PlaceKind returns the store's word for its Place.
 func (t *Target) PlaceKind() string {
 	switch t.Kind {
 	case "postgres", "vespa":
@@ -266,7 +264,7 @@ func (t *Target) PlaceKind() string {
 	return "index"
 }
 
-// Server is the address without its Place, for people.
+// Server returns the address without its Place, for people.
 func (t *Target) Server() string {
 	u := url.URL{Scheme: t.url.Scheme, Host: t.url.Host}
 	if t.Kind == "postgres" {
@@ -275,7 +273,7 @@ func (t *Target) Server() string {
 	return u.String()
 }
 
-// As is the address of the same store under another name, its alias.
+// As returns the address of the same store under an alias.
 func (t *Target) As(alias string) (*Target, error) {
 	if t.Kind == "postgres" || t.Kind == "weaviate" {
 		return nil, fmt.Errorf("%w: aliases are for OpenSearch and Elasticsearch; for %s, set store to the new address",
@@ -299,10 +297,10 @@ func (t *Target) Open(ctx context.Context, a *analysis.Analyzer, vectors []store
 	return st, advise(err)
 }
 
-// advise says what to do about a certificate that is not trusted.
+// advise adds advice to the error of an untrusted certificate.
 func advise(err error) error {
 	var untrusted *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError // where the driver looks at certificates by itself
+	var unknown x509.UnknownAuthorityError // from a driver that checks certificates itself
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
@@ -316,15 +314,15 @@ func advise(err error) error {
 	return err
 }
 
-// server does what all kinds of stores can do with one store.
+// server has the operations of one store, for every kind of store.
 type server struct {
 	open    func(context.Context) (store.Backend, error)
 	examine func(context.Context) []store.Finding
 	drop    func(context.Context) error
-	export  func() (any, error) // returns SQL, or what is written as JSON
+	export  func() (any, error) // returns SQL, or a value to write as JSON
 }
 
-// serverOf returns the server of a package of stores, with its options.
+// serverOf returns a server from the functions of a store package and its options.
 func serverOf[O any, S store.Backend](o O, open func(context.Context, O) (S, error),
 	examine func(context.Context, O) []store.Finding, drop func(context.Context, O) error,
 	export func() (any, error)) *server {
@@ -365,7 +363,7 @@ func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, acces
 	}
 }
 
-// Examine looks at the server and what is there for us.
+// Examine checks the server and its content for this index.
 func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []store.VectorField) []store.Finding {
 	s, err := t.server(a, vectors, store.ReadOnly)
 	findings := []store.Finding{{Check: "settings", Err: err}}
@@ -382,7 +380,7 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorFie
 	access store.Access) (postgres.Options, error) {
 	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
 		HNSW: int(t.values.numbers["hnsw"]), RowSecurity: t.values.flags["rls"], Timeout: t.values.timeout, Access: access}
-	if t.secrets.CAFile != "" { // which the driver reads again, and calls an address that it cannot read
+	if t.secrets.CAFile != "" { // the driver would report an unreadable file as a bad address
 		if _, err := trusted(t.secrets.CAFile); err != nil {
 			return o, err
 		}
@@ -391,7 +389,7 @@ func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorFie
 	return o, err
 }
 
-// Vespa are the options of a store in Vespa.
+// Vespa returns the options of a store in Vespa.
 func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (o vespa.Options,
 	err error) {
 	o = vespa.Options{Schema: t.Place, Token: t.secrets.Key, Feeds: int(t.values.numbers["feeds"]),
@@ -404,7 +402,7 @@ func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access
 	return o, err
 }
 
-// Export returns what makes the place by hand: SQL, or JSON. It asks no server.
+// Export returns SQL or JSON for making the place by hand. It contacts no server.
 func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (string, error) {
 	keyed := *t
 	keyed.secrets.Key = cmp.Or(t.secrets.Key, "unused")
@@ -420,7 +418,7 @@ func (t *Target) Export(a *analysis.Analyzer, vectors []store.VectorField) (stri
 	return string(out) + "\n", err
 }
 
-// Drop removes what the store holds, schema, index or class and all.
+// Drop removes the schema, index or class with its content.
 func (t *Target) Drop(ctx context.Context) error {
 	s, err := t.server(nil, nil, store.Make)
 	if err != nil {
@@ -429,12 +427,12 @@ func (t *Target) Drop(ctx context.Context) error {
 	return s.drop(ctx)
 }
 
-// postgres is the address as the driver reads it.
+// postgres returns the address in the driver's format.
 func (t *Target) postgres() string {
 	u := *t.url
 	u.Scheme = "postgres"
 	if len(t.hosts) > 0 {
-		u.Host = strings.Join(t.hosts, ",") // which the driver reads
+		u.Host = strings.Join(t.hosts, ",") // the driver accepts several hosts
 	}
 	q := u.Query()
 	for _, key := range known["postgres"] {
@@ -500,7 +498,7 @@ func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
 	return o, err
 }
 
-// base is the scheme and host of a store that speaks HTTP.
+// base returns scheme and host of an HTTP store.
 func (t *Target) base() string {
 	if t.secure {
 		return "https://" + t.url.Host
@@ -508,8 +506,8 @@ func (t *Target) base() string {
 	return "http://" + t.url.Host
 }
 
-// client trusts the authority of the secrets, if they name one, and shows their
-// certificate.
+// client returns an HTTP client that trusts the CA file of the secrets and sends their client
+// certificate, if set.
 func (t *Target) client() (*http.Client, error) {
 	transport := storekit.Transport()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -541,7 +539,7 @@ func (t *Target) certificates() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// trusted are the certificates of store_ca_file.
+// trusted returns the certificates of store_ca_file.
 func trusted(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
@@ -554,7 +552,7 @@ func trusted(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// bm25 returns the parameters of the address. If one is named, the other is the default.
+// bm25 returns the parameters of the address. If only one is set, the other has its default.
 func (t *Target) bm25() (k1, b float64) {
 	k1, b = t.values.numbers["k1"], t.values.numbers["b"]
 	switch {

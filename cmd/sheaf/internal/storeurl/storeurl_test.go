@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestBM25: an address that names one parameter takes the default of the other.
+// TestBM25 checks that an address with one parameter uses the default of the other.
 func TestBM25(t *testing.T) {
 	for options, want := range map[string][2]float64{"": {}, "?k1=0.9": {0.9, 0.75}, "?b=0.4": {1.2, 0.4},
 		"?k1=0.9&b=0": {0.9, 0}} {
@@ -69,7 +69,7 @@ func TestBM25(t *testing.T) {
 	}
 }
 
-// TestDriverAddress: the driver gets its own options and the secrets, and none of our options.
+// TestDriverAddress checks that the driver gets its own options and the secrets, but no Sheaf options.
 func TestDriverAddress(t *testing.T) {
 	got, err := Parse("postgres://me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", "x",
 		Secrets{Key: "p@ss", CAFile: "/ca.pem"})
@@ -83,7 +83,7 @@ func TestDriverAddress(t *testing.T) {
 	if strings.Contains(got.String(), "p@ss") || strings.Contains(got.String(), "p%40ss") {
 		t.Errorf("the name %s shows the password", got)
 	}
-	// A driver of PostgreSQL takes a plus for one, and not for a space.
+	// The driver of PostgreSQL takes a plus literally, not as a space.
 	spaces, err := Parse("postgres://host/db?application_name=a+b%20c", "x", Secrets{CAFile: "/my certs/ca+1.pem"})
 	want = "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"
 	if err != nil || spaces.postgres() != want {
@@ -101,7 +101,7 @@ func TestDriverAddress(t *testing.T) {
 	}
 }
 
-// TestHosts: several hosts in an address are all used, and each must be one.
+// TestHosts checks that all hosts of an address are used, and that each must be valid.
 func TestHosts(t *testing.T) {
 	pg, err := Parse("postgres://me@one:5432,two/db?schema=notes", "x", Secrets{Key: "k"})
 	if err != nil || pg.postgres() != "postgres://me:k@one:5432,two/db" {
@@ -120,8 +120,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// authority makes a certificate for 127.0.0.1 that signed itself, and writes it and its
-// key to files.
+// authority makes a self-signed certificate for 127.0.0.1, and writes the certificate and its key
+// to files.
 func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -156,8 +156,8 @@ func authority(t *testing.T) (cert, keyFile string, pair tls.Certificate) {
 	return cert, keyFile, pair
 }
 
-// TestCertificates: a server with a certificate of its own authority, which wants one
-// from us, is spoken to when the files are named, and not otherwise.
+// TestCertificates checks a server with its own certificate authority that requires a client
+// certificate: a request succeeds only with the right files.
 func TestCertificates(t *testing.T) {
 	cert, keyFile, pair := authority(t)
 	trusted := x509.NewCertPool()
@@ -198,8 +198,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestCertificateOfDriver: the driver of PostgreSQL shows the same files, which are read
-// before it is asked.
+// TestCertificateOfDriver checks that the driver of PostgreSQL gets the certificate files, and that
+// the files are checked before it connects.
 func TestCertificateOfDriver(t *testing.T) {
 	cert, keyFile, _ := authority(t)
 	target, err := Parse("postgres://me@127.0.0.1:1/db", "x", Secrets{CertFile: cert, CertKeyFile: keyFile})

@@ -9,14 +9,13 @@ import (
 	"sheaf/internal/wording"
 )
 
-// Progress draws one line about work that takes long: how far it is, how fast
-// and how long it will still take. It draws on a terminal only, and nothing
-// before the work has lasted half a second. Safe for concurrent use.
+// Progress draws one line about long work: progress, speed and remaining time. It draws only on a
+// terminal, and only after half a second. Safe for concurrent use.
 type Progress struct {
 	out   *Output
 	label string
 	start time.Time
-	begun int // units that were done before
+	begun int // units done before this work
 
 	mu    sync.Mutex
 	drawn time.Time
@@ -28,21 +27,21 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress begins to measure time. out is usually the error stream.
+// NewProgress starts the clock. out is usually the error stream.
 func NewProgress(out *Output, label string) *Progress {
 	return &Progress{out: out, label: label, start: time.Now()}
 }
 
-// GoOn says that done units were done before this work began: they count as done,
-// and took none of its time.
+// GoOn sets the number of units that were done before this work began. They count as done but took
+// no time.
 func (p *Progress) GoOn(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun = done
 }
 
-// Update says that done of total units are done, bytes of them read; total 0
-// is not known yet. unit is a plural noun.
+// Update reports that done of total units are done, and the bytes read. total 0 means unknown. unit
+// is a plural noun.
 func (p *Progress) Update(done, total int, bytes int64, unit string) {
 	if !p.out.Terminal {
 		return
@@ -71,15 +70,14 @@ func (p *Progress) Done() {
 	}
 }
 
-// mostBar is the width of the bar where there is room for it, leastBar that from
-// which it is worth drawing.
+// mostBar is the full width of the bar. leastBar is the smallest width that is worth drawing.
 const (
 	mostBar  = 20
 	leastBar = 5
 )
 
-// progressLine is the line, with a bar of what room the numbers leave. Of what is done,
-// begun was so before took began.
+// progressLine returns the line. The bar fills the space that the numbers leave. begun of the done
+// units were done before took began.
 func progressLine(label, unit string, begun, done, total int, bytes int64, took time.Duration, width int) string {
 	var b strings.Builder
 	if total > 0 {

@@ -1,7 +1,6 @@
-// Package terminal answers the question "how may this output look?": whether
-// it is a terminal, whether it may have colors and links, and how wide it is.
-// It also draws progress bars. Text from files goes through wording.Clean before a
-// person sees it, so that a document cannot steer the terminal.
+// Package terminal says whether a stream is a terminal, whether it may have colors and links, and
+// how wide it is. It also draws progress bars. Text from files goes through wording.Clean before a
+// person sees it, so that a document cannot control the terminal.
 package terminal
 
 import (
@@ -15,23 +14,22 @@ import (
 	"golang.org/x/term"
 )
 
-// Output is a stream with what is known about it.
+// Output is a stream with its properties.
 type Output struct {
 	io.Writer
-	// Terminal says that a person looks at it.
+	// Terminal says that the stream is a terminal.
 	Terminal bool
-	// Color says that escape sequences for colors are wanted.
+	// Color says that escape sequences for colors are allowed.
 	Color bool
-	// Links says that the terminal may be given OSC 8 links.
+	// Links says that OSC 8 links are allowed.
 	Links bool
-	// Width is the number of columns, 80 when it is not known.
+	// Width is the number of columns, 80 if unknown.
 	Width int
 }
 
-// Open describes f. mode is "always", "never" or "auto"; with auto, colors are
-// for terminals other than TERM=dumb, unless NO_COLOR (off) or
-// CLICOLOR_FORCE (on) say otherwise. Links are for terminals that have colors,
-// whatever the mode: who wants no colors wants no escape sequences.
+// Open describes f. mode is "always", "never" or "auto". In auto mode, terminals other than
+// TERM=dumb get colors, unless NO_COLOR (off) or CLICOLOR_FORCE (on) overrides that. Only terminals
+// with colors get links: people without colors want no escape sequences.
 func Open(f *os.File, mode string, getenv func(string) string) *Output {
 	out := &Output{Writer: f, Width: 80}
 	out.Terminal = term.IsTerminal(int(f.Fd()))
@@ -59,10 +57,10 @@ func wantsColor(mode string, auto bool, getenv func(string) string) bool {
 	return auto
 }
 
-// Style is the number of an SGR sequence, several joined by semicolons.
+// Style is the number of an SGR sequence, or several joined by semicolons.
 type Style string
 
-// The styles in use.
+// These are the styles in use.
 const (
 	Dim    Style = "2"
 	Match  Style = "1;31"
@@ -73,7 +71,7 @@ const (
 	Notice Style = "33"
 )
 
-// Paint is text in a style, or text alone when colors are not wanted.
+// Paint returns text in a style, or plain text if colors are off.
 func (o *Output) Paint(s Style, text string) string {
 	if !o.Color || text == "" {
 		return text
@@ -81,8 +79,7 @@ func (o *Output) Paint(s Style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// Link is text that leads to address, or text alone where links are not
-// wanted.
+// Link returns text with a link to address, or plain text if links are off.
 func (o *Output) Link(address, text string) string {
 	if !o.Links || address == "" {
 		return text
@@ -90,9 +87,9 @@ func (o *Output) Link(address, text string) string {
 	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
-// FileAddress fills {path} (absolute, percent-encoded) and {line} of a
-// template such as "file://{path}". Behind "?", where & and = have a meaning,
-// they and slashes are encoded too, as in "obsidian://open?path={path}".
+// FileAddress fills {path} (absolute, percent-encoded) and {line} of a template such as
+// "file://{path}". After "?", it also encodes slashes, & and =, as in
+// "obsidian://open?path={path}".
 func FileAddress(template, path string, line int) string {
 	if template == "" {
 		return ""
@@ -103,7 +100,7 @@ func FileAddress(template, path string, line int) string {
 	}
 	escaped := (&url.URL{Path: slashed}).EscapedPath()
 	if before, _, _ := strings.Cut(template, "{path}"); strings.Contains(before, "?") {
-		if strings.HasSuffix(before, "=") { // all of a value, which is no address
+		if strings.HasSuffix(before, "=") { // the value is a path, not part of an address
 			slashed = path
 		}
 		escaped = strings.ReplaceAll(url.QueryEscape(slashed), "+", "%20")

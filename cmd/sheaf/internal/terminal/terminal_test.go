@@ -71,8 +71,8 @@ func TestFileAddress(t *testing.T) {
 	}
 }
 
-// TestProgressFits: the time that is left is there on a terminal of usual width;
-// the bar gives way.
+// TestProgressFits checks that the remaining time fits on a terminal of usual width, by shrinking
+// the bar.
 func TestProgressFits(t *testing.T) {
 	for _, c := range []struct {
 		width, begun, done, total int

@@ -281,8 +281,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestTagsInLines checks that several header lines of tags make one list (RFC 9110, section 5.3),
-// and that an Idempotency-Key may not come in two lines.
+// TestTagsInLines checks that several header lines of tags make one list (RFC 9110, section 5.3).
+// An Idempotency-Key may not come in two lines.
 func TestTagsInLines(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:a.md"

@@ -380,8 +380,8 @@ func TestRefusedAtStart(t *testing.T) {
 	}
 }
 
-// TestRefusedAtStartAndDeleted checks that a key which may delete a rejected document deletes all of
-// it, and that keys of other sets cannot.
+// TestRefusedAtStartAndDeleted checks that a key which may delete a rejected document deletes all
+// of it. Keys of other sets cannot.
 func TestRefusedAtStartAndDeleted(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)

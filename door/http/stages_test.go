@@ -86,8 +86,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestExtremeScores checks that stages can compute with the largest scores that the server accepts,
-// and that an error about larger scores points at them.
+// TestExtremeScores checks that stages can compute with the largest scores that the server accepts.
+// An error about larger scores points at them.
 func TestExtremeScores(t *testing.T) {
 	s := start(t, notes, nil)
 	ranking := func(score string) string {

@@ -108,7 +108,7 @@ func TestResultsOfTasks(t *testing.T) {
 }
 
 // TestWhereATaskIs checks that Location leads to the task, also in another collection than the
-// first, and that pages of other origins may read it.
+// first. Pages of other origins may read it.
 func TestWhereATaskIs(t *testing.T) {
 	other := collectiontest.Open(t, notes, func(o *collection.Options) { o.Name = "other & more" })
 	s := start(t, notes, func(o *httpdoor.Options) {

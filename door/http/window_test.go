@@ -6,7 +6,7 @@ import (
 )
 
 // TestWindowsAndSets checks that parameters and a body narrow a search to time windows and document
-// sets, and that an error names its field.
+// sets. An error names its field.
 func TestWindowsAndSets(t *testing.T) {
 	s := start(t, map[string]string{
 		"early.md":   "---\ncreated: 2024-02-03\nupdated: 2024-03-04\n---\nA heron.\n",

@@ -77,8 +77,8 @@ func TestLabCompared(t *testing.T) {
 			`!document.querySelector(".judge table")`))
 }
 
-// TestLabStill checks that stages which move no result take less width than other stages, and that
-// the results are visible without scrolling.
+// TestLabStill checks that stages which move no result take less width than other stages. The
+// results are visible without scrolling.
 func TestLabStill(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

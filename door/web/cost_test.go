@@ -8,8 +8,8 @@ import (
 	"sheaf/collection"
 )
 
-// TestIntricate checks that text which costs minutes or gigabytes to render counts as intricate,
-// and that long texts of usual kinds do not.
+// TestIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
+// Long texts of usual kinds do not.
 func TestIntricate(t *testing.T) {
 	repeated := func(unit string) func(int) string {
 		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// turned lists the text that a name with U+202E, which ends in moc, turns around. It checks text after
-// the name in the same node (except in explanations), and that later text on the line is to its right.
+// turned lists the text that a name with U+202E, which ends in moc, turns around. It checks text
+// after the name in the same node (except in explanations). Later text on the line is to its right.
 const turned = `(() => {
 	const found = [];
 	let seen = 0;
@@ -49,7 +49,7 @@ const turned = `(() => {
 })()`
 
 // TestPageDirection checks that a name with a direction override does not turn the text beside it
-// around, and that a right-to-left name keeps its direction.
+// around. A right-to-left name keeps its direction.
 func TestPageDirection(t *testing.T) {
 	ctx := browser(t)
 	const name = "a\u202emoc.md"

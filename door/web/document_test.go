@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestWritten checks how the page shows the additions of Obsidian to Markdown, and that text which
-// only resembles them stays text.
+// TestWritten checks how the page shows the additions of Obsidian to Markdown. Text which only
+// resembles them stays text.
 func TestWritten(t *testing.T) {
 	for _, c := range []struct{ name, note, want string }{
 		{"marks", "This is ==highlighted *text*== here.", `<p>This is <span class="highlight">highlighted ` +

@@ -171,7 +171,7 @@ func TestLabAsksFirst(t *testing.T) {
 }
 
 // TestLabNumberTyped checks that an emptied field and its slider return to the number of the
-// profile, and that a decimal comma works.
+// profile. A decimal comma works.
 func TestLabNumberTyped(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
@@ -360,8 +360,8 @@ func TestDocumentMarks(t *testing.T) {
 		until(`location.search.includes("last") && `+shown), marked)
 }
 
-// TestLabTouch checks that scrolling with a finger on a slider changes no number, and that dragging
-// changes the number and shows its explanation.
+// TestLabTouch checks that scrolling with a finger on a slider changes no number. Dragging changes
+// the number and shows its explanation.
 func TestLabTouch(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

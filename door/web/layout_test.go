@@ -82,8 +82,8 @@ func TestPageReach(t *testing.T) {
 	}
 }
 
-// TestPageLetters checks that the page uses the browser's font size, and that text of double size
-// fits the width of a phone.
+// TestPageLetters checks that the page uses the browser's font size. Text of double size fits the
+// width of a phone.
 func TestPageLetters(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -189,8 +189,8 @@ func TestPageKeyboard(t *testing.T) {
 		until(`document.activeElement.textContent === "Measure"`))
 }
 
-// TestPagePrint checks that a dark theme prints light, that no text is cut off, and that controls
-// for the screen are hidden.
+// TestPagePrint checks that a dark theme prints light, that no text is cut off. Controls for the
+// screen are hidden.
 func TestPagePrint(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"wide.md": "# Wide\n\nText.\n\n```\n" +
@@ -280,8 +280,8 @@ func TestPageDeepTitle(t *testing.T) {
 	}
 }
 
-// TestPageLongTitle checks that a very long title leaves room for other results, and that the
-// status view reports an unavailable store.
+// TestPageLongTitle checks that a very long title leaves room for other results. The status view
+// reports an unavailable store.
 func TestPageLongTitle(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A commit of a long title ", 60) +

@@ -33,8 +33,8 @@ func many(t *testing.T) *httptest.Server {
 	return served(t, files)
 }
 
-// TestPageMore checks that a button adds results, also to the address, and that the focus moves to
-// the first new result. A filter without a query lists its documents.
+// TestPageMore checks that a button adds results, also to the address. The focus moves to the first
+// new result. A filter without a query lists its documents.
 func TestPageMore(t *testing.T) {
 	ctx := browser(t)
 	s := many(t)
@@ -79,7 +79,7 @@ func TestPageMoreThanKept(t *testing.T) {
 }
 
 // TestPageAddress checks that the address holds opened, pinned and changed state and restores it
-// elsewhere, and that going back restores the scroll position.
+// elsewhere. Going back restores the scroll position.
 func TestPageAddress(t *testing.T) {
 	ctx := browser(t)
 	s := many(t)
@@ -151,8 +151,8 @@ func held(address string) chromedp.Action {
 
 var free = do(`window.free()`)
 
-// TestPageEnterWaits checks that Enter opens a result of the typed query, not of an earlier answer,
-// and that the page says when it waits.
+// TestPageEnterWaits checks that Enter opens a result of the typed query, not of an earlier answer.
+// The page says when it waits.
 func TestPageEnterWaits(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -215,8 +215,8 @@ func TestPageEditor(t *testing.T) {
 	}
 }
 
-// TestPageWayBack checks that going back from a document restores filter and profile, and that
-// Escape leads to the results even without history.
+// TestPageWayBack checks that going back from a document restores filter and profile. Escape leads
+// to the results even without history.
 func TestPageWayBack(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

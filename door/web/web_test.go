@@ -536,8 +536,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestLabArithmetic checks that one failed request for arithmetic does not affect the next, and
-// that the lab says when the index is newer than the chart.
+// TestLabArithmetic checks that one failed request for arithmetic does not affect the next. The lab
+// says when the index is newer than the chart.
 func TestLabArithmetic(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)

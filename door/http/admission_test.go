@@ -159,8 +159,8 @@ func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return b.Backend.Retrieve(ctx, req)
 }
 
-// TestDistantStoreIsNotFlooded checks that a store never gets more requests at once than there are
-// slots, even if many callers come or give up early. A request with a slot gets its whole answer.
+// TestDistantStoreIsNotFlooded checks that a store never gets more requests at once than there are slots.
+// Many callers or callers that give up do not change this. A request with a slot gets its whole answer.
 func TestDistantStoreIsNotFlooded(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
 	free := sync.OnceFunc(func() { close(b.free) })

@@ -73,8 +73,8 @@ func changeFile(t *testing.T, s *server, change func(*intake.Tx) error) {
 	}
 }
 
-// TestFailedWrites checks that a failed write leaves every document unchanged: in the index, in the
-// intake, for the next patch and after a restart.
+// TestFailedWrites checks that a failed write leaves every document unchanged in the index and in
+// the intake. The next patch and the next process find it unchanged too.
 func TestFailedWrites(t *testing.T) {
 	s, store := filling(t)
 	var answer httpdoor.BatchAnswer
@@ -150,8 +150,8 @@ func TestNoSpace(t *testing.T) {
 	})
 }
 
-// TestNotForNow checks that after a temporary file error, such as too many open files, the answer
-// asks for a retry, and accepted tasks wait.
+// TestNotForNow checks temporary file errors, such as too many open files. The answer asks for a
+// retry, and accepted tasks wait.
 func TestNotForNow(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.EACCES, syscall.EROFS} {
 		t.Run(fault.Error(), func(t *testing.T) {
@@ -423,8 +423,8 @@ func TestRefusedAtStartAndDeleted(t *testing.T) {
 	}
 }
 
-// half is a store that writes and then reports an error while fails is true, as when the disk is
-// full before the catalog is saved.
+// half is a store that writes, and then reports an error while fails is true. It acts like a disk
+// that fills up before the catalog is saved.
 type half struct {
 	store.Backend
 	fails atomic.Bool

@@ -16,8 +16,8 @@ import (
 	"sheaf/store"
 )
 
-// TestIdempotencyKeysBeforeTheAnswerIsKept checks that a repeated request gets the first answer and
-// runs once, even if the server ended before it stored the answer.
+// TestIdempotencyKeysBeforeTheAnswerIsKept checks a server that ended before it stored its answer.
+// The repeated request gets the first answer and does not run twice.
 func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, body string
@@ -77,7 +77,7 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 }
 
 // TestIdempotencyKeysBeforeAnother checks that a key keeps its answer after later changes of the
-// document, even if the process ended before it stored the answer.
+// document. This holds even if the process ended before it stored the answer.
 func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 	const path, text = "/v1/documents/api:new.md", `{"text": "Cherries."}`
 	s, crash := copied(t, nil)

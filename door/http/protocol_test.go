@@ -291,8 +291,8 @@ func TestCodingsToTheLetter(t *testing.T) {
 	}
 }
 
-// TestCodedBodies checks that only the refusal of an encoded body has the header Accept-Encoding,
-// which tells it from a wrong type (RFC 9110, section 12.5.3).
+// TestCodedBodies checks that only the refusal of an encoded body has the header Accept-Encoding.
+// It tells a wrong coding from a wrong type (RFC 9110, section 12.5.3).
 func TestCodedBodies(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, test := range []struct {

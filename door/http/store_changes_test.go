@@ -157,7 +157,7 @@ func startKeyed(t *testing.T) (s *server, path, secret string) {
 }
 
 // TestKeysGone checks that a server without its key file refuses all callers, says why, and is not
-// ready, until the file is back.
+// ready. It recovers when the file is back.
 func TestKeysGone(t *testing.T) {
 	s, path, secret := startKeyed(t)
 	for _, gone := range []bool{false, true, false} {

@@ -44,8 +44,8 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	}
 }
 
-// TestTaskOfAnother checks that the owner can read a task of another or an earlier process at once,
-// before or without a worker in this process.
+// TestTaskOfAnother checks that the owner can read a task of another process or an earlier one at
+// once. No worker has to run in this process.
 func TestTaskOfAnother(t *testing.T) {
 	s := start(t, notes, nil)
 	var answer httpdoor.BatchAnswer

@@ -113,8 +113,8 @@ func TestWritersThatWait(t *testing.T) {
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
-// TestPutToTheSecondServer checks that the second server of an index names the first as the writer,
-// and does not advise to wait a moment.
+// TestPutToTheSecondServer checks that the second server of an index names the first as the writer.
+// It does not advise to wait a moment.
 func TestPutToTheSecondServer(t *testing.T) {
 	first := collectiontest.Open(t, notes, nil)
 	ctx, stop := context.WithCancel(t.Context())
@@ -138,8 +138,8 @@ func TestPutToTheSecondServer(t *testing.T) {
 }
 
 // TestKeysWhereTheFirstServerIsStartedAgain checks that the second of two servers takes over the
-// documents when the first ends, also for a key that is new to it. A third server takes over when
-// the second ends.
+// documents when the first ends. This also holds for a key that is new to it. A third server takes
+// over when the second ends.
 func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
 	index := collectiontest.Open(t, notes, nil)
 	begin := func(f *collectiontest.Fixture) (s *server, end func()) {

@@ -23,8 +23,8 @@ func connectWith(t *testing.T, notes map[string]string) *sdk.ClientSession {
 	return connectOver(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 }
 
-// TestNamesAreGivenBack checks that tools accept the names in the text of an answer, also of files
-// whose names a line cannot show exactly.
+// TestNamesAreGivenBack checks that tools accept the names in the text of an answer. Some files
+// have names that a line cannot show exactly.
 func TestNamesAreGivenBack(t *testing.T) {
 	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md",
 		"emoji😀.md"}
@@ -77,7 +77,7 @@ func jsonOf(t *testing.T, v any) string {
 }
 
 // TestBudgetOfEverything checks that every answer stays within its budget, or within the default,
-// in text and in structured form, however long the documents are.
+// however long the documents are. This holds for text and structured content.
 func TestBudgetOfEverything(t *testing.T) {
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}

@@ -297,7 +297,7 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestBudget checks that an answer stays within its budget, says when it left something out, and
+// TestBudget checks that an answer stays within its budget and says when it left something out. It
 // has the texts of results when they fit.
 func TestBudget(t *testing.T) {
 	s := connect(t, access.Unrestricted())

@@ -65,8 +65,8 @@ func postRefused(t *testing.T, web *httptest.Server, message string, header ...s
 // version names a version of the protocol in which the SDK answers with plain text.
 var version = []string{"MCP-Protocol-Version", "2025-06-18"}
 
-// TestRefused checks that the answer to a text that is not a message has the identifier of the
-// text, on stdio and over HTTP.
+// TestRefused checks the answer to a text that is not a message, on stdio and over HTTP. It has the
+// identifier of the text.
 func TestRefused(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
-// Long texts of usual kinds do not.
+// Long text of usual kinds does not.
 func TestIntricate(t *testing.T) {
 	repeated := func(unit string) func(int) string {
 		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }

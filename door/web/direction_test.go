@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// turned lists the text that a name with U+202E, which ends in moc, turns around. It checks text
-// after the name in the same node (except in explanations). Later text on the line is to its right.
+// turned lists text that a name with U+202E turns around: text behind it in the same node, except
+// in explanations. It also lists later text of the line that is not to its right.
 const turned = `(() => {
 	const found = [];
 	let seen = 0;

@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestWritten checks how the page shows the additions of Obsidian to Markdown. Text which only
-// resembles them stays text.
+// TestWritten checks how the page shows the additions of Obsidian to Markdown. Text that only looks
+// like them stays text.
 func TestWritten(t *testing.T) {
 	for _, c := range []struct{ name, note, want string }{
 		{"marks", "This is ==highlighted *text*== here.", `<p>This is <span class="highlight">highlighted ` +
@@ -162,8 +162,8 @@ func TestDocumentLaidOut(t *testing.T) {
 		`getComputedStyle([...document.querySelectorAll("blockquote")].at(-1)).borderRightStyle === "solid"`))
 }
 
-// TestDocumentLongParagraph checks that a long paragraph gets the usual number of marks and is not
-// laid out with unicode-bidi: plaintext, which takes quadratic time.
+// TestDocumentLongParagraph checks that a long paragraph gets the usual number of marks. It must
+// not use unicode-bidi: plaintext, which takes quadratic time.
 func TestDocumentLongParagraph(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# Long\n\n" + strings.Repeat("A walrus. ", 2100) + "\n",
@@ -270,8 +270,8 @@ func TestLabPinnedGone(t *testing.T) {
 }
 
 // TestPageOutline checks that the outline of a long document marks the section in view and scrolls
-// to it, without changing focus, address or history. A requested section is marked even if the end
-// of the page keeps it from the top.
+// to it. Focus, address and history do not change. A requested section is marked even if the end of
+// the page keeps it from the top.
 func TestPageOutline(t *testing.T) {
 	ctx := browser(t)
 	var long strings.Builder

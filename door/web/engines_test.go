@@ -28,8 +28,8 @@ func TestPageModuleAgain(t *testing.T) {
 		chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 }
 
-// TestPageComposing checks that the page ignores a key that ends the composition of a letter, also
-// when it arrives after the composition, as in Safari.
+// TestPageComposing checks that the page ignores a key that ends the composition of a letter. In
+// Safari the key arrives after the composition.
 func TestPageComposing(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)

@@ -44,8 +44,8 @@ func secret(t *testing.T, keys *access.Keys, name string, scope access.Scope) st
 	return s
 }
 
-// TestPageKey checks that the page asks for a key, explains a wrong key, accepts Escape as an
-// answer, and can change and forget a key.
+// TestPageKey checks that the page asks for a key, explains a wrong key, and accepts Escape as an
+// answer. A user can change and forget a key.
 func TestPageKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)

@@ -91,7 +91,7 @@ func TestPageKeyEnds(t *testing.T) {
 			`document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
 }
 
-// TestLabBeside checks that a failing profile does not stop the profile beside it, and no longer
+// TestLabBeside checks that a failing profile does not stop the profile beside it. It no longer
 // shows the results of an earlier query.
 func TestLabBeside(t *testing.T) {
 	ctx := browser(t)
@@ -137,7 +137,7 @@ func TestLabBeside(t *testing.T) {
 		until(`document.querySelectorAll(".judge li").length > 0 && document.getElementById("notes").textContent === ""`))
 }
 
-// TestLabJudged checks that the lab computes nDCG like sheaf eval: a passage of a relevant document
+// TestLabJudged checks that the lab computes nDCG like sheaf eval. A passage of a relevant document
 // or section counts once, at its first result.
 func TestLabJudged(t *testing.T) {
 	ctx := browser(t)

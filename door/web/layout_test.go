@@ -14,7 +14,7 @@ import (
 )
 
 // reach lists accessibility faults: controls below 24 pixels without free space around them (WCAG
-// 2.2), and heading levels that are skipped or have no h1.
+// 2.2), skipped heading levels, and headings without an h1.
 const reach = `(() => {
 	const found = [], all = [...document.querySelectorAll("a[href], button, input, select, summary, svg [role=button]")].filter((e) => e.checkVisibility() && !e.closest(".hidden, .skip, dialog:not([open]), article"))
 		.filter((e) => { // what scrolls is only where it is seen
@@ -97,8 +97,8 @@ func TestPageLetters(t *testing.T) {
 	}
 }
 
-// TestPageLongWord checks that a very long word of the query fits the width of a phone in messages
-// about missing words, documents and profiles.
+// TestPageLongWord checks that a very long word of the query fits the width of a phone. Messages
+// about missing words, documents and profiles repeat the word.
 func TestPageLongWord(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
@@ -189,7 +189,7 @@ func TestPageKeyboard(t *testing.T) {
 		until(`document.activeElement.textContent === "Measure"`))
 }
 
-// TestPagePrint checks that a dark theme prints light, that no text is cut off. Controls for the
+// TestPagePrint checks that a dark theme prints light and no text is cut off. Controls for the
 // screen are hidden.
 func TestPagePrint(t *testing.T) {
 	ctx := browser(t)
@@ -235,7 +235,7 @@ func TestPagePrintWhole(t *testing.T) {
 		until(`getComputedStyle(document.querySelector(".scroll")).page === "wide"`))
 }
 
-// TestPagePrintSheets checks printing on paper as narrow as a phone: buttons are hidden, marks stay
+// TestPagePrintSheets checks printing on paper as narrow as a phone. Buttons are hidden, marks stay
 // visible, and a heading stays with its text.
 func TestPagePrintSheets(t *testing.T) {
 	ctx := browser(t)

@@ -113,7 +113,7 @@ func TestPageAddress(t *testing.T) {
 }
 
 // TestPageNames checks that every name of a passage works: its identifier, and a path with heading,
-// block or line, also a path with a colon.
+// block or line. The path may have a colon.
 func TestPageNames(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"near.md": "# Near\n\nA walrus.\n\n## Part two\n\nText of it. ^block\n\n## " +
@@ -462,8 +462,8 @@ func TestPageFoundInFiles(t *testing.T) {
 		until(`document.querySelector(".judge li:first-child button")?.ariaPressed === "true"`))
 }
 
-// TestPageFileNamedAsSection checks that the lab does not read a file name such as "issue #12" as a
-// section, so it requests no line of the file.
+// TestPageFileNamedAsSection checks that the lab reads a file name such as "issue #12" not as a
+// section. It then requests no line of the file.
 func TestPageFileNamedAsSection(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"issue #12": "Move the branch back.\n"}, func(o *collection.Options) {

@@ -601,8 +601,8 @@ func median(list []float64) float64 {
 }
 
 // TestPageTimes measures the size of the page, when it is usable, and how soon results follow a
-// letter and lines a number. -v prints the times. With SHEAF_TEST_PAGE=http://127.0.0.1:7333 it
-// measures a running server, types SHEAF_TEST_QUERY into it, and fails above the limits.
+// letter and lines follow a number. -v prints the times. With SHEAF_TEST_PAGE=http://127.0.0.1:7333
+// it measures a running server, types SHEAF_TEST_QUERY into it, and fails above the limits.
 func TestPageTimes(t *testing.T) {
 	ctx := browser(t)
 	address, strict, query := os.Getenv("SHEAF_TEST_PAGE"), true, cmp.Or(os.Getenv("SHEAF_TEST_QUERY"), "undo commit")

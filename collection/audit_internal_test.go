@@ -8,6 +8,7 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/profile"
 )
 
 // TestAuditTellsNamesApart: the name of a visible document that begins, or ends, as that of a hidden one does is no
@@ -64,5 +65,18 @@ func TestAuditReadsOnce(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(20*len(text)) {
 		t.Errorf("%d bytes for an answer of %d", took, len(text))
+	}
+}
+
+// TestAuditRunsEveryStage checks that the audit knows the settings that each stage needs. It judges no
+// stage that cannot be made.
+func TestAuditRunsEveryStage(t *testing.T) {
+	for _, name := range Stages() {
+		if name == StageFuse || name == "aggregate" {
+			continue
+		}
+		if _, err := profile.NewStage(name, stageSettings[name], 10); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -381,7 +381,7 @@ func (t *trial) chunks() int {
 
 // stageSettings are the settings of stages that need some.
 var stageSettings = map[string]map[string]string{
-	"field_boost":    {"field": "tag", "boost": "2"},
+	"field_boost":    {"field": "tag", "values": "draft"},
 	"property_boost": {"name": "rank"},
 	"budget":         {"tokens": "1000"},
 	"pin":            {"ids": "none"},

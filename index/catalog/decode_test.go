@@ -10,7 +10,17 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/internal/wikilink"
 )
+
+// TestEndingsHaveNumbers checks that stored links have a number for each ending of Markdown files.
+func TestEndingsHaveNumbers(t *testing.T) {
+	for _, ending := range wikilink.MarkdownEndings {
+		if !slices.Contains(pointSuffix[:], ending) {
+			t.Errorf("pointSuffix has no entry for %s: append one, after all other kinds", ending)
+		}
+	}
+}
 
 // FuzzDecodeRecord checks that decoding any bytes ends, and that a decoded record survives being
 // encoded and decoded again.

@@ -36,7 +36,7 @@ func exampleNotes(t *testing.T) map[string]string {
 	return out
 }
 
-// TestAnswersAreShort: ten results take at most 3 kB in both forms together, and each form names all of them.
+// TestAnswersAreShort checks that ten results take at most 3 kB in both forms together, each naming all.
 func TestAnswersAreShort(t *testing.T) {
 	long := map[string]string{}
 	for i := range 12 {

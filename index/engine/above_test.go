@@ -17,7 +17,7 @@ func aboveGo(mask *[windowLen / 64]uint64, sums *[windowLen]float64, need float6
 	}
 }
 
-// compareAbove holds the loop of this machine to one in plain Go.
+// compareAbove compares above, the loop for this processor, with plain Go.
 func compareAbove(t *testing.T, sums *[windowLen]float64, need float64) {
 	t.Helper()
 	if above == nil {
@@ -25,7 +25,7 @@ func compareAbove(t *testing.T, sums *[windowLen]float64, need float64) {
 	}
 	var got, want [windowLen / 64]uint64
 	for i := range got {
-		got[i] = ^uint64(0) // is overwritten
+		got[i] = ^uint64(0) // above overwrites this
 	}
 	above(&got, sums, need)
 	aboveGo(&want, sums, need)
@@ -45,7 +45,7 @@ func takeGo(ordinals *[windowLen]uint32, taken, sums *[windowLen]float64, start 
 	return n
 }
 
-// compareTake is compareAbove for what takes sums at once.
+// compareTake compares take, which also copies the sums, with plain Go.
 func compareTake(t *testing.T, sums *[windowLen]float64, need float64) {
 	t.Helper()
 	if take == nil {
@@ -53,7 +53,7 @@ func compareTake(t *testing.T, sums *[windowLen]float64, need float64) {
 	}
 	const start = 7 * windowLen
 	var ordinals, wantOrdinals [windowLen]uint32
-	// What lies behind the sums is not touched.
+	// take must not change the memory around the sums.
 	guarded := struct{ before, sums, behind, taken, end [windowLen]float64 }{sums: *sums}
 	for _, guard := range []*[windowLen]float64{&guarded.before, &guarded.behind, &guarded.end} {
 		for i := range guard {

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// TestLeftMemory: a search of an index of which chunks are deleted takes no memory for each
-// chunk that is left.
+// TestLeftMemory checks that a search of an index with deleted chunks allocates no memory for each
+// remaining chunk.
 func TestLeftMemory(t *testing.T) {
 	if raced {
 		t.Skip("the race detector makes pools forget")

@@ -19,7 +19,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// history makes random commits and keeps what they should amount to: the version of each document.
+// history makes random commits and stores the expected result: the version of each document.
 type history struct {
 	t    *testing.T
 	rng  *rand.Rand
@@ -33,12 +33,12 @@ func openOn(t *testing.T, fs vfs.FS) (*Index, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// So little memory that many commits are of several runs.
+	// This memory is so small that many commits have several runs.
 	return Open(Options{FS: fs, Dir: "index", Analyzer: a, Fields: testFields, Memory: 1 << 20, GatherMemory: 51 << 9,
 		Rest: time.Microsecond})
 }
 
-// step makes a random commit and returns what it should lead to.
+// step makes a random commit and returns the expected state after it.
 func (h *history) step(n int) (after map[string]string, err error) {
 	after = maps.Clone(h.want)
 	load, err := h.ix.Begin(context.Background())
@@ -67,7 +67,7 @@ func (h *history) step(n int) (after map[string]string, err error) {
 	return after, errors.Join(err, load.Close())
 }
 
-// marker is the one word of a version of a document: letters only, which no analyzer takes apart.
+// marker returns the only word of a version of a document. It has only letters, so no analyzer splits it.
 func marker(doc, version string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -77,7 +77,7 @@ func marker(doc, version string) string {
 	}, doc+"z"+version)
 }
 
-// holds reports whether a snapshot is exactly what want says.
+// holds reports whether a snapshot has exactly the documents of want.
 func (h *history) holds(s *Snapshot, want map[string]string) (bool, error) {
 	if s.Chunks() != 2*len(want) {
 		return false, nil
@@ -92,7 +92,7 @@ func (h *history) holds(s *Snapshot, want map[string]string) (bool, error) {
 	return true, nil
 }
 
-// check compares the index with the state before a commit or after it.
+// check compares the index with the states before and after a commit.
 func (h *history) check(where string, before, after map[string]string) {
 	h.t.Helper()
 	s, err := h.ix.Acquire()
@@ -126,8 +126,8 @@ func rounds(t *testing.T, usual int) int {
 	return usual
 }
 
-// TestCrash loses power at a random call of the file system, again and again: the index opens, and
-// is what it was before the commit that was under way or after it, whole. A failure names its seed.
+// TestCrash cuts the power at random calls of the file system. It checks that the index opens with
+// the complete state before or after the interrupted commit. A failure names its seed.
 func TestCrash(t *testing.T) {
 	first := rand.Uint64N(1 << 32)
 	for n := range rounds(t, 200) {
@@ -154,7 +154,7 @@ func TestCrash(t *testing.T) {
 					}
 					h.want, before = after, after
 				}
-				_ = h.ix.Close() // power is lost
+				_ = h.ix.Close() // the power is off
 			}
 			mem = mem.Crash(seed + uint64(crash))
 			if h.ix, err = openOn(t, mem); err != nil {
@@ -168,8 +168,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestFaults lets single calls of the file system fail: a commit that fails leaves
-// the index as it was, or has happened, and later ones succeed.
+// TestFaults lets single calls of the file system fail. It checks that a failed commit changes
+// nothing or everything, and that later commits succeed.
 func TestFaults(t *testing.T) {
 	first := rand.Uint64N(1 << 32)
 	for n := range rounds(t, 120) {

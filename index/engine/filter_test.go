@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// TestFilterKeys: filters that let other chunks through are not taken for each other.
+// TestFilterKeys checks that filters which allow different chunks have different keys.
 func TestFilterKeys(t *testing.T) {
 	text, number := sheaf.TextValue, sheaf.NumberValue
 	in := func(column string, values ...sheaf.Value) sheaf.In { return sheaf.In{Column: column, Values: values} }
@@ -35,8 +35,8 @@ func TestFilterKeys(t *testing.T) {
 	}
 }
 
-// TestFiltersRemembered: a filter that is used all the time stays remembered among many that
-// are used once, and no more are remembered than may be.
+// TestFiltersRemembered checks that a filter in constant use stays in the cache while many others
+// are used once, and that the cache stays within its limit.
 func TestFiltersRemembered(t *testing.T) {
 	var f filters
 	used := &filtered{}

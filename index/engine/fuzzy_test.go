@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// editDistance is the optimal string alignment distance by its definition.
+// editDistance returns the optimal string alignment distance, by its definition.
 func editDistance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -30,8 +30,8 @@ func editDistance(a, b []rune) int {
 	return d[len(a)][len(b)]
 }
 
-// TestLevenshtein walks sorted dictionaries as a query does, skipping what the
-// automaton says, and compares with the distance of every term.
+// TestLevenshtein walks sorted dictionaries as a query does, with the skips of the automaton. It
+// compares the result with the distance of each term.
 func TestLevenshtein(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	letters := []rune("abcé猫")
@@ -80,8 +80,8 @@ func TestLevenshtein(t *testing.T) {
 	}
 }
 
-// TestLevenshteinSkips: in a dictionary of all words of five letters, a walk looks at few
-// that are not accepted.
+// TestLevenshteinSkips checks that a walk of a dictionary of all words of five letters looks at few
+// rejected words.
 func TestLevenshteinSkips(t *testing.T) {
 	const letters = "abcdefghijkl"
 	var terms []string
@@ -115,7 +115,7 @@ func TestLevenshteinSkips(t *testing.T) {
 	}
 }
 
-// FuzzLevenshtein: no words, and no order of terms, make the automaton panic.
+// FuzzLevenshtein checks that no words and no order of terms make the automaton panic.
 func FuzzLevenshtein(f *testing.F) {
 	f.Add("word", "wrod", "worlds", 2, 1)
 	f.Fuzz(func(t *testing.T, word, first, second string, most, same int) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHashSet: a set has what was added and nothing else, but for 0 and 1, which are one.
+// TestHashSet checks that a set has only the hashes added to it. It treats 0 and 1 as one hash.
 func TestHashSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var s hashSet
@@ -36,8 +36,8 @@ func TestHashSet(t *testing.T) {
 	}
 }
 
-// TestHashSetMemory: a set of many hashes takes few bytes for each, and what is there
-// twice while it grows is a small part of it.
+// TestHashSetMemory checks that a set of many hashes uses few bytes for each, and that little is
+// held twice while the set grows.
 func TestHashSetMemory(t *testing.T) {
 	var s hashSet
 	defer s.free()

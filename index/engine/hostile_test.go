@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// TestHostileLists: a posting list of which a byte was changed before its checksum was made never
-// ends a search in a panic, whichever loop reads it; what cannot be decoded is a fault.
+// TestHostileLists changes a byte of a posting list under a valid checksum. It checks that no
+// search panics in any loop, and that undecodable data is a fault.
 func TestHostileLists(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	var chunks []Chunk

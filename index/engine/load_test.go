@@ -14,7 +14,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// testLoad opens an index and begins a load into it; both end with the test.
+// testLoad opens an index and begins a load. Both end with the test.
 func testLoad(t *testing.T, o Options) (*Index, *Load) {
 	t.Helper()
 	ix, err := Open(o)
@@ -30,8 +30,8 @@ func testLoad(t *testing.T, o Options) (*Index, *Load) {
 	return ix, load
 }
 
-// TestGatherMemory: a load that gathers more than GatherMemory writes runs, however much more
-// Memory allows; a commit makes one segment of them, which holds everything.
+// TestGatherMemory checks that a load which gathers more than GatherMemory writes runs, even if
+// Memory allows more. A commit makes one segment of all runs.
 func TestGatherMemory(t *testing.T) {
 	held := 0
 	for _, c := range []struct {
@@ -80,8 +80,8 @@ func TestGatherMemory(t *testing.T) {
 	}
 }
 
-// TestGatherMemoryOfNewWords: words without end, of which a worker remembers less than
-// GatherMemory from one run to the next, or there would be one for every chunk.
+// TestGatherMemoryOfNewWords adds ever new words. It checks that a worker keeps less than
+// GatherMemory of them between runs; otherwise each chunk would cause a run.
 func TestGatherMemoryOfNewWords(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -117,8 +117,8 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 	}
 }
 
-// TestRunsOfGoroutines: several goroutines that load together make about as few runs as one
-// alone, of which each has what all of them gathered, and one segment of these.
+// TestRunsOfGoroutines checks that several goroutines which load together make about as few runs as
+// one goroutine. Each run has the chunks of all goroutines, and the runs become one segment.
 func TestRunsOfGoroutines(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -181,7 +181,7 @@ func TestRunsOfGoroutines(t *testing.T) {
 	}
 }
 
-// TestCommitAfterClose: a load that is closed publishes nothing, or the index would name
+// TestCommitAfterClose checks that a closed load publishes nothing. Otherwise the index would name
 // files that Close removed.
 func TestCommitAfterClose(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
@@ -227,8 +227,8 @@ func TestCommitAfterClose(t *testing.T) {
 	}
 }
 
-// TestRepeatedTogether: goroutines that add again what the load has already, side by
-// side, all come to an end, and what each added last is there once.
+// TestRepeatedTogether checks that goroutines which add the same chunks again all finish, and that
+// the index has the last version of each chunk once.
 func TestRepeatedTogether(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -277,8 +277,8 @@ func TestRepeatedTogether(t *testing.T) {
 	}
 }
 
-// TestInvisibleWords: words of marks that have no form of their own are indexed like
-// others, in languages that cut words at apostrophes too.
+// TestInvisibleWords checks that words of invisible characters are indexed like others, also in
+// languages that split words at apostrophes.
 func TestInvisibleWords(t *testing.T) {
 	for _, language := range []string{"fr", "it", "en"} {
 		a, err := analysis.New(analysis.Options{Language: language})

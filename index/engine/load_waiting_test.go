@@ -16,8 +16,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// untilWaits returns once a goroutine that runs function waits for what the runtime calls
-// state, or ended says that it came to its end.
+// untilWaits returns when a goroutine that runs function is in the given state of the runtime, or
+// when ended returns true.
 func untilWaits(function, state string, ended func() bool) {
 	stacks := make([]byte, 1<<20)
 	for !ended() {
@@ -31,11 +31,11 @@ func untilWaits(function, state string, ended func() bool) {
 	}
 }
 
-// pausedLoad is a load of two workers, of which one goroutine writes what both have, until
-// goOn is closed.
+// pausedLoad is a load with two workers. One goroutine writes the data of both and waits until goOn
+// is closed.
 type pausedLoad struct {
 	*Load
-	idle   *worker // which nobody else has; it holds the chunk "x"
+	idle   *worker // no goroutine uses it; it holds the chunk "x"
 	goOn   chan struct{}
 	adding errgroup.Group
 }
@@ -86,8 +86,8 @@ func (p *pausedLoad) add(ctx context.Context, id string) error {
 		Columns: []Column{{"of", []segment.Value{{Kind: 1, Text: id, IsText: true}}}}}})
 }
 
-// TestLoadWhileWriting: while one goroutine writes what all have, another waits with its
-// next chunk, until its context ends at the latest, and touches nothing that is written.
+// TestLoadWhileWriting checks that Add waits while another goroutine writes the data of all, until
+// its context ends at the latest, and changes nothing that is being written.
 func TestLoadWhileWriting(t *testing.T) {
 	p := pauseLoad(t)
 	p.workers <- p.idle
@@ -115,7 +115,7 @@ func TestLoadWhileWriting(t *testing.T) {
 	}
 }
 
-// TestCloseWhileWriting: Close gives no memory back that another goroutine writes.
+// TestCloseWhileWriting checks that Close frees no memory while another goroutine writes it.
 func TestCloseWhileWriting(t *testing.T) {
 	p := pauseLoad(t)
 	p.workers <- p.idle
@@ -138,8 +138,8 @@ func TestCloseWhileWriting(t *testing.T) {
 	}
 }
 
-// TestCloseWhileForgetting: a load that is closed while an Add waits for what others added
-// takes nothing more: nobody would free it.
+// TestCloseWhileForgetting closes a load while an Add waits for chunks that others added. It checks
+// that the Add takes no memory then, since no call would free it.
 func TestCloseWhileForgetting(t *testing.T) {
 	p := pauseLoad(t)
 	close(p.goOn)

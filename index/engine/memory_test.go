@@ -15,9 +15,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestMemoryBounds: however much goroutines add to a load, what it takes stays within
-// what it may take: what it has beside the heap, and twice what lives on the heap, as
-// which the collector lets it grow. The chunks that are added are the test's.
+// TestMemoryBounds checks that a load stays within its memory limit, whatever goroutines add to it.
+// Its use is the memory beside the heap plus twice the live heap, to which the collector lets the
+// heap grow. The added chunks belong to the test and do not count.
 func TestMemoryBounds(t *testing.T) {
 	type bounds struct {
 		memory     int64
@@ -25,7 +25,7 @@ func TestMemoryBounds(t *testing.T) {
 	}
 	cases, rounds := []bounds{{2 << 20, 1}, {4 << 20, 3}}, 12
 	switch {
-	case raced: // ten times slower; that with several goroutines is enough for it
+	case raced: // ten times slower; the case with several goroutines is enough
 		cases = cases[1:]
 	case !testing.Short():
 		cases, rounds = append(cases, bounds{8 << 20, 2}, bounds{16 << 20, 1}, bounds{16 << 20, 4}), 60
@@ -38,7 +38,7 @@ func TestMemoryBounds(t *testing.T) {
 		t.Run(fmt.Sprintf("%d MiB for %d", c.memory>>20, c.goroutines), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.goroutines))
 			taken := offheap.InUse()
-			var beside atomic.Int64 // the most, at any call of the file system
+			var beside atomic.Int64 // the largest value at any call of the file system
 			var mapped atomic.Bool
 			disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(vfs.Op, string) error {
 				if offheap.Beside() > 0 {
@@ -66,20 +66,20 @@ func TestMemoryBounds(t *testing.T) {
 			for round := range batches {
 				batches[round] = randomChunks(rng, round*200, 200, 100_000)
 				for i := range batches[round] {
-					long := &batches[round][i].Fields[round/(rounds/2)].Text // one segment's is not the next one's
+					long := &batches[round][i].Fields[round/(rounds/2)].Text // segments differ
 					*long += text(rng, 500, 100_000)
 					input += len(batches[round][i].Fields[0].Text) + len(batches[round][i].Fields[1].Text)
 				}
 			}
 			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 			marked := func() int64 {
-				runtime.GC() // of what is allocated while one marks, what is garbage by then counts too
+				runtime.GC() // objects allocated while the collector marks count as live, also garbage
 				metrics.Read(live)
-				onHeap := offheap.InUse() - offheap.Beside() // is counted with what is beside it
+				onHeap := offheap.InUse() - offheap.Beside() // is counted with the memory beside the heap
 				return max(0, int64(live[0].Value.Uint64())-onHeap)
 			}
 			before, heap := marked(), int64(0)
-			var mu sync.RWMutex // whoever adds holds it for reading: what is looked at is not on its way to be garbage
+			var mu sync.RWMutex // goroutines that add lock it for reading, so marked counts no garbage of theirs
 			var wait sync.WaitGroup
 			var next atomic.Int32
 			for range c.goroutines {
@@ -118,14 +118,14 @@ func TestMemoryBounds(t *testing.T) {
 			if int64(input) < 2*c.memory {
 				t.Fatalf("%d bytes of texts are no more than the load may keep", input)
 			}
-			// Lists and hash tables have room to grow, pieces of memory some at their ends. What
-			// nobody counts is within what is allowed too.
+			// Lists and hash tables have spare capacity, and blocks of memory have unused ends. The
+			// limit also covers memory that the code does not count.
 			if most, may := beside.Load(), counted(c.memory); most > may+may/4+int64(c.goroutines)<<19 || most < may/2 ||
 				c.memory >= 16<<20 && most > c.memory {
 				t.Errorf("%d bytes are taken beside the heap, with %d allowed", most, c.memory)
 			}
-			// What encodes lists, buffers of files, and each segment that is open. Where all of
-			// it is on the heap, with the race detector, garbage between two collections counts too.
+			// The heap holds list encoders, file buffers, and open segments. With the race detector
+			// all memory is on the heap, and garbage between two collections counts too.
 			if mapped.Load() && heap > c.memory/4+4<<20+int64(s.Stats().Segments)<<14 {
 				t.Errorf("%d bytes live on the heap, with %d allowed", heap, c.memory)
 			}
@@ -142,7 +142,7 @@ func TestMemoryBounds(t *testing.T) {
 	}
 }
 
-// TestCounted: what is counted leaves room for what is not, from LeastMemory on.
+// TestCounted checks that the counted memory leaves some memory for the uncounted, from LeastMemory on.
 func TestCounted(t *testing.T) {
 	for _, allowed := range []int64{1, 2, 1 << 20, LeastMemory - 1, LeastMemory, 64 << 20, DefaultMemory, 1 << 40} {
 		n := counted(allowed)
@@ -155,7 +155,7 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// TestJoinMemory: joining runs takes no more with many processors than with few.
+// TestJoinMemory checks that joining runs uses no more memory with many processors than with few.
 func TestJoinMemory(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("4,000,000 words")
@@ -175,7 +175,7 @@ func TestJoinMemory(t *testing.T) {
 	var joining atomic.Bool
 	var most, looks int64
 	disk := &vfs.Faulty{FS: vfs.Disk{}, Fail: func(op vfs.Op, _ string) error {
-		if joining.Load() && op == vfs.OpWrite { // one goroutine writes
+		if joining.Load() && op == vfs.OpWrite { // only one goroutine writes
 			looks++
 			most = max(most, heap())
 		}

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestMergeBesideCommits: whole merges, those in the background and commits do not get
-// in each other's way.
+// TestMergeBesideCommits checks that full merges, background merges and commits can run together.
 func TestMergeBesideCommits(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
@@ -47,7 +46,7 @@ func TestMergeBesideCommits(t *testing.T) {
 	}
 }
 
-// TestMergesAreGivenUp: who gives up waiting for merges that are paused leaves nothing behind.
+// TestMergesAreGivenUp checks that waiting for paused merges, when canceled, leaves no goroutine.
 func TestMergesAreGivenUp(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ix.PauseMerges()
@@ -71,7 +70,7 @@ func TestMergesAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestCloseEndsMerges: closing ends a merge that waits, of however few segments.
+// TestCloseEndsMerges checks that Close ends a waiting merge, also of few segments.
 func TestCloseEndsMerges(t *testing.T) {
 	for _, segments := range []int{2, tierFactor} {
 		ix := testIndex(t, t.TempDir())
@@ -82,7 +81,7 @@ func TestCloseEndsMerges(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- ix.Merge(context.Background()) }()
-		time.Sleep(20 * time.Millisecond) // a merge that begins later is refused as well
+		time.Sleep(20 * time.Millisecond) // a merge that begins after Close is refused too
 		if err := ix.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +91,7 @@ func TestCloseEndsMerges(t *testing.T) {
 	}
 }
 
-// TestMergeAfterClose: a merge that is done when the index is closed already publishes nothing.
+// TestMergeAfterClose checks that a merge that ends after Close publishes nothing.
 func TestMergeAfterClose(t *testing.T) {
 	dir := t.TempDir()
 	ix := testIndex(t, dir)
@@ -120,8 +119,8 @@ func TestMergeAfterClose(t *testing.T) {
 	}
 }
 
-// TestMergeTakesTheLock: an index that another process writes to, or that is open for
-// reading, is not merged.
+// TestMergeTakesTheLock checks that Merge refuses an index that another process writes to or that
+// is open for reading.
 func TestMergeTakesTheLock(t *testing.T) {
 	dir := t.TempDir()
 	writer := testIndex(t, dir)

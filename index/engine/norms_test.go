@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// TestNorms: norms are those of their parameters and average length, whoever asks at once, also
-// when more are asked for than are kept, and those that are kept are made once.
+// TestNorms checks that norms belong to their parameters and average length, with several
+// goroutines and with more norms than the cache holds. Cached norms are computed once.
 func TestNorms(t *testing.T) {
 	var c normCache
 	var wait sync.WaitGroup

@@ -11,13 +11,13 @@ import (
 	"sheaf/text/analysis"
 )
 
-// openedPages is how many pages of a segment may be looked at to open it: header, footer
-// and table of contents, what it says about itself, and for each of its four tables the
-// end, with what verifies it: one page of checksums up to 1 MiB, two up to 512.
+// openedPages is the number of pages that opening a segment may read: header, footer, table of
+// contents, metadata, and the end of each of its four tables with the checksums for it. The
+// checksums take one page for a table up to 1 MiB, two up to 512.
 const openedPages = 12
 
-// TestOpeningReads: opening looks at the same few pages of a segment, however large
-// it is, and at a manifest of the same size.
+// TestOpeningReads checks that opening reads the same few pages of a segment of any size, and a
+// manifest of the same size.
 func TestOpeningReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes large indexes")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// placeName is the identifier of a chunk: of every length, none and long ones too.
+// placeName returns the identifier of a chunk. Identifiers have all lengths, from empty to long.
 func placeName(view int, ordinal uint32) string {
 	name := fmt.Sprintf("%d/%d", view, ordinal)
 	switch {
@@ -21,9 +21,8 @@ func placeName(view int, ordinal uint32) string {
 	return name + strings.Repeat("y", int(ordinal%97))
 }
 
-// TestPlaces: what is remembered is what was put there, by several goroutines at once, and the
-// identifiers that were returned stay what they were when all of it is forgotten. Most of
-// what was put there lately is remembered.
+// TestPlaces checks that the cache returns what several goroutines put there, and still holds most
+// recent entries. Identifiers that it returned stay unchanged after it drops their entries.
 func TestPlaces(t *testing.T) {
 	const views, chunks, rounds = 3, 60_000, 40_000
 	c := newPlaces()
@@ -31,7 +30,7 @@ func TestPlaces(t *testing.T) {
 	for worker := range 4 {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(41, uint64(worker)))
-			kept := map[string]string{} // by what it should be
+			kept := map[string]string{} // by the expected identifier
 			recent := 0
 			for i := range rounds {
 				view, ordinal := rng.IntN(views), uint32(rng.IntN(chunks))
@@ -40,7 +39,7 @@ func TestPlaces(t *testing.T) {
 				if !ok {
 					buffer := []byte(want)
 					id = c.put(buffer, view, ordinal)
-					clear(buffer) // is the caller's
+					clear(buffer) // the buffer belongs to the caller
 				}
 				if id != want {
 					t.Errorf("chunk %d of %d is called %.40q, want %.40q", ordinal, view, id, want)
@@ -76,8 +75,8 @@ func TestPlaces(t *testing.T) {
 	wait.Wait()
 }
 
-// TestPlacesFound: a chunk that is not found by its identifier is found by it once that was
-// looked up, whether it is remembered by its ordinal or not.
+// TestPlacesFound checks that a chunk absent by its identifier is found by it after a lookup,
+// whether or not the cache has it by its ordinal.
 func TestPlacesFound(t *testing.T) {
 	c := newPlaces()
 	for ordinal := range uint32(placeSlots) {
@@ -104,8 +103,8 @@ func TestPlacesFound(t *testing.T) {
 	}
 }
 
-// TestPlacesMemory: a chunk that is remembered takes its identifier and a few bytes more, and
-// those that were remembered with it and are forgotten take nothing.
+// TestPlacesMemory checks that a cached chunk uses the bytes of its identifier and a few more, and
+// that dropped chunks use none.
 func TestPlacesMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it remembers a million chunks")
@@ -114,7 +113,7 @@ func TestPlacesMemory(t *testing.T) {
 	heap := func() int {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // what pools kept
+		runtime.GC() // empties the pools
 		runtime.ReadMemStats(&m)
 		return int(m.HeapAlloc)
 	}
@@ -131,8 +130,8 @@ func TestPlacesMemory(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// TestPlacesHold: of as many chunks as a third of the slots nearly all are found again, by
-// their identifiers as by their ordinals, however they were found first.
+// TestPlacesHold checks that the cache finds nearly all of a number of chunks, a third of the
+// slots, by identifier and by ordinal, whichever found them first.
 func TestPlacesHold(t *testing.T) {
 	const chunks = placeSlots / 3
 	c := newPlaces()

@@ -2,7 +2,7 @@ package engine
 
 import "testing"
 
-// TestPrefetch: asking for bytes ends, and changes none, however many they are.
+// TestPrefetch checks that prefetching any number of bytes ends and changes none of them.
 func TestPrefetch(t *testing.T) {
 	if prefetch == nil {
 		t.Skip("this machine has none")

@@ -39,7 +39,7 @@ func testIndex(t testing.TB, dir string, vectors ...VectorModel) *Index {
 	return ix
 }
 
-// word is one of n words, low numbers far more often than high ones.
+// word returns one of n words. Low numbers are much more frequent.
 func word(rng *rand.Rand, n int) string {
 	return fmt.Sprintf("w%dx", int(float64(n)*rng.Float64()*rng.Float64()*rng.Float64()))
 }
@@ -90,7 +90,7 @@ func commit(t testing.TB, ix *Index, remove []string, chunks []Chunk) {
 	}
 }
 
-// exhaustive answers a request by scoring every match.
+// exhaustive answers a request by scoring each match.
 func exhaustive(t testing.TB, s *Snapshot, req Request) sheaf.Ranking {
 	t.Helper()
 	m := new(queryMemory)
@@ -161,8 +161,8 @@ func sameHits(a, b sheaf.Ranking) bool {
 	})
 }
 
-// TestPruningIsExact compares block-max retrieval with exhaustive scoring, to the
-// last bit, over several segments with deleted chunks.
+// TestPruningIsExact checks that block-max retrieval and exhaustive scoring agree to the last bit,
+// over several segments with deleted chunks.
 func TestPruningIsExact(t *testing.T) {
 	usual := parallelPostings
 	t.Cleanup(func() { parallelPostings = usual })
@@ -172,7 +172,7 @@ func TestPruningIsExact(t *testing.T) {
 		if testing.Short() {
 			chunks, queries = 5000, 40
 		}
-		if seed == 3 { // more windows than are evaluated first
+		if seed == 3 { // more windows than the first pass evaluates
 			chunks, queries, commits = (probes+6)*windowLen, queries/2, 1
 		}
 		rng := rand.New(rand.NewPCG(seed, 77))
@@ -191,7 +191,7 @@ func TestPruningIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		for q := range queries {
-			// Every other query by several goroutines, were it only few.
+			// Several goroutines evaluate each second query, even a small one.
 			parallelPostings = []int{0, 1 << 30}[q%2]
 			req := randomRequest(rng, vocabulary)
 			got, err := s.Search(context.Background(), req)
@@ -212,9 +212,9 @@ func TestPruningIsExact(t *testing.T) {
 	}
 }
 
-// TestStretchesAreExact: whichever goroutine evaluates which stretches of a segment, going on
-// with what it has, nothing is lost and nothing comes twice. Which do when they run at once
-// hangs on the machine; here it is drawn.
+// TestStretchesAreExact checks that no hit is lost or doubled, whichever goroutine evaluates which
+// stretches of a segment. The test draws the goroutines at random, since real ones depend on the
+// machine.
 func TestStretchesAreExact(t *testing.T) {
 	const vocabulary, chunks = 400, 8 * windowLen
 	rng := rand.New(rand.NewPCG(9, 77))
@@ -281,7 +281,7 @@ func TestStretchesAreExact(t *testing.T) {
 	}
 }
 
-// TestCollectorRelease: what a search for many hits took is not kept for others.
+// TestCollectorRelease checks that memory of a search for many hits is not kept for other searches.
 func TestCollectorRelease(t *testing.T) {
 	s, err := testIndex(t, t.TempDir()).Acquire()
 	if err != nil {
@@ -298,8 +298,8 @@ func TestCollectorRelease(t *testing.T) {
 	}
 }
 
-// TestStretchesGiveBack: a query takes memory for the goroutines that evaluate it at once,
-// and not for each of the stretches that they do one after another.
+// TestStretchesGiveBack checks that a query takes memory for each goroutine that evaluates it, not
+// for each stretch.
 func TestStretchesGiveBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -318,7 +318,7 @@ func TestStretchesGiveBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The least of several queries: a pool may drop what it is given.
+	// The smallest of several queries counts: a pool may drop its memory.
 	least := int64(math.MaxInt64)
 	for range 20 {
 		var made atomic.Int64

@@ -13,15 +13,15 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// forgetPlans empties what plans and nodes leave for those after them.
+// forgetPlans empties the pools of plans and nodes.
 func forgetPlans() {
 	queryMemories = sync.Pool{New: queryMemories.New}
 	matchNodes, phraseNodes = sync.Pool{New: matchNodes.New}, sync.Pool{New: phraseNodes.New}
 	scratches = sync.Pool{New: scratches.New}
 }
 
-// TestPlansInUsedMemory: what a request gets in memory that other requests had, after them
-// and beside them, is what it gets in new memory, to the last bit.
+// TestPlansInUsedMemory checks that a request gets the same answer, to the last bit, in reused
+// memory and in new memory, with and without other requests at the same time.
 func TestPlansInUsedMemory(t *testing.T) {
 	const vocabulary = 60
 	rng := rand.New(rand.NewPCG(3, 77))
@@ -119,7 +119,7 @@ func TestPlansInUsedMemory(t *testing.T) {
 	wait.Wait()
 }
 
-// TestLargeNodesRelease: what a query of very many words took is not kept for those of a few.
+// TestLargeNodesRelease checks that memory of a query with very many words is not kept for small queries.
 func TestLargeNodesRelease(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	var words strings.Builder
@@ -177,8 +177,8 @@ func TestLargeNodesRelease(t *testing.T) {
 	}
 }
 
-// TestPieces: pieces are zeros when they are taken, however the memory was used, and stay
-// where they are when more are taken.
+// TestPieces checks that new pieces are zero in reused memory, and that taking more pieces does not
+// move them.
 func TestPieces(t *testing.T) {
 	var room pieces[int]
 	for _, sizes := range [][]int{{1, 2, 3}, {fewPieces, 1, 0, 40, 3}, {mostPieces, mostPieces, 1}, {5, 5}} {

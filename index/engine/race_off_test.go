@@ -2,5 +2,5 @@
 
 package engine
 
-// raced says that the race detector watches.
+// raced reports whether the race detector is on.
 const raced = false

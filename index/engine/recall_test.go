@@ -13,7 +13,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// clusters are chunks with vectors that lie in clusters, one or two passages each.
+// clusters returns chunks whose vectors form clusters, with one or two passages each.
 func clusters(rng *rand.Rand, prefix string, n, dims int) []Chunk {
 	centers := make([][]float32, 1+n/40)
 	for i := range centers {
@@ -32,7 +32,7 @@ func clusters(rng *rand.Rand, prefix string, n, dims int) []Chunk {
 	return chunks
 }
 
-// gaussian is a random vector of unit length around a center, which may be nil.
+// gaussian returns a random unit vector around a center, which may be nil.
 func gaussian(rng *rand.Rand, center []float32, dims int) []float32 {
 	v, square := make([]float32, dims), 0.0
 	for i := range v {
@@ -48,8 +48,8 @@ func gaussian(rng *rand.Rand, center []float32, dims int) []float32 {
 	return v
 }
 
-// TestRecall measures an index of a large and a small segment: searches lose next
-// to nothing, compare all when asked to, and give chunks of both the same scores.
+// TestRecall checks an index with a large and a small segment. Searches lose almost nothing,
+// compare all vectors on request, and score chunks of both segments the same.
 func TestRecall(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -75,7 +75,7 @@ func TestRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Release()
-	// others gives the chunks as they were, with the vectors of others shift places on.
+	// others returns the chunks with the vectors that are shift places later.
 	others := func(shift int) Originals {
 		return func(_ context.Context, yield func(field, chunk string, passages [][]float32)) error {
 			all := slices.Concat(large, small)

@@ -14,8 +14,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestRest: an index that rests joins segments where none is much larger than all smaller
-// ones, with everything in them, and no others.
+// TestRest checks which segments an idle index joins: those of which none is much larger than all
+// smaller ones together. The joined segment has all their chunks.
 func TestRest(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -49,15 +49,15 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// restNow joins what is joined at rest.
+// restNow runs the joining of an idle index.
 func restNow(t *testing.T, ix *Index) {
 	t.Helper()
-	ix.waitForMerges(t.Context()) // while those of a load run, it comes later
+	ix.waitForMerges(t.Context()) // joining waits for merges of a load
 	ix.rest()
 	ix.waitForMerges(t.Context())
 }
 
-// left is how many chunks and segments an index has, which are as they were written.
+// left returns the number of chunks and segments of an index, and checks that they have no faults.
 func left(t *testing.T, ix *Index) (chunks, segments int) {
 	t.Helper()
 	s, err := ix.Acquire()
@@ -74,8 +74,8 @@ func left(t *testing.T, ix *Index) (chunks, segments int) {
 	return st.Chunks, st.Segments
 }
 
-// TestRestBegins: an index rests some time after it was opened, after a load, and after what
-// another process wrote was seen.
+// TestRestBegins checks that joining starts some time after opening, after a load, and after the
+// index sees a change of another process.
 func TestRestBegins(t *testing.T) {
 	dir := t.TempDir()
 	other := testIndex(t, dir)
@@ -91,7 +91,7 @@ func TestRestBegins(t *testing.T) {
 		t.Helper()
 		for {
 			if _, segments := left(t, ix); segments == 1 {
-				ix.waitForMerges(t.Context()) // which has the lock until its end
+				ix.waitForMerges(t.Context()) // it holds the lock until its end
 				return
 			}
 			if t.Context().Err() != nil {
@@ -121,7 +121,7 @@ func TestRestBegins(t *testing.T) {
 	}
 }
 
-// TestRestAfterLoads: an index rests when no load is on its way, and not before.
+// TestRestAfterLoads checks that joining starts only when no load is active.
 func TestRestAfterLoads(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	rng := rand.New(rand.NewPCG(72, 1))
@@ -149,8 +149,8 @@ func TestRestAfterLoads(t *testing.T) {
 	}
 }
 
-// TestRestPaused: while merges are paused an index that rests does nothing, not even again and
-// again, and leaves loads their memory.
+// TestRestPaused checks that an idle index does nothing while merges are paused, does not try again
+// in a loop, and leaves loads their memory.
 func TestRestPaused(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -166,7 +166,7 @@ func TestRestPaused(t *testing.T) {
 	}
 	ix.waitForMerges(t.Context())
 	for range 2 {
-		ix.restNoMore() // as when it fired
+		ix.restNoMore() // as if the timer fired
 		ix.rest()
 		if ix.merge.running.Load() || ix.merge.rest.Stop() {
 			t.Error("merges are paused, and one has begun or is about to")
@@ -185,8 +185,8 @@ func TestRestPaused(t *testing.T) {
 	}
 }
 
-// TestRestAfterFault: an index that could not publish what it joined lets other processes
-// write once it can publish again, without a load.
+// TestRestAfterFault checks an index that could not publish a joined segment. When it can publish
+// again, it lets other processes write, without a load.
 func TestRestAfterFault(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -207,7 +207,7 @@ func TestRestAfterFault(t *testing.T) {
 	for n := range 2 {
 		commit(t, ix, nil, randomChunks(rng, n*1000, 20, 30))
 	}
-	ix.restNoMore() // as when it fired
+	ix.restNoMore() // as if the timer fired
 	full = true
 	restNow(t, ix)
 	other, err := Open(Options{Dir: "index", Analyzer: a, Fields: testFields, FS: mem})
@@ -240,8 +240,8 @@ func TestRestAfterFault(t *testing.T) {
 	}
 }
 
-// TestThrottle: a merge takes as long as its rate says; where it gives way to searches, and there
-// are some, it rests for eight times as long as it works.
+// TestThrottle checks that a merge keeps to its rate. If it yields to searches and there are some,
+// it rests eight times as long as it works.
 func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var searches atomic.Int32
@@ -261,10 +261,10 @@ func TestThrottle(t *testing.T) {
 		}
 		const ms = time.Millisecond
 		step(0, 0, 0, 0)
-		step(100*ms, 0, 1<<18, 150*ms) // 250 ms for a quarter of the bytes of a second
+		step(100*ms, 0, 1<<18, 150*ms) // 250 ms for a quarter of the bytes of one second
 		step(10*ms, 1, 1<<18, 80*ms)   // 340 ms
 		step(100*time.Microsecond, 1, 1<<18, 0)
-		step(100*time.Microsecond, 1, 1<<18, 1600*time.Microsecond) // for both
+		step(100*time.Microsecond, 1, 1<<18, 1600*time.Microsecond) // for both steps
 		step(10*ms, 0, 1<<18, 0)                                    // 351.8 ms
 		step(148*ms+200*time.Microsecond, 0, 1<<20, 500*ms)
 	})

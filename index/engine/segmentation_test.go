@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// spread commits chunks in parts, in an order of its own. Each comes with older versions of
-// some chunks of later parts, and with others that are removed in the end.
+// spread commits chunks in parts and in random order. Each part also has older versions of some
+// chunks of later parts, and chunks that are deleted at the end.
 func spread(t testing.TB, rng *rand.Rand, ix *Index, chunks []Chunk, parts, vocabulary int) {
 	t.Helper()
 	ix.PauseMerges()
@@ -43,7 +43,7 @@ func spread(t testing.TB, rng *rand.Rand, ix *Index, chunks []Chunk, parts, voca
 	commit(t, ix, gone, nil)
 }
 
-// anyRequest is a request with all kinds of parts.
+// anyRequest returns a request with all kinds of parts.
 func anyRequest(rng *rand.Rand, vocabulary int) Request {
 	req := randomRequest(rng, vocabulary)
 	var query func(depth int) sheaf.TextQuery
@@ -75,8 +75,8 @@ func anyRequest(rng *rand.Rand, vocabulary int) Request {
 	return req
 }
 
-// TestSegmentsDoNotMatter: the same chunks answer alike to the last bit, ties included, however
-// they were divided into segments, and whatever was there before.
+// TestSegmentsDoNotMatter checks that the same chunks give the same answer to the last bit, ties
+// included, for any division into segments and any earlier content.
 func TestSegmentsDoNotMatter(t *testing.T) {
 	const dims = 16
 	for seed := range uint64(3) {

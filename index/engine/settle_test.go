@@ -10,8 +10,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestSettle: a program that loads and ends leaves few segments, with everything
-// in them; one that took no time leaves them as they are.
+// TestSettle checks that a program which loads for long ends with few segments that hold
+// everything. A program that took no time leaves its segments as they are.
 func TestSettle(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
 		dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestMergeRate: a merge in the background keeps to its rate, and Close ends it.
+// TestMergeRate checks that a background merge keeps to its rate, and that Close ends it.
 func TestMergeRate(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -77,13 +77,13 @@ func TestMergeRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	ix.loaded.Store(0)
-	if err := ix.Close(); err != nil { // which does not wait for the merge
+	if err := ix.Close(); err != nil { // Close does not wait for the merge
 		t.Fatal(err)
 	}
 }
 
-// TestMergeIsCancelled: who waits for merges in the background, which may be slow or
-// paused, can stop waiting.
+// TestMergeIsCancelled checks that a caller can stop waiting for background merges that are slow or
+// paused.
 func TestMergeIsCancelled(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ix.PauseMerges()
@@ -110,8 +110,8 @@ func TestMergeIsCancelled(t *testing.T) {
 	}
 }
 
-// TestMergesWithinMemory: a merge of several that would take more than its share of
-// the memory is not begun in the background.
+// TestMergesWithinMemory checks that no background merge of several segments begins if it needs
+// more than its share of the memory.
 func TestMergesWithinMemory(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ix.PauseMerges()
@@ -130,8 +130,8 @@ func TestMergesWithinMemory(t *testing.T) {
 	for _, c := range []struct {
 		memory int64
 		merged int
-	}{{need * 4, tierFactor}, {need*4 - 4, 0}} { // a quarter is not counted, and half a load's
-		// The index itself looks for merges in the background: only a copy may have another memory.
+	}{{need * 4, tierFactor}, {need*4 - 4, 0}} { // a quarter is not counted, half belongs to a load
+		// The index itself looks for merges in the background, so only a copy can get another limit.
 		other := &Index{options: Options{Memory: c.memory}}
 		if got := other.tiers(s.views); len(got) != c.merged {
 			t.Errorf("with %d bytes of memory %d of %d segments are merged, want %d: they need %d", c.memory, len(got),

@@ -19,7 +19,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// FuzzState: no payload makes the decoder panic.
+// FuzzState checks that no payload makes the decoder panic.
 func FuzzState(f *testing.F) {
 	s := state{analyzer: "x", vectors: []VectorModel{{"body", "m", 384}}, segments: []entry{{"a", []byte{1, 2}}}}
 	f.Add(s.encode())
@@ -31,7 +31,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// TestDocumentedState holds the worked example of doc/formats/index.md.
+// TestDocumentedState checks the worked example of doc/formats/index.md.
 func TestDocumentedState(t *testing.T) {
 	deleted := segment.NewBitset(10)
 	for _, o := range []uint32{0, 1, 5} {

@@ -13,9 +13,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// TestKnownTerms: what is remembered of a term, and in how many chunks it is left, is what the
-// segment says, asked by several goroutines for more terms than are remembered, in one field
-// and in several.
+// TestKnownTerms checks that the cache agrees with the segment about each term and its number of
+// remaining chunks, for several goroutines and more terms than the cache holds, in one field or
+// several.
 func TestKnownTerms(t *testing.T) {
 	const vocabulary = 3 * termSlots
 	rng := rand.New(rand.NewPCG(5, 11))

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// smallIndex is an index of two segments with deleted chunks, columns and vectors.
+// smallIndex makes an index of two segments with deleted chunks, columns and vectors.
 func smallIndex(t testing.TB, dir string) {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -63,7 +63,7 @@ func smallIndex(t testing.TB, dir string) {
 	}
 }
 
-// answers are what an index says to some requests, and the first error.
+// answers returns the answers of an index to some requests, and the first error.
 func answers(dir string) (string, error) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -107,7 +107,7 @@ func answers(dir string) (string, error) {
 	return strings.Join(out, "\n") + "\n", nil
 }
 
-// faults are what a check of every byte finds.
+// faults returns the faults that a check of each byte finds.
 func faults(dir string) []error {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -126,12 +126,12 @@ func faults(dir string) []error {
 	return s.Check(context.Background(), nil)
 }
 
-// place is how errors say where a fault is, after the name of the file.
+// place matches the position of a fault in an error, after the name of the file.
 var place = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
 
-// TestFlippedBits changes every byte of every file of an index in turn: each change is harmless, or
-// reported as corruption, and never another answer. Check reports all that are not in the space
-// between sections, by file, section and place.
+// TestFlippedBits changes each byte of each file of an index in turn. Each change is harmless or
+// reported as corruption; no answer changes. Check reports each change outside the space between
+// sections, with file, section and position.
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)
@@ -162,7 +162,7 @@ func TestFlippedBits(t *testing.T) {
 				unseen++
 			}
 		}
-		// Sections begin at multiples of 64.
+		// Sections start at multiples of 64 bytes.
 		if unseen > len(data)/4 {
 			t.Errorf("%d of the %d bytes of %s can be flipped unseen", unseen, len(data), entry.Name())
 		}
@@ -172,8 +172,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// flip changes byte i of a file, data, of the index in dir, asks and checks: see
-// [TestFlippedBits]. It reports whether Check finds a fault.
+// flip changes byte i of a file with content data in the index in dir, then searches and checks as
+// in [TestFlippedBits]. It reports whether Check finds a fault.
 func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool {
 	t.Helper()
 	name := filepath.Base(path)
@@ -201,8 +201,8 @@ func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool 
 	return len(found) > 0
 }
 
-// TestFlippedLists does so with an index whose sections have lists of checksums behind
-// them: with each byte of these, and with others far apart.
+// TestFlippedLists does the same for an index whose sections have lists of checksums. It changes
+// each byte of the lists and some bytes far apart.
 func TestFlippedLists(t *testing.T) {
 	dir := t.TempDir()
 	smallIndex(t, dir)
@@ -265,8 +265,8 @@ func TestFlippedLists(t *testing.T) {
 	}
 }
 
-// TestGolden opens indexes that earlier builds of this version wrote, and of the one
-// before, which is read too.
+// TestGolden opens indexes that earlier builds wrote, in this version of the format and in the
+// version before, which is still readable.
 func TestGolden(t *testing.T) {
 	for _, version := range []string{"version7", "version8"} {
 		dir := filepath.Join("testdata", version)
@@ -300,7 +300,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMergeGolden: segments of this version and of the one before become one, which
+// TestMergeGolden checks that segments of this version and of the one before merge into one, which
 // answers like both.
 func TestMergeGolden(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -317,7 +317,7 @@ func TestMergeGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// An index of version 7 gets a segment of today, whose document goes again.
+		// An index of version 7 gets a segment of the current version, whose document is then deleted.
 		ix, err := Open(Options{Dir: dir, Analyzer: a, Fields: testFields})
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +352,7 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestOlderVersion: an index of an earlier version is refused with advice.
+// TestOlderVersion checks that an index of an earlier version is refused with advice.
 func TestOlderVersion(t *testing.T) {
 	for _, version := range []string{"version1", "version2", "version4", "version5", "version6"} {
 		_, err := answers(ofThisAnalyzer(t, filepath.Join("testdata", version)))
@@ -362,8 +362,8 @@ func TestOlderVersion(t *testing.T) {
 	}
 }
 
-// ofThisAnalyzer is a copy of an index that names the analyzer of today, so that
-// its segments are what is old.
+// ofThisAnalyzer copies an index and gives it the name of the current analyzer, so that only its
+// segments are old.
 func ofThisAnalyzer(t *testing.T, golden string) string {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: "en"})
@@ -390,11 +390,11 @@ func ofThisAnalyzer(t *testing.T, golden string) string {
 	return dir
 }
 
-// killedTogether is how many chunks a writer that is to be killed commits together.
+// killedTogether is the number of chunks in one commit of a writer that the test kills.
 const killedTogether = 3
 
-// writeUntilKilled commits chunks after chunks and says so after each commit, each of which
-// joins a run for every chunk.
+// writeUntilKilled commits chunks without end and prints a line after each commit. Each commit
+// joins one run for each chunk.
 func writeUntilKilled(dir string) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
@@ -430,8 +430,8 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// TestKilledWriter kills a writing process again and again: what it said it had
-// committed is there, and whole.
+// TestKilledWriter kills a writing process again and again. It checks that all commits that the
+// process reported are complete.
 func TestKilledWriter(t *testing.T) {
 	rounds := 4
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
@@ -451,7 +451,7 @@ func TestKilledWriter(t *testing.T) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // the test killed it
 		if complaints.Len() > 0 {
 			t.Fatalf("round %d: the writer said: %s", round, complaints.String())
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTurns: who has an index open writes without keeping others from it for longer than
-// that takes, and goes on from what they wrote; also what is merged in the background.
+// TestTurns checks that processes which have the same index open can write in turns, also in
+// background merges. Each locks the index only while it writes, and continues from the last state.
 func TestTurns(t *testing.T) {
 	dir := t.TempDir()
 	a, b := testIndex(t, dir), testIndex(t, dir)
@@ -58,8 +58,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestEmpty: an index is not emptied under a load, or what that commits would name files
-// that are gone; who has it open goes on with an empty one.
+// TestEmpty checks that Empty refuses an index during a load, whose commit would name removed
+// files. Another open index continues as an empty one.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
 	if err := Empty(filepath.Join(dir, "none")); err != nil {
@@ -97,13 +97,13 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestOpenedWhileEmptied: who opens an index while it is emptied finds it whole or none, and
-// never one whose files are gone, which would be damage.
+// TestOpenedWhileEmptied checks that opening an index while it is emptied finds a complete index or
+// none. An index whose files are gone would look damaged.
 func TestOpenedWhileEmptied(t *testing.T) {
 	dir := t.TempDir()
 	ix := testIndex(t, dir)
 	commit(t, ix, nil, randomChunks(rand.New(rand.NewPCG(65, 5)), 0, 3, 40))
-	for i := range 500 { // which take a while
+	for i := range 500 { // removing these takes a while
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("2%06d", i)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestSafely: reading a mapped file that was cut short is an error, and other panics stay panics.
+// TestSafely checks that reading a truncated mapped file is an error, and that other panics stay panics.
 func TestSafely(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not let files be cut short that are mapped")

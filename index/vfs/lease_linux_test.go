@@ -12,7 +12,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestOpenLeased: a file on which somebody has a lease is opened once that is given back.
+// TestOpenLeased checks that Open waits until another process gives up its lease of the file.
 func TestOpenLeased(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note.md")
 	if err := os.WriteFile(name, []byte("walrus"), 0o600); err != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Changes are not told of where others write, too, and looking again and again is in vain on
-// local disks.
+// TestSilent checks which file systems report no changes by other machines, so that a watch must
+// poll them, and which local disks need no polling.
 func TestSilent(t *testing.T) {
 	for _, c := range []struct {
 		magic       int64

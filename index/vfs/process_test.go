@@ -17,8 +17,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// holdEnvironment names a file that the test binary, started again, locks until
-// its standard input ends.
+// holdEnvironment names a file. A second process of the test binary locks it until its standard
+// input ends.
 const holdEnvironment = "SHEAF_TEST_HOLD_LOCK"
 
 func TestMain(m *testing.M) {
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLockOfAnotherProcess: its owner is named, and once that process is dead
-// the lock is free, whatever the file still says.
+// TestLockOfAnotherProcess checks that an error names the owner of a lock, and that the lock is
+// free after the owner dies, whatever the file says.
 func TestLockOfAnotherProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
 	program, err := os.Executable()
@@ -69,7 +69,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = other.Wait() // it was killed
+	_ = other.Wait() // the test killed it
 	lock, err := vfs.Disk{}.Lock(name)
 	if err != nil {
 		t.Fatalf("the owner is dead: %v", err)
@@ -101,8 +101,8 @@ func TestMappingsAreAligned(t *testing.T) {
 	}
 }
 
-// TestLockLookedAt: who holds a lock for an instant, to see whether it can be had, is in
-// nobody's way.
+// TestLockLookedAt checks that a short lock, which only tests whether the lock is free, does not
+// stop other processes.
 func TestLockLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, had := filepath.Join(t.TempDir(), "LOCK"), 0

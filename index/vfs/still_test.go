@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestStill: a file is still what it was until it has another size, another time, or its name
-// leads to another one.
+// TestStill checks that Still is true until a file has another size or time, or its name leads to
+// another file.
 func TestStill(t *testing.T) {
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	write := func(name, text string) error {

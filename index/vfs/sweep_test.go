@@ -9,7 +9,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestSweep: what a process that was killed left of a file is removed, and nothing else.
+// TestSweep checks that Sweep removes only the temporary files of a killed process.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	if err := vfs.WriteFile(filepath.Join(dir, "whole"), []byte("x"), 0); err != nil {

@@ -48,7 +48,7 @@ func read(t *testing.T, fsys vfs.FS, name string) string {
 	return text
 }
 
-// TestBehavior: all file systems do the same.
+// TestBehavior checks that all file systems behave the same.
 func TestBehavior(t *testing.T) {
 	for name, c := range map[string]struct {
 		fs  vfs.FS
@@ -149,7 +149,7 @@ func lock(t *testing.T, fsys vfs.FS, name string) {
 	again.Close()
 }
 
-// TestCrash: what was synced survives every crash, and the rest may be lost.
+// TestCrash checks that synced data survives each crash, and that other data may be lost.
 func TestCrash(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(200) {
@@ -207,7 +207,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestFaulty: every call fails when it is to, and a failing write writes half.
+// TestFaulty checks that each call can be made to fail, and that a failing write writes half of its data.
 func TestFaulty(t *testing.T) {
 	m := vfs.NewMem()
 	if err := m.MkdirAll("/d"); err != nil {

@@ -21,7 +21,7 @@ var samples = []struct{ name, language, text string }{
 	{"thai", "", "การตั้งค่าเซิร์ฟเวอร์อยู่ในไฟล์เดียวที่แก้ไขได้ด้วยโปรแกรมใดก็ได้ "},
 }
 
-// BenchmarkWords cuts texts into raw words.
+// BenchmarkWords measures cutting texts into raw words.
 func BenchmarkWords(b *testing.B) {
 	for _, s := range samples {
 		b.Run(s.name, func(b *testing.B) {
@@ -37,7 +37,7 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkTerms analyzes every raw word, as an index does once for each distinct one.
+// BenchmarkTerms measures the analysis of raw words, which an index runs once for each distinct word.
 func BenchmarkTerms(b *testing.B) {
 	for _, s := range samples {
 		b.Run(s.name, func(b *testing.B) {
@@ -56,7 +56,7 @@ func BenchmarkTerms(b *testing.B) {
 	}
 }
 
-// TestWordsAllocateNothing holds the promise of Words.
+// TestWordsAllocateNothing checks that Words allocates nothing, as documented.
 func TestWordsAllocateNothing(t *testing.T) {
 	for _, s := range samples {
 		a := analyzer(t, s.language)

@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// alphabets are letters with the marks that may follow them, one script each.
+// alphabets lists, for each script, letters and the marks that may follow them.
 var alphabets = []string{
 	"abcdefghijklmnopqrstuvwxyzABCXYZ", "àéîõüçñßøåœÀÉÑŁđıİſ", "e\u0301o\u0308n\u0303", "αβγδέώςΑΩ", "абвгдёйыЯЖ",
 	"и\u0306е\u0308",
@@ -18,15 +18,15 @@ var alphabets = []string{
 	"0123456789", "٠١٢٣", "१२३", "ab\u00ADcd", "نمی\u200Cخواهم",
 }
 
-// between are characters that separate words; joiners may stand within one.
+// between lists characters that separate words. joiners can also be inside a word.
 var between = []string{" ", "  ", "\n", "\t", "! ", "?", "(", ")", " — ", "–", "…", "“", "”", "/", "\\", "=", "*", "`",
 	"~", "€", "😀", "👩\u200D💻", "→", "|", "<", "[", "\u00A0", "\u2028"}
 
-// cutWord is what UAX #29 takes for the end of a word.
+// cutWord matches a place where UAX #29 ends a word and Words does not.
 var cutWord = regexp.MustCompile("\u00AD+\n")
 
-// TestWordBoundaries compares raw words with those of uniseg's implementation of
-// UAX #29 on text without identifiers.
+// TestWordBoundaries compares raw words with uniseg's implementation of UAX #29, on text without
+// identifiers.
 func TestWordBoundaries(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 29))
@@ -35,7 +35,7 @@ func TestWordBoundaries(t *testing.T) {
 		text := cutWord.ReplaceAllString(randomProse(r), "\n")
 		var got []string
 		a.Words(text, func(start, end int) bool {
-			if word := text[start:end]; !isRun(word) && strings.ContainsFunc(word, isLetterOrDigit) { // no emoji
+			if word := text[start:end]; !isRun(word) && strings.ContainsFunc(word, isLetterOrDigit) { // skips emoji
 				got = append(got, text[start:end])
 			}
 			return true
@@ -73,7 +73,7 @@ func randomProse(r *rand.Rand) string {
 	return b.String()
 }
 
-// segments are uniseg's segments that hold a letter or a digit.
+// segments returns the segments of uniseg that hold a letter or a digit.
 func segments(text string) []string {
 	var out []string
 	state := -1
@@ -89,7 +89,7 @@ func segments(text string) []string {
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isRun reports whether a word is of a script that gives pairs of characters.
+// isRun reports whether the script of a word gives pairs of characters.
 func isRun(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return unicode.In(r, unicode.Hangul, unicode.Han) })
 }

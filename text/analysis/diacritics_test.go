@@ -7,7 +7,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// finds reports whether every token of the query is one of the text's.
+// finds reports whether the text has each token of the query.
 func finds(a *analysis.Analyzer, text, query string) bool {
 	var terms []string
 	for _, t := range a.Tokens(text) {
@@ -21,7 +21,7 @@ func finds(a *analysis.Analyzer, text, query string) bool {
 	})
 }
 
-// TestDiacritics holds that a word is found by itself without diacritics, and the other way round.
+// TestDiacritics checks that a query without diacritics finds a word with them, and the reverse.
 func TestDiacritics(t *testing.T) {
 	for _, c := range []struct{ language, written, bare string }{
 		{"", "résumé", "resume"},
@@ -65,8 +65,8 @@ func TestDiacritics(t *testing.T) {
 	}
 }
 
-// TestBareStems are words that their stemmers stem otherwise without diacritics:
-// these are found without, and their own terms stay as sharp as they are.
+// TestBareStems checks words whose stem changes without diacritics. A query without diacritics
+// finds them, and their own terms keep the diacritics.
 func TestBareStems(t *testing.T) {
 	for _, c := range []struct{ language, written, bare string }{
 		{"es", "comíamos", "comiamos"},

@@ -7,8 +7,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestInitial holds, for made words of every language, those of usual endings among
-// them, that no term begins otherwise or is longer than its word.
+// TestInitial checks made-up words of each language, also with common endings. No term has another
+// beginning or is longer than its word.
 func TestInitial(t *testing.T) {
 	endings := []string{"", "s", "ed", "ing", "ingly", "ational", "isation", "izer", "ement", "ung", "heid", "heden",
 		"lijk", "amente", "ation", "eux", "logie", "ences",

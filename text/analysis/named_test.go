@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestTermsAreNamed: no term is empty in any language, whatever marks stand in a word
-// beside letters and digits, the invisible ones too.
+// TestTermsAreNamed checks that no term is empty in any language, for any marks in a word, also
+// invisible ones.
 func TestTermsAreNamed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 8))
 	parts := []rune("aZéßΣя7数ع'’‘.-@_,#\u0300\u0301\u0306\u00ad\u200b\u200d\u0e33")

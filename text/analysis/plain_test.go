@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlainPrefix: eight bytes at once are what they are one by one.
+// TestPlainPrefix checks that eight bytes at once give the same result as one by one.
 func TestPlainPrefix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 2))
 	for c := range 256 {

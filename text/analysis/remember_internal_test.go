@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOnePlace: words that take each other's place while others read there have their own
-// terms, or none.
+// TestOnePlace checks that words which replace each other in the cache during concurrent reads have
+// their own terms or none.
 func TestOnePlace(t *testing.T) {
 	a, err := New(Options{Language: "en"})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestKnownEqualsTerms: what is remembered of a word is what the word has, for
-// words that take each other's place and from several goroutines at once.
+// TestKnownEqualsTerms checks that the cache returns the terms of a word, for words that replace
+// each other and from several goroutines.
 func TestKnownEqualsTerms(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -37,8 +37,8 @@ func TestKnownEqualsTerms(t *testing.T) {
 	})
 }
 
-// TestQueryTokensKeepTheirTexts: the tokens of a query are those that its words have
-// each by itself, and stay so while others ask for words that take their place.
+// TestQueryTokensKeepTheirTexts checks that the tokens of a query equal those of its single words,
+// and stay so while other goroutines replace the words in the cache.
 func TestQueryTokensKeepTheirTexts(t *testing.T) {
 	for _, language := range []string{"en", "fr", ""} {
 		a, err := analysis.New(analysis.Options{Language: language})
@@ -57,7 +57,7 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 			for range 3 {
 				wg.Go(func() {
 					got := a.QueryTokens(strings.Join(words, " "))
-					for _, word := range words { // which may take the place of the others
+					for _, word := range words { // this may replace the others
 						a.QueryTokens(word + "s")
 					}
 					var want []analysis.Token
@@ -67,7 +67,7 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 						}
 					}
 					got = slices.Clone(got)
-					// bare ones, which Tokens do not mark
+					// the bare terms, which Tokens does not mark
 					want = slices.DeleteFunc(want, func(w analysis.Token) bool { return !slices.Contains(got, w) && language == "fr" })
 					if !slices.Equal(got, want) {
 						t.Errorf("%q has %v, want %v", words, got, want)
@@ -84,8 +84,8 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 	}
 }
 
-// TestRemembering: words have the terms that they have otherwise, also when they come
-// again, and when others took their place.
+// TestRemembering checks that words have the same terms with the cache as without, also when they
+// repeat and after other words replaced them.
 func TestRemembering(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, language := range []string{"en", "de", "fr", ""} {

@@ -10,7 +10,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// sieveAnalyzers are analyzers whose sieves differ.
+// sieveAnalyzers returns analyzers with different sieves.
 func sieveAnalyzers(t *testing.T) []*analysis.Analyzer {
 	t.Helper()
 	var analyzers []*analysis.Analyzer
@@ -24,7 +24,7 @@ func sieveAnalyzers(t *testing.T) []*analysis.Analyzer {
 	return analyzers
 }
 
-// termsOf are those of a raw word that are no forms, and its positions.
+// termsOf returns the terms of a raw word, without forms, and its number of positions.
 func termsOf(a *analysis.Analyzer, raw string) (texts []string, positions int) {
 	terms := a.Terms(nil, raw)
 	for _, t := range terms {
@@ -35,8 +35,8 @@ func termsOf(a *analysis.Analyzer, raw string) (texts []string, positions int) {
 	return texts, a.Positions(terms)
 }
 
-// A word is never called another when it is one of the terms, and is one term in
-// one position when it is.
+// TestSieve checks that Others is never true for a word with a wanted term, and that it is true
+// only for words of one term in one position.
 func TestSieve(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	check := func(t interface {
@@ -44,7 +44,7 @@ func TestSieve(t *testing.T) {
 	}, raw string, wanted ...string) {
 		for _, a := range analyzers {
 			texts, positions := termsOf(a, raw)
-			// The word's own term lets it through, whatever else is wanted.
+			// The word's own term lets the word pass, whatever else is wanted.
 			if a.Sieve(append(wanted, texts...)).Others(raw) {
 				t.Fatalf("%s: %q is held to be no %q", a.Name(), raw, texts)
 			}
@@ -64,7 +64,7 @@ func TestSieve(t *testing.T) {
 	})
 }
 
-// A word that is said to lack terms has none of them, however many parts it has.
+// TestSieveLacks checks that Lacks is never true for a word that has a wanted term, with any number of parts.
 func TestSieveLacks(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	check := func(t interface {
@@ -72,7 +72,7 @@ func TestSieveLacks(t *testing.T) {
 	}, raw string, wanted ...string) {
 		for _, a := range analyzers {
 			texts, _ := termsOf(a, raw)
-			for _, text := range texts { // by itself, so that no other lets the word through
+			for _, text := range texts { // each term alone, so that no other lets the word pass
 				if a.Sieve([]string{text}).Lacks(raw) {
 					t.Fatalf("%s: %q is held to lack %q", a.Name(), raw, text)
 				}
@@ -103,7 +103,7 @@ func TestSieveLacks(t *testing.T) {
 	})
 }
 
-// Of a text, all words are yielded but those that lack the terms.
+// TestSieveWords checks that all words of a text are yielded except those that lack the terms.
 func TestSieveWords(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,7 +135,7 @@ func TestSieveWords(t *testing.T) {
 	})
 }
 
-// Most words lack what a query asks for, those of several parts too.
+// TestSieveSaysLacks checks that Lacks is true for most words, also for those of several parts.
 func TestSieveSaysLacks(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	s := analyzers[1].Sieve([]string{"run", "cat", "p53", "dna"})
@@ -161,8 +161,8 @@ func TestSieveSaysLacks(t *testing.T) {
 	}
 }
 
-// Every English word of up to four letters, and with the endings that the
-// stemmer knows, keeps its beginning.
+// TestSieveOfShortWords checks that each English word of up to four letters, alone and with known
+// endings, keeps its beginning after stemming.
 func TestSieveOfShortWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: half a million words")
@@ -209,7 +209,7 @@ func TestSieveOfShortWords(t *testing.T) {
 	}
 }
 
-// Most words are called others, and what is not plain never is.
+// TestSieveSays checks that Others is true for most words, and never for a word that is not plain.
 func TestSieveSays(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	s := analyzers[1].Sieve([]string{"run", "cat"})

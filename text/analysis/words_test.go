@@ -22,7 +22,7 @@ func analyzer(t testing.TB, language string) *analysis.Analyzer {
 	return a
 }
 
-// show writes tokens as "position:term", forms in brackets.
+// show formats tokens as "position:term", forms in brackets.
 func show(tokens []analysis.Token) string {
 	var out []string
 	for _, t := range tokens {
@@ -97,8 +97,8 @@ func TestQueryTokens(t *testing.T) {
 	}
 }
 
-// TestQueryPositions: a query's tokens stand where those of the same text that is
-// indexed do, so that phrases are found.
+// TestQueryPositions checks that the tokens of a query have the same positions as in an indexed
+// text, which phrases need.
 func TestQueryPositions(t *testing.T) {
 	for _, text := range []string{"猫 x 猫", "修改 VSCode 配置", "東京都 の猫, 猫 and 東京", "회사 소개 문서", "กา กาแฟ a", "が が b"} {
 		a := analyzer(t, "")
@@ -114,8 +114,8 @@ func TestQueryPositions(t *testing.T) {
 	}
 }
 
-// TestIdentifiersInLowerCase: whoever types the name of a thing without its capitals
-// finds it, although the word that was typed is stemmed.
+// TestIdentifiersInLowerCase checks that a name typed without its capitals is found, although the
+// typed word is stemmed.
 func TestIdentifiersInLowerCase(t *testing.T) {
 	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
 		a := analyzer(t, language)
@@ -133,8 +133,8 @@ func TestIdentifiersInLowerCase(t *testing.T) {
 	}
 }
 
-// TestWordsOfLettersAndDigitsInAnyCase: what a phrase looks for is the same terms at the same
-// positions in any case, and what is indexed has them there.
+// TestWordsOfLettersAndDigitsInAnyCase checks that a phrase has the same terms at the same
+// positions in any case, and that the index has them there.
 func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 	for _, language := range []string{"", "en", "de", "ru"} {
 		a := analyzer(t, language)
@@ -162,7 +162,7 @@ func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 	}
 }
 
-// TestPartsOfNames: capitals and digits cut names into words, but not into single letters.
+// TestPartsOfNames checks that capitals and digits split names into words, but not into single letters.
 func TestPartsOfNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"IPv6":         "0:ipv6 0:ipv 1:6",
@@ -182,7 +182,7 @@ func TestPartsOfNames(t *testing.T) {
 	}
 }
 
-// TestWordsCutAtLineEnds: a word that a hyphen cuts is found joined and in its parts.
+// TestWordsCutAtLineEnds checks that a hyphenated word is found joined and by its parts.
 func TestWordsCutAtLineEnds(t *testing.T) {
 	for text, want := range map[string]string{
 		"infor-\nmation x":       "0:infor 0:information 1:mation 1:information 2:x",
@@ -210,7 +210,7 @@ func TestWordsCutAtLineEnds(t *testing.T) {
 	}
 }
 
-// TestZeroWidthCharacters: characters that are not seen cut no word, in any script.
+// TestZeroWidthCharacters checks that invisible characters split no word, in any script.
 func TestZeroWidthCharacters(t *testing.T) {
 	for _, c := range []string{"\u200B", "\u200C", "\u200D", "\u2060", "\uFEFF", "\u00AD", "\u200E", "\u034F"} {
 		for _, word := range []string{"Donaudampfschiff", "getUserName", "ИнформацияX", "東京都", "ภาษาไทย", "한국어", "COVID-19",
@@ -229,8 +229,8 @@ func TestZeroWidthCharacters(t *testing.T) {
 	}
 }
 
-// TestOtherHyphens: all kinds of hyphens join the same word. Dashes cut words, and a phrase with
-// a hyphen finds the words around a dash.
+// TestOtherHyphens checks that all kinds of hyphens join the same word. Dashes split words, and a
+// phrase with a hyphen finds the words around a dash.
 func TestOtherHyphens(t *testing.T) {
 	a := analyzer(t, "")
 	for _, text := range []string{"COVID\u201119", "COVID\u201019", "COVID-19", "COVID－19"} {
@@ -245,8 +245,7 @@ func TestOtherHyphens(t *testing.T) {
 	}
 }
 
-// TestEmoji: an emoji is a word with all that it joins, and stands for all of it in each of its
-// terms.
+// TestEmoji checks that a joined emoji is one word, and that each of its terms covers all of it.
 func TestEmoji(t *testing.T) {
 	a := analyzer(t, "en")
 	for _, c := range []struct{ text, want string }{
@@ -278,7 +277,7 @@ func TestEmoji(t *testing.T) {
 	}
 }
 
-// TestValueEnd: no phrase goes from a value to the next one.
+// TestValueEnd checks that no phrase continues from a value to the next.
 func TestValueEnd(t *testing.T) {
 	if got, want := show(analyzer(t, "").Tokens("hello world"+analysis.ValueEnd+"foo-"+analysis.ValueEnd+"bar")),
 		"0:hello 1:world 3:foo 5:bar"; got != want {
@@ -286,7 +285,7 @@ func TestValueEnd(t *testing.T) {
 	}
 }
 
-// TestLongWords: a word without end is cut into words of bounded length, whatever it is made of.
+// TestLongWords checks that a very long word of any characters is cut into words of limited length.
 func TestLongWords(t *testing.T) {
 	a := analyzer(t, "en")
 	for _, part := range []string{"a", "aB", "a-\n", "1", "é", "\u200B", "a\u200B", "中", "👩\u200D", "🏽", "_", "v1.",
@@ -431,8 +430,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Terms of a run that is composed otherwise stand for the part of it that they are made of,
-// whole letters: search marks that part.
+// TestPlacesOfComposedRuns checks that each term of a run which Unicode composes differently covers
+// its own part of the run, in whole letters. Search marks this part.
 func TestPlacesOfComposedRuns(t *testing.T) {
 	a := analyzer(t, "")
 	many := strings.Repeat("\u0e49", 40)
@@ -441,7 +440,7 @@ func TestPlacesOfComposedRuns(t *testing.T) {
 		raw := "ก" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), "")
 		for _, term := range a.Terms(nil, raw) {
 			part := raw[term.Start:term.End]
-			if strings.Contains(raw, many) { // where Unicode leaves off composing
+			if strings.Contains(raw, many) { // Unicode composes no further here
 				continue
 			}
 			if !utf8.ValidString(part) || !strings.Contains(norm.NFKC.String(part), term.Text) || len(part) > 2*len(term.Text)+

@@ -9,8 +9,8 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// TestWorkedExample: 10 chunks, 2 of which hold the term, a field of 12 terms
-// where 8 is the average, 3 occurrences; worked by hand from the formula.
+// TestWorkedExample checks a score computed by hand: 2 of 10 chunks have the term, the field has 12
+// terms with an average of 8, and the term occurs 3 times.
 func TestWorkedExample(t *testing.T) {
 	idf := bm25.IDF(2, 10)
 	if want := math.Log(4.4); math.Abs(idf-want) > 1e-15 { // 1 + 8.5/2.5
@@ -25,8 +25,8 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// TestBoundsHold: what pruning counts on. Scores never fall with the frequency and
-// never rise with the length, in floating point too, and idf is above 0.
+// TestBoundsHold checks the assumptions of pruning, also in floating point: scores never fall with
+// the frequency and never rise with the length, and idf is above 0.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
@@ -47,8 +47,8 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// TestLengths: the lengths that Lucene keeps are those that intToByte4 and back leaves
-// as they are, a byte holds them all, the nearest is taken, and none falls.
+// TestLengths checks that the stored lengths are those that Lucene's intToByte4 keeps and fit in
+// one byte. Each length takes the nearest, and longer ones never take a smaller value.
 func TestLengths(t *testing.T) {
 	floor := func(n uint32) uint32 {
 		if n < 24 {

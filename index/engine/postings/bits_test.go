@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBits writes and reads numbers and sets of every shape, and checks that a
-// number below n takes no more bits than n-1 has.
+// TestBits writes and reads numbers and sets of all shapes. It checks that a number below n takes
+// no more bits than n-1.
 func TestBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	for range 2000 {

@@ -2,8 +2,8 @@ package postings
 
 import "testing"
 
-// TestPositionsRelease: what a block with very many positions took is given up by a reader
-// that reads nothing, and kept by one that goes on with another list.
+// TestPositionsRelease checks that a reader of nothing releases the memory of a block with very
+// many positions, and that a reader of another list keeps it.
 func TestPositionsRelease(t *testing.T) {
 	large := func() (r PositionReader) {
 		r.positions, r.numbers = make([]uint32, 0, 2*mostKept), make([]uint64, 0, 2*mostKept)

@@ -17,7 +17,7 @@ type posting struct {
 	positions []uint32
 }
 
-// randomList has n postings with gaps up to maxGap.
+// randomList returns n postings with gaps of at most maxGap.
 func randomList(rng *rand.Rand, n, maxGap int) []posting {
 	list := make([]posting, n)
 	ordinal := uint32(rng.IntN(maxGap))
@@ -36,7 +36,7 @@ func randomList(rng *rand.Rand, n, maxGap int) []posting {
 			}
 		}
 		list[i] = posting{ordinal, uint32(frequency + rng.IntN(300)), positions}
-		if i > 0 && maxGap == 1 && rng.IntN(5) > 0 { // as neighbors share a path
+		if i > 0 && maxGap == 1 && rng.IntN(5) > 0 { // neighbors often share a path
 			list[i] = posting{ordinal, list[i-1].length, list[i-1].positions}
 		}
 		ordinal += 1 + uint32(rng.IntN(maxGap))
@@ -44,7 +44,7 @@ func randomList(rng *rand.Rand, n, maxGap int) []posting {
 	return list
 }
 
-// lengthsOf are the lengths of a list's chunks.
+// lengthsOf returns the lengths of the chunks of a list.
 func lengthsOf(list []posting) func(uint32) uint32 {
 	byOrdinal := map[uint32]uint32{}
 	for _, p := range list {
@@ -122,7 +122,7 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// TestImpacts: every posting of a block is bounded by one of its impacts.
+// TestImpacts checks that one impact of a block bounds each of its postings.
 func TestImpacts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var e postings.Encoder
@@ -148,7 +148,7 @@ func TestImpacts(t *testing.T) {
 	}
 }
 
-// TestRewind: going back finds what going forward found.
+// TestRewind checks that reading backward finds what reading forward found.
 func TestRewind(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	var e postings.Encoder
@@ -184,8 +184,8 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// TestAddOccurrences: a list of occurrences is the list of the postings that they are,
-// in one piece or in two, with and without positions.
+// TestAddOccurrences checks that a list of occurrences becomes the list of their postings, in one
+// part or two, with and without positions.
 func TestAddOccurrences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var e postings.Encoder
@@ -228,7 +228,7 @@ func TestAddOccurrences(t *testing.T) {
 	}
 }
 
-// FuzzCursor: no bytes make a cursor panic or leave its limits.
+// FuzzCursor checks that no bytes make a cursor panic or leave its limits.
 func FuzzCursor(f *testing.F) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	var e postings.Encoder
@@ -288,7 +288,7 @@ func BenchmarkBlock(b *testing.B) {
 	}
 }
 
-// TestDocumentedExample holds the worked example of doc/formats/postings.md.
+// TestDocumentedExample checks the worked example of doc/formats/postings.md.
 func TestDocumentedExample(t *testing.T) {
 	var e postings.Encoder
 	l := encode(&e, []posting{{3, 10, []uint32{0, 4}}, {7, 20, []uint32{2}}})
@@ -297,8 +297,8 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// BenchmarkPositions reads the positions of the last posting of each block, and so of all, of
-// words of several frequencies in texts of 180.
+// BenchmarkPositions reads the positions of the last posting of each block, which decodes all
+// positions, for words of several frequencies in texts of 180 words.
 func BenchmarkPositions(b *testing.B) {
 	for _, mean := range []int{1, 2, 8} {
 		rng := rand.New(rand.NewPCG(13, 14))

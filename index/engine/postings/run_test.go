@@ -10,7 +10,7 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// occurrencesOf are those of a list.
+// occurrencesOf returns the occurrences of a list.
 func occurrencesOf(list []posting) (out []postings.Occurrence) {
 	for _, p := range list {
 		for _, position := range p.positions {
@@ -20,8 +20,8 @@ func occurrencesOf(list []posting) (out []postings.Occurrence) {
 	return out
 }
 
-// TestRun: a list that comes by way of a run is the one that is encoded at once, with the
-// chunks that are left.
+// TestRun checks that a list written through a run equals the list encoded at once, for the
+// remaining chunks.
 func TestRun(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 7))
 	var runs postings.RunEncoder
@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// FuzzRun: no bytes make reading a run panic, and what is no run is an error.
+// FuzzRun checks that no bytes make reading a run panic, and that bytes which are no run are an error.
 func FuzzRun(f *testing.F) {
 	f.Add([]byte{3, 0, 5, 1, 2, 9}, 2, 0, false)
 	f.Add([]byte{3, 5, 7}, 3, 0, true)

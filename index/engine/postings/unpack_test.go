@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// compareUnpack holds the loops of this machine to those in plain Go.
+// compareUnpack compares the loops for this processor with plain Go.
 func compareUnpack(t *testing.T, src []byte, n int, width uint, add, next uint32) {
 	t.Helper()
 	src = append(slices.Clone(src), make([]byte, n*4+slack)...)[:(n*int(width)+7)/8+slack]
 	got, want := make([]uint32, n+1), make([]uint32, n+1)
-	got[n], want[n] = 7, 7 // is not written
+	got[n], want[n] = 7, 7 // unpack does not write it
 	unpack(got[:n], src, width, add)
 	unpackGo(want[:n], src, width, add)
 	if !slices.Equal(got, want) {
@@ -37,8 +37,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// TestReadFrameBounds: a value that is too large to be one less than a frequency is
-// a fault, packed or as an exception.
+// TestReadFrameBounds checks that a value too large for a frequency minus one is a fault, packed or
+// as an exception.
 func TestReadFrameBounds(t *testing.T) {
 	most := uint32(1<<32 - 1)
 	for _, values := range [][]uint32{slices.Repeat([]uint32{most}, 20), append(make([]uint32, 19), most),
@@ -54,7 +54,7 @@ func TestReadFrameBounds(t *testing.T) {
 	}
 }
 
-// TestDocumentedFrame holds the frame of doc/formats/postings.md.
+// TestDocumentedFrame checks the frame of doc/formats/postings.md.
 func TestDocumentedFrame(t *testing.T) {
 	values := []uint32{1, 5, 2, 1, 40}
 	frame := packFrame(nil, values, 2)
@@ -67,7 +67,7 @@ func TestDocumentedFrame(t *testing.T) {
 	}
 }
 
-// FuzzFrame: no bytes make a frame panic, or a value less than what is added.
+// FuzzFrame checks that no bytes make a frame panic or give a value below the added number.
 func FuzzFrame(f *testing.F) {
 	f.Add(appendFrame(nil, []uint32{1, 5, 2, 1, 40}), uint8(4), false)
 	f.Add(appendFrame(nil, slices.Repeat([]uint32{3, 9, 1 << 31}, 40)), uint8(119), true)

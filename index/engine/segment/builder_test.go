@@ -18,7 +18,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// addToken adds a token to a field of the chunk that was begun last.
+// addToken adds a token to a field of the last chunk.
 func addToken(b *Builder, field int, name []byte, position uint32) {
 	term := b.Term(name)
 	if name[0] == FormMark {
@@ -27,7 +27,7 @@ func addToken(b *Builder, field int, name []byte, position uint32) {
 	b.Tokens(field, []Token{{term, position}})
 }
 
-// fillBuilder adds chunks that seed decides on.
+// fillBuilder adds random chunks for a seed.
 func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -52,7 +52,7 @@ func fillBuilder(t *testing.T, b *Builder, seed uint64, most int) {
 	}
 }
 
-// flushed is the file that builders make.
+// flushed returns the file that builders write.
 func flushed(t *testing.T, builders ...*Builder) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
@@ -66,8 +66,8 @@ func flushed(t *testing.T, builders ...*Builder) []byte {
 	return data
 }
 
-// TestBuilderAgain: a builder that was reset writes the same bytes as a new one,
-// whatever it held before.
+// TestBuilderAgain checks that a reset builder writes the same bytes as a new one, whatever it held
+// before.
 func TestBuilderAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	used := NewBuilder([]string{"a", "b"})
@@ -85,8 +85,8 @@ func TestBuilderAgain(t *testing.T) {
 	}
 }
 
-// TestBuilderMemory: a builder keeps about the memory that it says it does, also when
-// the occurrences of one segment are in other fields than those of the last.
+// TestBuilderMemory checks that a builder uses about the memory that it reports, also if the next
+// segment has its occurrences in other fields.
 func TestBuilderMemory(t *testing.T) {
 	fields := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	b := NewBuilder(fields)
@@ -95,7 +95,7 @@ func TestBuilderMemory(t *testing.T) {
 	live := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // what was spare is gone now
+		runtime.GC() // empties the pools
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -121,15 +121,15 @@ func TestBuilderMemory(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// TestTooManyOccurrences: a builder takes no chunk after as many occurrences as can be
-// sorted, and takes it once it was reset.
+// TestTooManyOccurrences checks that a builder refuses a chunk after the maximum number of sortable
+// occurrences, and takes it after a reset.
 func TestTooManyOccurrences(t *testing.T) {
 	if math.MaxInt == maxOccurrences {
 		t.Skip("an int of 32 bits counts no more")
 	}
 	b := NewBuilder([]string{"a", "b"})
 	fillBuilder(t, b, 3, 50)
-	more := int64(maxOccurrences) + 1 // no constant: there are ints of 32 bits
+	more := int64(maxOccurrences) + 1 // not a constant: an int may have 32 bits
 	b.texts[1].counted = int(more)
 	if _, err := b.Begin("id", "doc"); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("one chunk more: %v, want ErrTooLarge", err)
@@ -140,7 +140,7 @@ func TestTooManyOccurrences(t *testing.T) {
 	}
 }
 
-// TestNames: a name has one number, whatever the order, and those of another do not get in its way.
+// TestNames checks that each name has one number in any order, and that other names do not change it.
 func TestNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 6))
 	var n names
@@ -157,14 +157,14 @@ func TestNames(t *testing.T) {
 			t.Fatalf("%.20q is number %d (new: %v), want %d (known: %v)", name, got, added, want, known)
 		}
 		numbers[string(name)] = got
-		name[0] = 'x' // is the caller's
+		name[0] = 'x' // the slice belongs to the caller
 	}
 	if len(n.list.Items) != len(numbers) {
 		t.Fatalf("%d names have %d numbers", len(numbers), len(n.list.Items))
 	}
 }
 
-// TestFlushTwice: a chunk that comes again without having been removed is an error.
+// TestFlushTwice checks that a chunk added twice without being removed is an error.
 func TestFlushTwice(t *testing.T) {
 	b := NewBuilder([]string{"a"})
 	for range 2 {
@@ -177,13 +177,13 @@ func TestFlushTwice(t *testing.T) {
 	}
 }
 
-// TestFlushTogether: several builders make the file that one builder makes of the chunks of all.
+// TestFlushTogether checks that several builders write the file that one builder writes for all chunks.
 func TestFlushTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 4))
 	for round := range 12 {
 		most := 200
 		if round == 0 {
-			most = 9000 // enough vectors for a depth to be measured
+			most = 9000 // enough vectors to measure a depth
 		}
 		together := NewBuilder([]string{"a", "b"})
 		var builders []*Builder
@@ -200,7 +200,7 @@ func TestFlushTogether(t *testing.T) {
 	}
 }
 
-// TestFlushSideBySide: the file is the same however many goroutines encode it.
+// TestFlushSideBySide checks that any number of goroutines encodes the same file.
 func TestFlushSideBySide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 5))
 	for round := range 6 {
@@ -208,7 +208,7 @@ func TestFlushSideBySide(t *testing.T) {
 		for part := range 1 + rng.IntN(3) {
 			b := NewBuilder([]string{"a", "b"})
 			fillBuilder(t, b, uint64(200*round+part), 400)
-			for i := range rng.IntN(9 * rangeTerms) { // terms that no other builder has, too
+			for i := range rng.IntN(9 * rangeTerms) { // these include terms that no other builder has
 				addToken(b, i%2, fmt.Appendf(nil, "%d", rng.IntN(1e6)), 40)
 			}
 			builders = append(builders, b)
@@ -225,7 +225,7 @@ func TestFlushSideBySide(t *testing.T) {
 	}
 }
 
-// TestEachShared: what two segments share is found, however their identifiers lie.
+// TestEachShared checks that the chunks which two segments share are found, for any order of identifiers.
 func TestEachShared(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	dir := t.TempDir()
@@ -274,7 +274,7 @@ func TestEachShared(t *testing.T) {
 	}
 }
 
-// TestNoSpace: a segment that finds no space leaves no file, and the error names the file once.
+// TestNoSpace checks that a segment without disk space leaves no file, and that the error names the file once.
 func TestNoSpace(t *testing.T) {
 	for _, failing := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpClose} {
 		mem := vfs.NewMem()

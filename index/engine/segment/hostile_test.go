@@ -12,7 +12,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// smallSegment is a file with one of everything.
+// smallSegment writes a file with data of all kinds.
 func smallSegment(t testing.TB, fs vfs.FS, path string) {
 	t.Helper()
 	b := NewBuilder([]string{"title", "body"})
@@ -36,7 +36,7 @@ func smallSegment(t testing.TB, fs vfs.FS, path string) {
 	}
 }
 
-// sectionsOf are the sections of a file.
+// sectionsOf returns the sections of a file.
 func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
 	t.Helper()
 	r, err := Open(fs, path)
@@ -51,7 +51,7 @@ func sectionsOf(t testing.TB, fs vfs.FS, path string) map[string][]byte {
 	return out
 }
 
-// writeSections makes a file whose checksums are right, whatever it holds.
+// writeSections writes a file with valid checksums for any content.
 func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]byte) {
 	t.Helper()
 	w, err := createFile(fs, path, kind)
@@ -66,8 +66,8 @@ func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]b
 	}
 }
 
-// FuzzSegment: no bytes of a section, under right checksums, make anything that reads
-// a segment panic. What Check passes can be merged.
+// FuzzSegment checks that no bytes of a section, under valid checksums, make any reader of a
+// segment panic, and that a segment without faults can be merged.
 func FuzzSegment(f *testing.F) {
 	mem := vfs.NewMem()
 	smallSegment(f, mem, "whole")
@@ -92,7 +92,7 @@ func FuzzSegment(f *testing.F) {
 		}
 		defer r.Close()
 		if r.Chunks() > 1<<16 {
-			return // nothing but time is lost with so many
+			return // more would only take time
 		}
 		faults := r.Check(context.Background())
 		readAll(r)
@@ -103,7 +103,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// readAll reads what a segment holds in all ways that there are, whatever comes of it.
+// readAll reads the content of a segment in all ways and ignores the results.
 func readAll(r *Reader) {
 	set := NewBitset(r.Chunks())
 	for i := range r.Chunks() {

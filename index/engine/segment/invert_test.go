@@ -12,14 +12,14 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// invertedCase are builders and what their chunks hold.
+// invertedCase holds builders and the occurrences of their chunks.
 type invertedCase struct {
 	flusher
 	want map[string][]postings.Occurrence // by part, field and name
 }
 
-// randomInverted is a case with frequent and rare terms, distances of all sizes, chunks
-// that were removed, and builders that held other chunks before.
+// randomInverted returns a case with frequent and rare terms, distances of all sizes, removed
+// chunks, and reused builders.
 func randomInverted(t *testing.T, rng *rand.Rand) *invertedCase {
 	t.Helper()
 	c := &invertedCase{want: map[string][]postings.Occurrence{}}
@@ -59,7 +59,7 @@ func randomInverted(t *testing.T, rng *rand.Rand) *invertedCase {
 		}
 		c.add(b)
 		if len(c.parts) == 0 || c.parts[len(c.parts)-1].Builder != b {
-			continue // nothing of it is left
+			continue // no chunk of the builder remains
 		}
 		p := &c.parts[len(c.parts)-1]
 		for key, list := range got {
@@ -78,8 +78,8 @@ func occurrenceOf(ordinal, position uint32) postings.Occurrence {
 	return postings.Occurrence(uint64(ordinal)<<32 | uint64(position))
 }
 
-// TestInversion: all occurrences of chunks that are left come out, by term, whatever
-// is made at a time; ranges have the same names in all parts, and none is too long.
+// TestInversion checks that inverting returns all occurrences of remaining chunks by term, for any
+// size of a step. Ranges have the same names in all parts, and none is too long.
 func TestInversion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 4))
 	for round := range 20 {

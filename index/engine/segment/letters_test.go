@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLetters: texts of any bytes come back as they were, whatever the letters were made for.
+// TestLetters checks that texts of any bytes survive encoding, with letters made for any other text.
 func TestLetters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 4))
 	random := func(n int) []byte {
@@ -31,7 +31,7 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestLettersAreChosen: frequent bytes take fewer units than others.
+// TestLettersAreChosen checks that frequent bytes take fewer units than others.
 func TestLettersAreChosen(t *testing.T) {
 	var counts [256]int
 	for i := range counts {
@@ -45,7 +45,7 @@ func TestLettersAreChosen(t *testing.T) {
 	}
 }
 
-// TestLettersWithoutAll: units that stand for nothing are a fault.
+// TestLettersWithoutAll checks that units without a meaning are a fault.
 func TestLettersWithoutAll(t *testing.T) {
 	l := makeLetters(1, []byte("ab"))
 	for data, want := range map[string]string{"": "", "\x10": "ab", "\xf1": "b", "\x1f\x06": "aa"} {
@@ -60,7 +60,7 @@ func TestLettersWithoutAll(t *testing.T) {
 	}
 }
 
-// TestDocumentedLetters holds the worked example of doc/formats/segment.md.
+// TestDocumentedLetters checks the worked example of doc/formats/segment.md.
 func TestDocumentedLetters(t *testing.T) {
 	l := makeLetters(1, []byte("etaoinshrdlucm.-"))
 	if got := fmt.Sprintf("%x", l.append(nil, "team-7")); got != "01d21e7ff3" {

@@ -13,7 +13,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// fillLarge adds chunks to b until it says that it takes as much as allowed.
+// fillLarge adds chunks to b until it reports the allowed memory.
 func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int64) {
 	t.Helper()
 	vector := make([]float32, 64)
@@ -39,9 +39,9 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 	}
 }
 
-// TestMemoryIsCounted: what builders say that they take is what they take, while they are filled,
-// and while they are written, alone or together, with few names or many, plus what there is to
-// spare; afterwards they take nothing.
+// TestMemoryIsCounted checks that builders use the memory that they report, while they are filled
+// and while they are written (plus the spare memory), alone or together, with few or many names.
+// Afterwards they use none.
 func TestMemoryIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 2))
 	before := offheap.InUse()
@@ -54,7 +54,7 @@ func TestMemoryIsCounted(t *testing.T) {
 			builders = append(builders, b)
 			said, held = said+b.Bytes(), held+b.held()
 		}
-		// Lists have up to a quarter of room, pages and pieces of texts some at their ends.
+		// Lists have up to a quarter of spare capacity; pages and blocks of texts have unused ends.
 		took := offheap.InUse() - before
 		if room := took - held; room < 0 || room > held/4+int64(c.builders)<<19 {
 			t.Errorf("%+v: %d bytes are taken, the builders say %d", c, took, held)
@@ -76,11 +76,11 @@ func TestMemoryIsCounted(t *testing.T) {
 			}
 			if spare == 0 {
 				without = most
-			} else if spare == 1<<30 && c.names == 1000 && most <= without { // others are read once anyway
+			} else if spare == 1<<30 && c.names == 1000 && most <= without { // other cases read everything once anyway
 				t.Errorf("%+v: nothing of what is to spare is taken", c)
 			}
 		}
-		if now := offheap.InUse() - before; now > took+took/8 { // the order of the terms is kept
+		if now := offheap.InUse() - before; now > took+took/8 { // a builder keeps the order of its terms
 			t.Errorf("%+v: %d bytes are taken after a flush, %d before it", c, now, took)
 		}
 		for _, b := range builders {
@@ -92,8 +92,8 @@ func TestMemoryIsCounted(t *testing.T) {
 	}
 }
 
-// TestMemoryIsGivenBack: flushes and merges that end well, that a file system ends at any
-// of its calls, or that are cancelled there, leave nothing taken beside the heap.
+// TestMemoryIsGivenBack checks that flushes and merges free all memory beside the heap when they
+// succeed, or when any call of the file system fails or cancels them.
 func TestMemoryIsGivenBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 3))
 	before := offheap.InUse()
@@ -112,8 +112,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		b.RemoveChunk(fmt.Sprintf("%d/7", part))
 		return b
 	}
-	// atEach does work with a file system whose calls fail, or cancel, from the n-th on,
-	// for each n, until it does all of it.
+	// atEach calls work with a file system whose calls fail or cancel from the n-th on, for each n,
+	// until work succeeds.
 	atEach := func(name string, cancels bool, work func(ctx context.Context, disk vfs.FS) error) {
 		t.Helper()
 		failed := 0

@@ -14,14 +14,14 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestMergeMemory: a merge holds no more memory for chunks than MergeBytes says, however
-// long their identifiers are, and where those of some parts are their documents too.
+// TestMergeMemory checks that a merge uses at most MergeBytes for chunks, with identifiers of any
+// length, and with parts whose chunks are their own documents.
 func TestMergeMemory(t *testing.T) {
 	t.Run("chunks of documents", func(t *testing.T) { mergeMemory(t, 0) })
 	t.Run("some are documents", func(t *testing.T) { mergeMemory(t, 2) })
 }
 
-// mergeMemory merges three parts, in so many of which each chunk is a document.
+// mergeMemory merges three parts. In own of them, each chunk is its own document.
 func mergeMemory(t *testing.T, own int) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func mergeMemory(t *testing.T, own int) {
 	}
 }
 
-// TestDocumentsOfOneChunk: where each chunk is a document of the same identifier no table
-// says so, and they are found, alone and merged with others.
+// TestDocumentsOfOneChunk checks a segment whose chunks are documents of the same identifier. Such
+// a segment has no table of documents, and finds them alone and after a merge.
 func TestDocumentsOfOneChunk(t *testing.T) {
 	dir := t.TempDir()
 	made := func(name string, chunks ...string) *Reader {
@@ -111,7 +111,7 @@ func TestDocumentsOfOneChunk(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		reader *Reader
-		table  int // its entries
+		table  int // number of entries
 		want   map[string][]uint32
 	}{
 		{"single", single, 0, map[string][]uint32{"a": {2}, "b": {0}, "d": nil}},

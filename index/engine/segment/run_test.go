@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// TestMergeRuns: what is made of runs is what is made of segments, byte by byte, whoever
-// was deleted, and of both together.
+// TestMergeRuns checks that a merge of runs, or of runs and segments, gives the same bytes as a
+// merge of segments, with any deleted chunks.
 func TestMergeRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// trusted is a section of data under right checksums, so that what is tested is the decoder.
+// trusted returns data as a section with valid checksums, so that a test reaches the decoder.
 func trusted(t testing.TB, data []byte) *sectionfile.Paged {
 	t.Helper()
 	mem := vfs.NewMem()
@@ -109,7 +109,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestSortable: keys of values order as the values do.
+// TestSortable checks that keys sort like the values they encode.
 func TestSortable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 2000 {
@@ -131,7 +131,7 @@ func filled(t testing.TB, rng *rand.Rand, prefix string, n int) *Builder {
 		}
 		length := rng.IntN(8)
 		if i%50 == 0 {
-			length = 70_000 // longer than two bytes hold
+			length = 70_000 // longer than two bytes can count
 		}
 		for p := range length {
 			addToken(b, 1, fmt.Appendf(nil, "w%d", rng.IntN(1+rng.IntN(60))), uint32(p))
@@ -169,7 +169,7 @@ func build(t testing.TB, path string, rng *rand.Rand, prefix string, n int) *Rea
 	return r
 }
 
-// dump is everything that a segment says of a chunk's terms, by identifier.
+// dump adds all that a segment has about the terms of each chunk to into, by identifier.
 func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 	t.Helper()
 	names := make([]string, r.Chunks())
@@ -213,7 +213,7 @@ func dump(t testing.TB, r *Reader, deleted Bitset, into map[string][]string) {
 	}
 }
 
-// TestMerge: a merged segment says of every chunk that is left what its sources said.
+// TestMerge checks that a merged segment has the same content for each remaining chunk as its sources.
 func TestMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	dir := t.TempDir()
@@ -265,11 +265,11 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// kindTables are a table of each kind that does without a segment, with some entries.
+// kindTables returns a table of each kind that works without a segment, with some entries.
 func kindTables() map[tableKind][]byte {
 	var ofBytes, ofNumbers, ofRuns tableWriter
 	for i := range 40 {
-		key := fmt.Sprintf("key%0*d", 3+i/20*30, i) // the last ones share more than a nibble says
+		key := fmt.Sprintf("key%0*d", 3+i/20*30, i) // the last keys share more bytes than 4 bits can count
 		ofBytes.add(key, []byte{1, byte(i)})
 		ofNumbers.addNumber(key, i*i%41)
 		ofRuns.addRuns(key, appendRun(appendRun(nil, i*i%41, 1+i), 2, 1)[:2+i%2*2])
@@ -278,7 +278,7 @@ func kindTables() map[tableKind][]byte {
 		tableOfRuns: ofRuns.finish()}
 }
 
-// TestTableKinds: numbers and runs come back as they were written, from wherever the cursor begins.
+// TestTableKinds checks that numbers and runs survive encoding, from any start of the cursor.
 func TestTableKinds(t *testing.T) {
 	for kind, data := range kindTables() {
 		table, err := openTable(trusted(t, data), kind)
@@ -311,7 +311,7 @@ func TestTableKinds(t *testing.T) {
 	}
 }
 
-// TestRanks: ranks come back as they were written, near each other or not.
+// TestRanks checks that ranks survive encoding, close together or far apart.
 func TestRanks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 63, 64, 65, 1000} {
@@ -330,7 +330,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// FuzzRanks: no bytes make reading a rank panic.
+// FuzzRanks checks that no bytes make reading a rank panic.
 func FuzzRanks(f *testing.F) {
 	f.Add(appendRanks(nil, []uint32{5, 3, 9, 1 << 20}), uint16(4))
 	f.Add([]byte{0, 0, 0, 24, 255, 255, 255, 255}, uint16(3))
@@ -344,8 +344,8 @@ func FuzzRanks(f *testing.F) {
 	})
 }
 
-// FuzzTable: no bytes make a table panic, and runs lie within their bounds. Where the keys that
-// are read are written as a table, seek finds what a walk does.
+// FuzzTable checks that no bytes make a table panic, and that runs stay within their bounds. For a
+// table of the keys read, it checks that seek finds the same as a walk.
 func FuzzTable(f *testing.F) {
 	for kind, data := range kindTables() {
 		f.Add(data, []byte("key010"), byte(kind))
@@ -385,7 +385,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// seekAll writes keys as a table in letters, and looks for each of them and for target.
+// seekAll writes keys as a table in letters, and seeks each of them and target.
 func seekAll(t *testing.T, keys []string, target string, l *letters) {
 	table := tableOf(t, keys, l)
 	var c tableCursor
@@ -404,7 +404,7 @@ func seekAll(t *testing.T, keys []string, target string, l *letters) {
 	}
 }
 
-// FuzzMeta: no bytes make the description of a segment or a set of runs panic.
+// FuzzMeta checks that no bytes make the description of a segment or a set of runs panic.
 func FuzzMeta(f *testing.F) {
 	m := meta{chunks: 3, documents: 2, fields: []Field{{Name: "body", width: 1}},
 		vectors: []VectorField{{Name: "v", Dims: 2, Passages: 3, Owned: 2}}}
@@ -425,7 +425,7 @@ func FuzzMeta(f *testing.F) {
 	})
 }
 
-// TestDocumentedTable holds the worked example of doc/formats/segment.md.
+// TestDocumentedTable checks the worked example of doc/formats/segment.md.
 func TestDocumentedTable(t *testing.T) {
 	var w tableWriter
 	w.addNumber("a", 1)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestTableSeek: keys are found, and those that are not there lead to the next one, whether
-// the heads of blocks are known or not; keys share their first eight bytes, end before
-// them, and hold zeros, and are written in letters or as they are.
+// TestTableSeek checks that seek finds present keys and returns the next key for absent ones, with
+// known block heads or without. Keys share their first eight bytes, are shorter, or hold zeros, in
+// letters or as plain bytes.
 func TestTableSeek(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	parts := []string{"", "\x00", "\x00\x00", "a", "b", "\xff", "long beginning ", "\x00\x00\x00\x00\x00\x00\x00\x00"}
@@ -48,7 +48,7 @@ func TestTableSeek(t *testing.T) {
 	}
 }
 
-// tableOf is a table that numbers keys, which rise, in their order.
+// tableOf returns a table that numbers sorted keys.
 func tableOf(t *testing.T, keys []string, l *letters) *table {
 	t.Helper()
 	w := tableWriter{letters: l}

@@ -14,8 +14,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// vectorSegment writes a segment of chunks with 0 to 2 passages of few different
-// numbers, so that many score the same, and opens it.
+// vectorSegment opens a new segment of chunks with 0 to 2 passages. The passages have few different
+// numbers, so many scores are equal.
 func vectorSegment(t *testing.T, rng *rand.Rand, name string, n, dims int) *Reader {
 	t.Helper()
 	b := NewBuilder([]string{"body"})
@@ -58,7 +58,7 @@ func openSegment(t *testing.T, path string) *Reader {
 	return r
 }
 
-// alone is what each chunk scores when it is the only one that is allowed.
+// alone returns the score of each chunk when a filter allows only this chunk.
 func alone(t *testing.T, r *Reader, query []float32) []vector.Neighbor {
 	t.Helper()
 	var out []vector.Neighbor
@@ -74,7 +74,7 @@ func alone(t *testing.T, r *Reader, query []float32) []vector.Neighbor {
 	return out
 }
 
-// TestSearchVectors compares with every chunk scored alone.
+// TestSearchVectors compares a search with the scores of single chunks.
 func TestSearchVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	r := vectorSegment(t, rng, "c", 3000, 6)
@@ -108,7 +108,7 @@ func TestSearchVectors(t *testing.T) {
 	}
 }
 
-// TestMergeVectors: a merge changes no score and no passage, and drops what is deleted.
+// TestMergeVectors checks that a merge changes no score and no passage, and drops deleted chunks.
 func TestMergeVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	a, b := vectorSegment(t, rng, "a", 700, 70), vectorSegment(t, rng, "b", 300, 70)
@@ -153,7 +153,7 @@ func TestMergeVectors(t *testing.T) {
 	}
 }
 
-// TestHostileVectorSections: sections that do not agree are damage, whoever wrote them.
+// TestHostileVectorSections checks that sections which contradict each other are reported as damage.
 func TestHostileVectorSections(t *testing.T) {
 	for what, spoil := range map[string]func(s *vector.Set){
 		"none":            func(*vector.Set) {},
@@ -203,7 +203,7 @@ func TestHostileVectorSections(t *testing.T) {
 	}
 }
 
-// TestVectorSize: what is stored of a vector of 256 dimensions takes less than 300 bytes.
+// TestVectorSize checks that a stored vector of 256 dimensions takes less than 300 bytes.
 func TestVectorSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	b := NewBuilder([]string{"body"})

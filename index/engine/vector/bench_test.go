@@ -22,12 +22,12 @@ import (
 	"sheaf/text/chunk"
 )
 
-// corpus is vectors and queries that are not among them.
+// corpus holds vectors, and queries that are not among them.
 type corpus struct{ vectors, queries [][]float32 }
 
-// texts embeds the Markdown below a folder with the built-in model, in passages of
-// 80 words under their titles; further rounds cut it elsewhere. Queries are titles
-// and a few words as they follow one another.
+// texts embeds the Markdown below a folder with the built-in model, in passages of 80 words with
+// their titles. Later rounds cut the text elsewhere. Queries are titles and short sequences of
+// words.
 func texts(dir string, want int) corpus {
 	embedder, err := english.New()
 	if err != nil {
@@ -76,7 +76,7 @@ func texts(dir string, want int) corpus {
 	return c
 }
 
-// stored reads vectors from a file of float32 numbers; every 500th is a query.
+// stored reads vectors of float32 numbers from a file. Each 500th vector is a query.
 func stored(path string, dims int) corpus {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -97,9 +97,9 @@ func stored(path string, dims int) corpus {
 	return c
 }
 
-// collect are the vectors of the benchmarks: those of texts below SHEAF_TEST_DIR
-// (256 dimensions), those of the file SHEAF_TEST_VECTORS (SHEAF_TEST_DIMS), or
-// random clusters. SHEAF_TEST_COUNT says how many, 100,000 when it is not set.
+// collect returns the vectors of the benchmarks: SHEAF_TEST_COUNT (default 100,000) from texts
+// below SHEAF_TEST_DIR (256 dimensions), from the file SHEAF_TEST_VECTORS (SHEAF_TEST_DIMS), or
+// random clusters.
 var collect = sync.OnceValue(func() corpus {
 	count, dims := number("SHEAF_TEST_COUNT", 100_000), number("SHEAF_TEST_DIMS", 256)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -120,7 +120,7 @@ var collect = sync.OnceValue(func() corpus {
 	r.Shuffle(len(c.queries), func(i, j int) { c.queries[i], c.queries[j] = c.queries[j], c.queries[i] })
 	queries := 200
 	if len(c.vectors) > 500_000 {
-		queries = 100 // brute force takes its time
+		queries = 100 // brute force is slow
 	}
 	c.queries = c.queries[:min(len(c.queries), queries)]
 	return c
@@ -133,7 +133,7 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// nearest is brute force over the float32 vectors: the scores of the k nearest.
+// nearest returns the scores of the k nearest float32 vectors, by brute force.
 func (c *corpus) nearest(q []float32, k int, allowed []uint64) []float64 {
 	var best []float64
 	for i, v := range c.vectors {
@@ -157,7 +157,7 @@ func (c *corpus) nearest(q []float32, k int, allowed []uint64) []float64 {
 	return best
 }
 
-// dot4 is as fast as plain Go makes it.
+// dot4 unrolls its loop, which is the fastest in plain Go.
 func dot4(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	b = b[:len(a)]
@@ -174,8 +174,8 @@ func dot4(a, b []float32) float32 {
 	return s0 + s1 + s2 + s3
 }
 
-// recall is the share of the k nearest by float32 that were found; a vector that
-// is as near as the last of them counts as one.
+// recall counts how many of the k nearest float32 vectors were found. A vector as near as the last
+// of them counts too.
 func (c *corpus) recall(q []float32, found []vector.Neighbor, exact []float64) (hit, of int) {
 	last := exact[len(exact)-1] - 1e-6
 	for _, n := range found[:min(len(found), len(exact))] {
@@ -186,9 +186,9 @@ func (c *corpus) recall(q []float32, found []vector.Neighbor, exact []float64) (
 	return hit, len(exact)
 }
 
-// BenchmarkSearch prints p50 and p99 of searches in two steps, of searches that
-// compare every row, and of float32 brute force, with their recall against the
-// latter; with and without a filter that leaves one in a hundred.
+// BenchmarkSearch prints p50 and p99 of two-step searches, of searches that compare each row, and
+// of float32 brute force, with and without a filter. It also prints their recall against brute
+// force.
 func BenchmarkSearch(b *testing.B) {
 	c := collect()
 	dims := len(c.vectors[0])
@@ -210,7 +210,7 @@ func BenchmarkSearch(b *testing.B) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, f := range []struct {
 		name string
-		one  int // in so many is allowed
+		one  int // the filter allows one in this many
 	}{{"all", 0}, {"1in2", 2}, {"1in10", 10}, {"1in100", 100}} {
 		var allowed []uint64
 		if f.one > 0 {
@@ -253,8 +253,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkPassages searches chunks of three passages for as many neighbors as ranking
-// profiles ask for, and reports beside the times how many rows a search compares.
+// BenchmarkPassages searches chunks of three passages for the number of neighbors that profiles
+// request. It also reports the number of rows that a search compares.
 func BenchmarkPassages(b *testing.B) {
 	c := collect()
 	for _, chunks := range []int{20_000, len(c.vectors) / 3} {
@@ -291,7 +291,7 @@ func BenchmarkPassages(b *testing.B) {
 	}
 }
 
-// measure reports p50 and p99 of time on the wall, and p50 of processor time.
+// measure reports p50 and p99 of the elapsed time, and p50 of the processor time.
 func measure(b *testing.B, run func(i int)) {
 	var took, used []time.Duration
 	for i := range b.N {
@@ -306,8 +306,8 @@ func measure(b *testing.B, run func(i int)) {
 	b.ReportMetric(float64(used[len(used)/2].Microseconds()), "cpu-p50-µs")
 }
 
-// BenchmarkMemory reads 256 MB, what the rows of 1,000,000 vectors take: nothing
-// that reads them can be faster.
+// BenchmarkMemory reads 256 MB, the size of the rows of 1,000,000 vectors. No reader of the rows
+// can be faster.
 func BenchmarkMemory(b *testing.B) {
 	words := make([]uint64, 32<<20)
 	for i := range words {

@@ -12,15 +12,15 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// clustered is a set of vectors in the order of their clusters.
+// clustered is a set of vectors, sorted by cluster.
 type clustered struct {
 	corpus
 	centers [][]float32
-	begins  []int // of the clusters, and the end
+	begins  []int // start of each cluster, then the end of the last
 	set     *vector.Set
 }
 
-// nearestCenter is the number of the center that v is nearest to.
+// nearestCenter returns the number of the center nearest to v.
 func nearestCenter(centers [][]float32, v []float32) int {
 	best, at := float32(math.Inf(-1)), 0
 	for i, c := range centers {
@@ -31,8 +31,8 @@ func nearestCenter(centers [][]float32, v []float32) int {
 	return at
 }
 
-// cluster sorts vectors into as many clusters as is usual, the square root of their
-// number, by k-means over a sample of 64 vectors for each.
+// cluster sorts vectors into clusters, as many as the square root of their number, by k-means over
+// a sample of 64 vectors for each cluster.
 func cluster(b *testing.B, c corpus) *clustered {
 	r := rand.New(rand.NewPCG(3, 3))
 	n, dims := int(math.Sqrt(float64(len(c.vectors)))), len(c.vectors[0])
@@ -87,8 +87,7 @@ func cluster(b *testing.B, c corpus) *clustered {
 	return out
 }
 
-// probe is a filter that leaves the vectors of the clusters nearest to q, so many, of
-// those that are allowed.
+// probe returns a filter for the allowed vectors of the clusters nearest to q.
 func (c *clustered) probe(q []float32, clusters int, allowed []uint64) []uint64 {
 	scores, order := make([]float32, len(c.centers)), make([]int, len(c.centers))
 	for i, center := range c.centers {
@@ -107,9 +106,9 @@ func (c *clustered) probe(q []float32, clusters int, allowed []uint64) []uint64 
 	return out
 }
 
-// BenchmarkClusters compares scans of every code with scans of the nearest clusters
-// alone, at the recall that each has, for all vectors and with a filter that leaves one
-// in a hundred: whether an inverted file would pay.
+// BenchmarkClusters compares scans of all codes with scans of only the nearest clusters, at the
+// recall of each. It runs without a filter and with one that allows one in a hundred. The result
+// shows whether an inverted file would help.
 func BenchmarkClusters(b *testing.B) {
 	c := cluster(b, collect())
 	b.Logf("%d vectors in %d clusters, kernel %s, depth %+v", len(c.vectors), len(c.centers), vector.Kernel(), c.set.Depth)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the time that this process has run on processors: a measure that other
-// work on the machine disturbs less than the time on the wall.
+// cpuTime returns the processor time of this process. Other work on the machine disturbs it less
+// than elapsed time.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

@@ -15,7 +15,7 @@ func unit(r *rand.Rand, dims int) []float32 {
 	for i := range v {
 		x := r.NormFloat64()
 		if i%50 == 3 {
-			x *= 30 // some models have dimensions that are much larger than others
+			x *= 30 // some models have a few much larger dimensions
 		}
 		v[i] = float32(x)
 		square += float64(v[i]) * float64(v[i])
@@ -34,7 +34,7 @@ func product(a, b []float32) float64 {
 	return sum
 }
 
-// TestRotation: lengths and products stay, and undo undoes it.
+// TestRotation checks that a rotation keeps lengths and products, and that undo reverses it.
 func TestRotation(t *testing.T) {
 	for _, padded := range []int{64, 128, 192, 256, 384, 832, 1536} {
 		r := rand.New(rand.NewPCG(uint64(padded), 1))
@@ -58,8 +58,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestDocumentedVector is the example of doc/formats/vectors.md. Indexes that exist
-// were written with these signs.
+// TestDocumentedVector checks the example of doc/formats/vectors.md. Existing indexes depend on
+// these signs.
 func TestDocumentedVector(t *testing.T) {
 	b := NewBuffer(2)
 	b.Add(3, []float32{0.6, -0.8})
@@ -79,8 +79,8 @@ func TestDocumentedVector(t *testing.T) {
 	}
 }
 
-// TestEncoding: what is stored gives back each number to 1/200 of the largest, and
-// similarities to 0.002; a vector's own is kept.
+// TestEncoding checks that a stored vector gives back each number within 1/200 of the largest,
+// similarities within 0.002, and its own vector best.
 func TestEncoding(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -118,15 +118,15 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// groupOf is a group of codes with this one as its first.
+// groupOf returns a group with this code as its first.
 func groupOf(code []uint64) []byte {
 	group := make([]byte, GroupRows*len(code)*8)
 	PutCode(group, 0, code)
 	return group
 }
 
-// TestHostileVectors: numbers that are no vector of unit length become zeros or
-// something finite, and no query overflows.
+// TestHostileVectors checks that vectors without unit length become zeros or finite values, and
+// that no query overflows.
 func TestHostileVectors(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	e := NewEncoder(3)
@@ -155,8 +155,8 @@ func TestHostileVectors(t *testing.T) {
 	}
 }
 
-// TestLimit compares the selection with sorting: by estimate, of equal ones the
-// first rows, in the order of rows.
+// TestLimit compares the selection with a sort by estimate. Among equal estimates, the first rows
+// win; the result is in the order of rows.
 func TestLimit(t *testing.T) {
 	const padded = 64
 	var c scanner
@@ -211,8 +211,8 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// TestSampleOfEqual: of many equal vectors a measurement keeps no more than it needs,
-// chunks of several passages or not.
+// TestSampleOfEqual checks that a measurement of many equal vectors keeps no more than it needs,
+// for chunks of one or several passages.
 func TestSampleOfEqual(t *testing.T) {
 	for _, passages := range []uint32{1, 3} {
 		b := NewBuffer(64)
@@ -233,7 +233,7 @@ func TestSampleOfEqual(t *testing.T) {
 	}
 }
 
-// A query that is made ready again is as one that never was another.
+// TestPrepareAgain checks that a reused query equals a new one.
 func TestPrepareAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	var again query

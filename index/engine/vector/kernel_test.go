@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// kernelSample is input for kernels made of random bytes: codes, rows and a query.
+// kernelSample is random input for kernels: codes, rows and a query.
 type kernelSample struct {
 	words, groups int
 	codes, rows   []byte
@@ -77,7 +77,7 @@ func (s *kernelSample) compare(t *testing.T, k kernel) {
 	}
 }
 
-// TestKernels: every kernel of this machine gives the numbers of the plain one.
+// TestKernels checks that each kernel of this machine returns the same numbers as the plain one.
 func TestKernels(t *testing.T) {
 	t.Logf("this machine has %d kernels, the first is %s", len(kernels), Kernel())
 	for seed := range uint64(300) {
@@ -95,8 +95,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestKernelBounds: a row that is not there is a panic of every kernel, wherever in the
-// index it stands.
+// TestKernelBounds checks that an invalid row makes each kernel panic, at any place in the index.
 func TestKernelBounds(t *testing.T) {
 	s := newSample(rand.New(rand.NewPCG(2, 3)), 4, 2)
 	const count = 2 * GroupRows
@@ -114,8 +113,8 @@ func TestKernelBounds(t *testing.T) {
 	}
 }
 
-// TestPlainKernel holds the plain kernel to the definition: numbers of a query
-// times signed numbers of a row, and estimates by the number of each dimension.
+// TestPlainKernel compares the plain kernel with its definition: numbers of a query times signed
+// numbers of a row, and estimates by the number of each dimension.
 func TestPlainKernel(t *testing.T) {
 	s := newSample(rand.New(rand.NewPCG(1, 3)), 3, 4)
 	out, mask := make([]int32, 32), make([]byte, 4)
@@ -164,7 +163,7 @@ func TestPlainKernel(t *testing.T) {
 	}
 }
 
-// FuzzKernels gives arbitrary bytes to all kernels.
+// FuzzKernels compares all kernels on arbitrary bytes.
 func FuzzKernels(f *testing.F) {
 	f.Add([]byte("some bytes"), uint8(4), uint16(3))
 	f.Add(slices.Repeat([]byte{255}, 700), uint8(6), uint16(65535))
@@ -174,7 +173,7 @@ func FuzzKernels(f *testing.F) {
 		copy(s.codes, data)
 		copy(s.rows, data)
 		for i := 0; 2*i+1 < len(data) && i < len(s.q.numbers); i++ {
-			// Whatever prepare makes keeps the sum of products within 32 bits.
+			// As after prepare, the sum of products stays within 32 bits.
 			n := int16(binary.LittleEndian.Uint16(data[2*i:]))
 			s.q.numbers[i] = int16(int(n) % (math.MaxInt32/maxLevel/len(s.q.numbers) + 1))
 		}

@@ -16,7 +16,7 @@ import (
 
 var seed = flag.Uint64("vectorseed", rand.Uint64N(1<<32), "seed of the random sets")
 
-// passages are vectors of clusters, as those of texts are: unit length, some of a chunk alike.
+// passages returns unit vectors in clusters, as texts have; some passages of a chunk are similar.
 func passages(r *rand.Rand, n, dims int) [][]float32 {
 	centers := make([][]float32, 1+n/50)
 	for i := range centers {
@@ -41,8 +41,8 @@ func passages(r *rand.Rand, n, dims int) [][]float32 {
 	return out
 }
 
-// random is a set with the vectors that it was made of. Chunks own 0 to most
-// passages each; some passages are the same.
+// random is a set and the vectors it was made from. Each chunk has 0 to most passages; some
+// passages are equal.
 type random struct {
 	*vector.Set
 	vectors [][]float32
@@ -77,8 +77,8 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-// bruteForce is what a search should find, by the float32 vectors: every chunk
-// with its best passage, best first.
+// bruteForce returns the expected result by the float32 vectors: each chunk with its best passage,
+// best first.
 func (s *random) bruteForce(q []float32, allowed []uint64) []vector.Neighbor {
 	var out []vector.Neighbor
 	index := 0
@@ -114,8 +114,8 @@ func filter(r *rand.Rand, chunks, of int) []uint64 {
 	return allowed
 }
 
-// TestSearch compares with brute force over random sets, filters and limits: a
-// search that compares every row finds the same, up to what nine bits lose.
+// TestSearch compares a search that reads each row with brute force, over random sets, filters and
+// limits. They agree up to the loss of nine bits.
 func TestSearch(t *testing.T) {
 	const lost = 0.01
 	for n := range uint64(60) {
@@ -155,9 +155,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestTwoSteps: with two steps a search finds what comparing every row finds, but
-// for the few that were lost, with the same scores and passages, whatever the
-// filter and however many cores take part.
+// TestTwoSteps checks that a two-step search finds almost the same as a comparison of each row,
+// with the same scores and passages, for any filter and number of cores.
 func TestTwoSteps(t *testing.T) {
 	for n := range uint64(4) {
 		r := rand.New(rand.NewPCG(*seed+n, 2))
@@ -194,7 +193,7 @@ func TestTwoSteps(t *testing.T) {
 			for _, g := range got {
 				found[g.Ordinal] = g
 			}
-			// Chunks below the threshold need not be found; those above it are.
+			// A search may skip chunks below the threshold, but none above it.
 			least := want[len(want)/2].Score
 			near, err := s.Search(t.Context(), nil, q, allowed, k, vector.Options{Threshold: least, Bounded: true})
 			if err != nil {
@@ -221,8 +220,8 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// TestInStep: rows that a filter leaves, or that are near, at equal distances or side by
-// side are found as others are, and no more than the depth are compared for them.
+// TestInStep checks filtered or near rows at equal distances or side by side. A search finds them
+// like others and compares no more rows than the depth.
 func TestInStep(t *testing.T) {
 	const rows, dims, k = 40000, 128, 10
 	r := rand.New(rand.NewPCG(*seed, 8))
@@ -235,8 +234,8 @@ func TestInStep(t *testing.T) {
 	all, none := func(int) bool { return true }, func(int) bool { return false }
 	for i, c := range []struct {
 		name          string
-		near, allowed func(i int) bool // by rows and chunks
-		passages      int              // of a chunk
+		near, allowed func(i int) bool // by row and chunk
+		passages      int              // per chunk
 	}{
 		{"odd chunks allowed", none, step(2, 1), 1},
 		{"even chunks allowed", none, step(2, 0), 1},
@@ -296,7 +295,7 @@ func TestInStep(t *testing.T) {
 	}
 }
 
-// mixed is a vector of unit length in a random direction, but for a share of near.
+// mixed returns a unit vector: a share of near plus a random direction.
 func mixed(r *rand.Rand, near []float32, share float64, dims int) []float32 {
 	v, square := make([]float32, dims), 0.0
 	for j := range v {
@@ -312,7 +311,7 @@ func mixed(r *rand.Rand, near []float32, share float64, dims int) []float32 {
 	return v
 }
 
-// TestSurvivors: as many survivors as there are rows miss nothing.
+// TestSurvivors checks that no hit is missing if all rows survive.
 func TestSurvivors(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 3))
 	s := newRandom(r, 5000, 100, 3)
@@ -340,7 +339,7 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestCancel: a search ends when nobody wants it any more, and so does measuring.
+// TestCancel checks that canceling ends a search and a measurement.
 func TestCancel(t *testing.T) {
 	s := newRandom(rand.New(rand.NewPCG(*seed, 4)), 40000, 64, 1)
 	s.Depth = vector.Depth{Ten: 100, Hundred: 1000}
@@ -356,7 +355,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestVerify: rows are verified before they are used, and only those that are.
+// TestVerify checks that rows are verified before use, and only the used rows.
 func TestVerify(t *testing.T) {
 	s := newRandom(rand.New(rand.NewPCG(*seed, 5)), 40000, 64, 1)
 	s.Depth = vector.Depth{Ten: 100, Hundred: 1000}
@@ -385,7 +384,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestMeasureParts: parts are measured as one set would be, without what is gone.
+// TestMeasureParts checks that measuring parts gives the same as measuring one set, without deleted chunks.
 func TestMeasureParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 6))
 	all := passages(r, 30000, 64)
@@ -424,7 +423,7 @@ func TestMeasureParts(t *testing.T) {
 	}
 }
 
-// TestNoAllocations: a search takes no memory, once others have been.
+// TestNoAllocations checks that a search allocates nothing after earlier searches.
 func TestNoAllocations(t *testing.T) {
 	s := newRandom(rand.New(rand.NewPCG(*seed, 7)), 40000, 64, 2)
 	s.Depth = vector.Depth{Ten: 200, Hundred: 1000}
@@ -444,7 +443,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestDepthAt: depths rise with k, meet what was measured, and never fall short of k.
+// TestDepthAt checks that depths rise with k, equal the measured values, and are at least k.
 func TestDepthAt(t *testing.T) {
 	d := vector.Depth{Ten: 200, Hundred: 1700}
 	if d.At(1) != 200 || d.At(10) != 200 || d.At(100) != 1700 || d.At(1000) != 17000 || (vector.Depth{}).At(50) < 50 {

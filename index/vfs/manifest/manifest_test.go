@@ -22,7 +22,7 @@ func publish(t testing.TB, dir string, m manifest.Manifest) {
 	}
 }
 
-// TestWorkedExample is the example of doc/formats/manifest.md.
+// TestWorkedExample checks the example of doc/formats/manifest.md.
 func TestWorkedExample(t *testing.T) {
 	dir := t.TempDir()
 	publish(t, dir, manifest.Manifest{Generation: 3, Files: []string{"a"}, Payload: []byte("{}")})
@@ -83,8 +83,8 @@ func TestEveryFlipAndCut(t *testing.T) {
 	}
 }
 
-// TestOpenWhileNewerIsPublished: a file that vanishes because a newer generation
-// replaced it is looked for in that one; one that is simply missing is an error.
+// TestOpenWhileNewerIsPublished checks that Open follows a newer generation that replaced a missing
+// file, and that a file missing in the newest generation is an error.
 func TestOpenWhileNewerIsPublished(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -95,7 +95,7 @@ func TestOpenWhileNewerIsPublished(t *testing.T) {
 	tries := 0
 	open := func(m manifest.Manifest) (string, error) {
 		tries++
-		if tries == 1 { // the writer is faster
+		if tries == 1 { // the writer is faster than the reader
 			publish(t, dir, manifest.Manifest{Generation: 2, Files: []string{"new"}})
 		}
 		_, err := os.Stat(file(m.Files[0]))

@@ -19,8 +19,8 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// coarse is a disk whose files all have one time, as those have that are written within
-// a tick of a clock, and that waits for nothing: many publications come in no time.
+// coarse is a disk without syncs, so that publications follow fast. All its files have one time, as
+// if written within one tick of a clock.
 type coarse struct{ vfs.Disk }
 
 type unsynced struct{ vfs.File }
@@ -41,8 +41,8 @@ func (c coarse) Rename(from, to string) error {
 	return c.Disk.Rename(from, to)
 }
 
-// publishEnvironment names a folder in which the test binary, started again, publishes
-// for each line of its standard input as many generations as it says, and then answers.
+// publishEnvironment names a folder. For each line of its standard input, a second process of the
+// test binary publishes this many generations there and then answers.
 const publishEnvironment = "SHEAF_TEST_PUBLISH"
 
 func TestMain(m *testing.M) {
@@ -65,9 +65,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestWatchMissesNothing: whatever another process published before a look, however fast
-// and with times and sizes that say nothing, the look finds, though numbers of files come
-// again and others look at the same time.
+// TestWatchMissesNothing checks that a look finds everything that another process published before
+// it. Publications are fast, times and sizes do not change, file numbers repeat, and several
+// goroutines look.
 func TestWatchMissesNothing(t *testing.T) {
 	dir := t.TempDir()
 	program, err := os.Executable()
@@ -88,7 +88,7 @@ func TestWatchMissesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := manifest.NewWatch(coarse{}, dir)
-	var published atomic.Uint64 // at least
+	var published atomic.Uint64 // at least this generation
 	look := func() error {
 		want := published.Load()
 		if got, err := w.Generation(); err != nil || got < want {
@@ -136,7 +136,7 @@ func TestWatchMissesNothing(t *testing.T) {
 	}
 	close(stop)
 	others.Wait()
-	for i := range 1500 { // with nobody else who looks
+	for i := range 1500 { // no other goroutine looks
 		step(1 + i%3)
 		if err := look(); err != nil {
 			t.Error(err)
@@ -151,7 +151,7 @@ func TestWatchMissesNothing(t *testing.T) {
 	}
 }
 
-// opens counts how often files are opened.
+// opens counts the opened files.
 type opens struct {
 	vfs.FS
 	n int
@@ -162,9 +162,9 @@ func (o *opens) Open(name string) (vfs.File, error) {
 	return o.FS.Open(name)
 }
 
-// TestWatchOpensOnce: where files can be told apart the manifest is opened once for
-// each publication, and elsewhere for each look; a folder that is removed, made anew,
-// or in which somebody puts a copy back, is noticed.
+// TestWatchOpensOnce checks that a look opens the manifest once for each publication if the system
+// can identify files, and each time otherwise. It notices a folder that is removed or made again,
+// or a copy that is put back.
 func TestWatchOpensOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fs  vfs.FS
@@ -255,7 +255,7 @@ func TestWatchOpensOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkLook is what every query pays to see whether something was published.
+// BenchmarkLook measures the check for a new generation, which each query makes.
 func BenchmarkLook(b *testing.B) {
 	dir := b.TempDir()
 	publish(b, dir, manifest.Manifest{Generation: 1, Payload: []byte(strings.Repeat("x", 4096))})

@@ -62,8 +62,8 @@ func random(n int) []byte {
 	return data
 }
 
-// TestPaged: slices of sections of all sizes are the bytes that were written, and
-// what does not lie in the section is a fault.
+// TestPaged checks that slices of sections of all sizes return the written bytes, and that a slice
+// outside the section is a fault.
 func TestPaged(t *testing.T) {
 	for _, size := range []int{0, 1, page - 1, page, page + 1, 3*page + 5, 70 * page, perPage * page, perPage*page + 1,
 		2*perPage*page + 3*page + 7} {
@@ -102,9 +102,9 @@ func TestPaged(t *testing.T) {
 	}
 }
 
-// TestPagedFlips: a flipped byte is told, with the page it lies in, by everything
-// that reads the page, and by nothing that does not. One of a list of checksums is
-// told by everything that reads a page that it is about.
+// TestPagedFlips checks that a flipped byte is reported, with its page, by each reader of the page
+// and by no other. A flip in a list of checksums is reported by each reader of a page that the
+// checksum covers.
 func TestPagedFlips(t *testing.T) {
 	const size = 2*perPage*page + 100
 	const list, above = size, size + 4*(2*perPage+1) // where the lists of checksums begin
@@ -114,7 +114,7 @@ func TestPagedFlips(t *testing.T) {
 	start := bytes.Index(file, data)
 	for _, flip := range []struct {
 		at         int
-		from, to   int // the pages that cannot be read
+		from, to   int // the unreadable pages
 		place, why string
 	}{
 		{0, 0, 1, fmt.Sprint(start), "checksum is"},
@@ -173,9 +173,9 @@ func TestPagedFlips(t *testing.T) {
 	}
 }
 
-// without is a file of pages' in a version of the container of which n bytes before the
-// table are cut out. All checksums that opening verifies are right; that of the section
-// is of all its bytes, as version 1 has it.
+// without returns the file of pages in a container version, with n bytes removed before the table.
+// All checksums that opening verifies are valid. As in version 1, the checksum of the section
+// covers all its bytes.
 func without(t testing.TB, data []byte, n int, version byte) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -193,10 +193,10 @@ func without(t testing.TB, data []byte, n int, version byte) []byte {
 	return file
 }
 
-// TestListsLieInTheFile: a section without room for its lists of checksums before the
-// table is refused when the file is opened, before anything looks for them behind its end.
+// TestListsLieInTheFile checks that Open refuses a section without space for its lists of checksums
+// before the table, before any reader looks for them past its end.
 func TestListsLieInTheFile(t *testing.T) {
-	const n = 70 // pages; their list is longer than table and footer
+	const n = 70 // pages; their list is longer than the table and the footer
 	data := random(n * page)
 	for _, cut := range []int{0, 1, 4, 4*n - 1, 4 * n} {
 		r, err := openBytes(t, without(t, data, cut, sectionfile.Version))
@@ -212,8 +212,8 @@ func TestListsLieInTheFile(t *testing.T) {
 	}
 }
 
-// TestContainer1: a section in a container of version 1 is verified as a whole, by
-// whatever first reads some of it, and not when it is opened.
+// TestContainer1 checks that the first read verifies a whole section of a container of version 1,
+// and that opening does not.
 func TestContainer1(t *testing.T) {
 	data := random(70*page + 3)
 	file := without(t, data, 4*71, 1)
@@ -274,8 +274,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// FuzzPaged: whatever the bytes, reading the paged sections of a file ends,
-// with the bytes of the file or with an error.
+// FuzzPaged checks that reading the paged sections of any bytes ends with these bytes or an error.
 func FuzzPaged(f *testing.F) {
 	f.Add(pages(f, []byte("hello")))
 	f.Add(pages(f, random(40_000)))

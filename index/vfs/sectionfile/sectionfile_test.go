@@ -27,7 +27,7 @@ func write(t testing.TB, path string, sections map[string][]byte, names ...strin
 	}
 }
 
-// TestWorkedExample is the example of doc/formats/sectionfile.md.
+// TestWorkedExample checks the example of doc/formats/sectionfile.md.
 func TestWorkedExample(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"words": []byte("hello")}, "words")
@@ -49,7 +49,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// TestWorkedLists is the second example of doc/formats/sectionfile.md.
+// TestWorkedLists checks the second example of doc/formats/sectionfile.md.
 func TestWorkedLists(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"words": bytes.Repeat([]byte("x"), 2049)}, "words")
@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestEveryFlipAndCut: each flipped bit and each cut is found by Open or Check.
+// TestEveryFlipAndCut checks that Open or Check finds each flipped bit and each cut.
 func TestEveryFlipAndCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, map[string][]byte{"a": []byte("some bytes"), "b": []byte("others")}, "a", "b")

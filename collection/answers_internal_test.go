@@ -7,7 +7,7 @@ import (
 	"sheaf/search"
 )
 
-// explained is an answer of hits that have explanations of so many parts each.
+// explained returns an answer with hits that have explanations of parts parts.
 func explained(hits, parts int) *answer {
 	list := make([]search.Hit, hits)
 	for i := range list {
@@ -16,7 +16,7 @@ func explained(hits, parts int) *answer {
 	return &answer{key: randomKey(), result: &search.Result{Hits: list}}
 }
 
-// Answers are remembered within a bound of bytes, the last one with a cursor in any case.
+// TestAnswersAreBounded checks that the cache keeps its byte limit, but always the last answer with a cursor.
 func TestAnswersAreBounded(t *testing.T) {
 	s := newAnswers(8 << 20)
 	known := func(a *answer) bool {

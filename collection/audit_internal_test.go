@@ -11,8 +11,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestAuditTellsNamesApart: the name of a visible document that begins, or ends, as that of a hidden one does is no
-// leak, and hides none that stands beside it.
+// TestAuditTellsNamesApart checks that a visible name that begins or ends like a hidden name is no
+// leak, and that it does not mask a hidden name beside it.
 func TestAuditTellsNamesApart(t *testing.T) {
 	public := []string{"public"}
 	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
@@ -36,7 +36,7 @@ func TestAuditTellsNamesApart(t *testing.T) {
 	}
 }
 
-// TestAuditFindsFolders: where a folder lies is told to nobody from whom something is kept.
+// TestAuditFindsFolders checks that a folder's path is a leak for callers that may not see everything.
 func TestAuditFindsFolders(t *testing.T) {
 	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
 		a := &trial{auditor: &auditor{learned: &learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
@@ -49,8 +49,8 @@ func TestAuditFindsFolders(t *testing.T) {
 	}
 }
 
-// TestAuditReadsOnce: an answer takes as much memory to look through as it is long, however many documents
-// are hidden.
+// TestAuditReadsOnce checks that the memory to scan an answer depends on its length, not on the
+// number of hidden documents.
 func TestAuditReadsOnce(t *testing.T) {
 	a := &trial{auditor: &auditor{learned: &learned{}, out: &Audit{}}}
 	for i := range 200 {

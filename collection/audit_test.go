@@ -21,8 +21,7 @@ import (
 	"sheaf/store"
 )
 
-// listed makes n documents with random access lists, tenants, sets, and links
-// between them.
+// listed returns n documents with random access lists, tenants and sets, and links between them.
 func listed(n int, random *rand.Rand) map[string]string {
 	words := strings.Fields("budget salary offer merger lawsuit payroll bonus contract roadmap launch secret memo")
 	files := map[string]string{}
@@ -51,7 +50,7 @@ func listed(n int, random *rand.Rand) map[string]string {
 	return files
 }
 
-// checks is how many checks an audit makes: SHEAF_AUDIT_CHECKS, or few.
+// checks returns the number of checks of an audit: SHEAF_AUDIT_CHECKS, or a small number.
 func checks(t *testing.T) int {
 	text := os.Getenv("SHEAF_AUDIT_CHECKS")
 	if text == "" {
@@ -84,7 +83,7 @@ func TestAuditFindsNoLeak(t *testing.T) {
 	t.Logf("%d checks, %d documents, %d hidden ones in all", out.Checks, out.Documents, out.Hidden)
 }
 
-// An audit that cannot find a leak would be worth nothing.
+// TestAuditFindsLeaks checks that an audit finds leaks through every door if access checks are weakened.
 func TestAuditFindsLeaks(t *testing.T) {
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), nil)
 	doors := map[string]bool{}
@@ -115,7 +114,7 @@ func TestAuditFindsLeaks(t *testing.T) {
 	}
 }
 
-// unfiltered is a store that does not look at filters.
+// unfiltered is a store that ignores filters.
 type unfiltered struct{ store.Backend }
 
 func (s unfiltered) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
@@ -123,8 +122,8 @@ func (s unfiltered) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	return s.Backend.Retrieve(ctx, r)
 }
 
-// TestAuditFindsLeakingStore: what a store finds and must not is told of, though nothing
-// else would name it.
+// TestAuditFindsLeakingStore checks that the audit reports hidden documents that a store retrieves,
+// even if no answer names them.
 func TestAuditFindsLeakingStore(t *testing.T) {
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
 		o.Backend = unfiltered{o.Backend}
@@ -135,7 +134,7 @@ func TestAuditFindsLeakingStore(t *testing.T) {
 	}
 }
 
-// leaky is a store that does not look at filters where it counts, or says how rare words are.
+// leaky is a store that ignores filters in its counts or its statistics of words.
 type leaky struct {
 	store interface {
 		store.Backend
@@ -176,8 +175,8 @@ func (s leaky) Facets(ctx context.Context, r store.Request, columns []string, li
 	return s.store.Facets(ctx, s.open(s.facets, r), columns, limit)
 }
 
-// TestAuditFindsNumbers: what tells of hidden documents without a name of theirs is a leak too: counts,
-// facets and the values that are told where nothing is found, and how rare words are.
+// TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets,
+// values suggested for an empty result, and how rare words are.
 func TestAuditFindsNumbers(t *testing.T) {
 	for _, c := range []struct {
 		leaks leaky
@@ -219,8 +218,8 @@ func TestAuditFindsNumbers(t *testing.T) {
 	}
 }
 
-// TestAuditOfSections: the sections of files, which profiles count that need no index, are not the
-// index's chunks, of which there may be fewer: no leak.
+// TestAuditOfSections checks that counting sections of scanned files is no leak, even if the index
+// has fewer chunks.
 func TestAuditOfSections(t *testing.T) {
 	files := map[string]string{}
 	for i := range 12 {
@@ -247,7 +246,7 @@ func TestAuditOfSections(t *testing.T) {
 	}
 }
 
-// A check whose answer lacks a part is told of.
+// TestAuditTellsOfIncompleteChecks checks that the audit reports checks with incomplete answers.
 func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 	incomplete := 0
 	for failing := range int64(10) { // 0: none of the calls
@@ -269,7 +268,7 @@ func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 	if incomplete == 0 {
 		t.Error("the model is away: no check is incomplete")
 	}
-	// One that never answers is missed by every search that asks for meaning, whichever door it is.
+	// A model that never answers makes every search by meaning incomplete, through any door.
 	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
 		return errors.New("the model is away")
 	})
@@ -283,8 +282,8 @@ func TestAuditTellsOfIncompleteChecks(t *testing.T) {
 	}
 }
 
-// TestAuditCountsIncompleteOfEveryDoor: with the model away, every door that ranks has
-// checks that are not complete.
+// TestAuditCountsIncompleteOfEveryDoor checks that, without the model, every door that ranks has
+// incomplete checks.
 func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
 	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error {
 		return errors.New("the model is away")
@@ -306,7 +305,7 @@ func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
 	}
 }
 
-// awayStore answers nothing while away.
+// awayStore returns an error while away is set.
 type awayStore struct {
 	store.Backend
 	away bool
@@ -319,8 +318,8 @@ func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	return s.Backend.Retrieve(ctx, r)
 }
 
-// TestAuditAway: an audit of which no search was answered is an error that says why,
-// unless it found a leak, which it tells of.
+// TestAuditAway checks that an audit without any answered search returns an error with the reason,
+// unless it found a leak, which it reports.
 func TestAuditAway(t *testing.T) {
 	store := &awayStore{}
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
@@ -340,8 +339,8 @@ func TestAuditAway(t *testing.T) {
 	}
 }
 
-// TestAuditOfPatched: documents whose lists were changed are seen by whom they name now,
-// also where answers are remembered from before.
+// TestAuditOfPatched checks that changed access lists take effect at once, even if answers from
+// before are in the cache.
 func TestAuditOfPatched(t *testing.T) {
 	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
 	grant := access.Unrestricted()
@@ -372,8 +371,8 @@ func TestAuditOfPatched(t *testing.T) {
 	audit()
 }
 
-// TestAuditBesideWriters: documents that are made, changed and removed while an audit runs are no
-// leaks: each check is judged by what was known when it was made.
+// TestAuditBesideWriters checks that documents that change during an audit are no leaks. The audit
+// judges each check by the state at that time.
 func TestAuditBesideWriters(t *testing.T) {
 	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
 	who := []string{"public", "user:ann", "user:bob", "group:staff"}
@@ -408,7 +407,7 @@ func TestAuditBesideWriters(t *testing.T) {
 	}
 }
 
-// TestAuditOfEmptied: an audit whose last document is removed while it runs says so.
+// TestAuditOfEmptied checks that an audit returns an error if its last document is removed meanwhile.
 func TestAuditOfEmptied(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"),

@@ -14,8 +14,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// benchFiles are those of the folder that SHEAF_TEST_DIR names, or 1,000
-// generated ones.
+// benchFiles returns the files of the folder SHEAF_TEST_DIR, or 1,000 generated files, and queries.
 func benchFiles(b *testing.B) (map[string]string, []string) {
 	files := map[string]string{}
 	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
@@ -49,8 +48,8 @@ func benchFiles(b *testing.B) (map[string]string, []string) {
 	return files, []string{"word1 word7", "word100 word3", "word500 word501", "word20"}
 }
 
-// One search as a door answers it, page and snippets included: words alone, words with meaning, for a caller who sees a
-// part, and what is remembered.
+// BenchmarkSearch times a search with page and snippets: by words, with meaning, for a caller that
+// sees a part, and from the cache.
 func BenchmarkSearch(b *testing.B) {
 	files, queries := benchFiles(b)
 	with := collectiontest.Open(b, files, nil)
@@ -93,8 +92,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// A number of the lab changed: the stages run again over what was retrieved for
-// the number before, and every result is explained.
+// BenchmarkLab changes one parameter per search: the stages run again on cached retrievals, and
+// every result is explained.
 func BenchmarkLab(b *testing.B) {
 	files, queries := benchFiles(b)
 	f := collectiontest.Open(b, files, nil)

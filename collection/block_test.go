@@ -10,8 +10,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestBlockOfResult: a result names the block that its match is in, the second time too, and
-// get takes that name.
+// TestBlockOfResult checks that a result names the block of its match, also from the cache, and
+// that get accepts that name.
 func TestBlockOfResult(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# Birds\n\nFree.\n\nThe egret. ^bird\n\nThe heron.\n",
 		"b.txt": "The stork. ^bird\n"}, nil)

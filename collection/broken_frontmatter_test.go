@@ -8,8 +8,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestBrokenFrontmatterHides: what malformed frontmatter keeps from a caller stays kept, as
-// far as its line can be read by itself, and it opens the document to nobody.
+// TestBrokenFrontmatterHides checks that malformed frontmatter still restricts access if its access
+// line is readable alone, and never widens access.
 func TestBrokenFrontmatterHides(t *testing.T) {
 	const broken = "---\ntitle: Q3: harbor\n"
 	f := collectiontest.Open(t, map[string]string{

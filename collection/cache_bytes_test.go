@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestCacheTellsWhatItHolds: what remembered answers are said to take is about what
-// memory grows by, whether all of their results were shown or few.
+// TestCacheTellsWhatItHolds checks that the reported size of the cache is within a fifth of the
+// real memory, whether all or few results were shown.
 func TestCacheTellsWhatItHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	words := make([]string, 40)
@@ -34,7 +34,7 @@ func TestCacheTellsWhatItHolds(t *testing.T) {
 		files[fmt.Sprintf("folder/of/some/depth/%03d.md", i)] = text.String()
 	}
 	held := func() int64 {
-		for range 6 { // what pools and files keep goes some cycles later
+		for range 6 { // pools and finalizers free memory only after several cycles
 			runtime.GC()
 		}
 		var m runtime.MemStats
@@ -55,7 +55,7 @@ func TestCacheTellsWhatItHolds(t *testing.T) {
 				return r
 			}
 			ask := func(r *collection.Reader) {
-				defer r.Close() // it keeps what it looked up
+				defer r.Close() // closing frees the reader's lookups
 
 				for i := range 6 {
 					for j := range i {
@@ -64,7 +64,7 @@ func TestCacheTellsWhatItHolds(t *testing.T) {
 					}
 				}
 			}
-			ask(open(w.plain)) // what the catalog and the store keep
+			ask(open(w.plain)) // fills the caches of catalog and store
 			before := held()
 			ask(open(w.Collection))
 			grown, told := held()-before, w.Cache()

@@ -17,7 +17,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// answerText is an answer as a caller reads it, but for its cursor, which is random.
+// answerText returns an answer as JSON. It masks the cursor, because cursors are random.
 func answerText(t *testing.T, a *collection.Answer, err error) (text, next string) {
 	t.Helper()
 	if err != nil {
@@ -35,7 +35,7 @@ func answerText(t *testing.T, a *collection.Answer, err error) (text, next strin
 	return string(out), next
 }
 
-// twin is a collection with a cache and the same one without.
+// twin is a collection with a cache, and the same collection without one.
 type twin struct {
 	*collectiontest.Fixture
 	plain *collection.Collection
@@ -58,7 +58,7 @@ func newTwin(t *testing.T, files map[string]string) *twin {
 	return &twin{f, plain, clock}
 }
 
-// same asks both and compares all pages of their answers.
+// same sends a query to both and compares all pages of the answers.
 func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 	t.Helper()
 	ctx := context.Background()
@@ -105,8 +105,8 @@ func (w *twin) same(t *testing.T, g access.Grant, q collection.SearchRequest) {
 	}
 }
 
-// Whatever happens to the index, and whoever asks in whatever order, an answer is
-// the one that would be found without the cache.
+// TestCacheChangesNoAnswer checks that cached answers equal answers without the cache, for random
+// changes of the index and random callers.
 func TestCacheChangesNoAnswer(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -138,10 +138,10 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 	for step := range steps {
 		name := fmt.Sprintf("f%d/d%03d.md", random.IntN(5), random.IntN(45))
 		switch random.IntN(40) {
-		case 0: // saved, found at once
+		case 0: // saved and indexed
 			w.Write(t, name, listed(1, random)["f0/d000.md"])
 			w.Index(t)
-		case 1: // saved, not indexed yet
+		case 1: // saved, but not indexed
 			w.Write(t, name, fmt.Sprintf("# Budget %d\n\nmemo memo\n", step))
 		case 2:
 			w.clock.Add(int64(random.IntN(100)) * int64(time.Hour))
@@ -155,13 +155,13 @@ func TestCacheChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// gated is a collection whose model waits; asked tells of every call.
+// gated is a collection whose model calls wait first; calls counts the calls.
 func gated(t *testing.T, wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture,
 	calls *atomic.Int64) {
 	return gatedOf(t, map[string]string{"a.md": "# Harbor\n\nShips and a lighthouse.\n"}, wait)
 }
 
-// gatedOf is gated of other files.
+// gatedOf is like gated, with other files.
 func gatedOf(t *testing.T, files map[string]string,
 	wait func(ctx context.Context, call int64) error) (f *collectiontest.Fixture, calls *atomic.Int64) {
 	calls = &atomic.Int64{}
@@ -213,7 +213,7 @@ func TestSameSearchesAtOnceAreOne(t *testing.T) {
 	}
 }
 
-// Whoever waits for a search that its caller gives up gets an answer.
+// TestGivingUpConcernsNobodyElse checks that canceling a search does not fail other callers that wait for it.
 func TestGivingUpConcernsNobodyElse(t *testing.T) {
 	began := make(chan struct{})
 	f, _ := gated(t, func(ctx context.Context, call int64) error {
@@ -246,7 +246,7 @@ func TestGivingUpConcernsNobodyElse(t *testing.T) {
 	wg.Wait()
 }
 
-// Half an answer is not remembered.
+// TestDegradedAnswersAreNotKept checks that the cache does not store incomplete answers.
 func TestDegradedAnswersAreNotKept(t *testing.T) {
 	f, _ := gated(t, func(_ context.Context, call int64) error {
 		if call == 1 {

@@ -38,8 +38,8 @@ func find(t testing.TB, r *collection.Reader, q collection.SearchRequest) *colle
 	return a
 }
 
-// TestNamesInBrackets: a caller from whom documents are kept asks for properties in brackets
-// as one who sees all does.
+// TestNamesInBrackets checks that property filters in brackets work the same for a caller that sees
+// only a part.
 func TestNamesInBrackets(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"a.md":     "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
@@ -148,7 +148,7 @@ func TestRequestsOutOfRange(t *testing.T) {
 	}
 }
 
-// TestSortRefused: an order that there is not is refused with the list of orders.
+// TestSortRefused checks that the error for an unknown sort order lists the valid orders.
 func TestSortRefused(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
@@ -162,7 +162,7 @@ func TestSortRefused(t *testing.T) {
 	}
 }
 
-// A condition that does not hold is no invalid input; a field that is wrong is.
+// TestConditionIsNotInvalid checks that a failed precondition is not invalid input, but a wrong field is.
 func TestConditionIsNotInvalid(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func TestConditionIsNotInvalid(t *testing.T) {
 	}
 }
 
-// Pages neither repeat nor lose a result while the index changes.
+// TestPagesHoldStill checks that pages neither repeat nor lose a result while the index changes.
 func TestPagesHoldStill(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
@@ -362,7 +362,7 @@ func TestStages(t *testing.T) {
 		!slices.Equal(got, want) {
 		t.Errorf("passages of another system: %+v, %v", got, err)
 	}
-	// Equal scores stand as they were brought, as in a run, whatever the identifiers.
+	// Equal scores keep their input order, as in a run, independent of the identifiers.
 	alike := [][]collection.Scored{{{ID: "B", Score: 1}, {ID: "A", Score: 1}, {ID: "C", Score: 2}}}
 	if got, err = r.Stage(collection.StageRun{Name: "top", Settings: map[string]string{"n": "2"}, Rankings: alike,
 		Limit: 10}); err != nil || len(got) != 2 || got[0].ID != "C" || got[1].ID != "B" {
@@ -385,7 +385,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestFoldersOfWhatIsSeen: of a folder a stage knows the documents that the caller sees.
+// TestFoldersOfWhatIsSeen checks that folder sizes in stages count only documents the caller sees.
 func TestFoldersOfWhatIsSeen(t *testing.T) {
 	const public = "---\naccess: [public]\n---\n# Public\n"
 	f := collectiontest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n",
@@ -414,8 +414,8 @@ func TestProfilesAreNoFiles(t *testing.T) {
 	}
 }
 
-// What makes an answer older than the files is said with it, and to callers
-// from whom something is kept without the names that an error may hold.
+// TestWarningsOfOldAnswers checks that an answer from an outdated index has a warning. Callers that
+// may not see everything get no names from the error.
 func TestWarningsOfOldAnswers(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "Another harbor.\n"}, nil)
 	f.Write(t, "b.md", "Another harbor, and a lighthouse.\n")
@@ -446,8 +446,8 @@ func TestWarningsOfOldAnswers(t *testing.T) {
 	}
 }
 
-// TestWarningsOfWhatIsNotLookedAt: while nothing in the folder is looked at, since it is not known
-// what its ignore file leaves out, answers say that they may be old, and why to who may know.
+// TestWarningsOfWhatIsNotLookedAt checks that answers warn while an unreadable ignore file stops
+// indexing. Only callers that see everything learn the reason.
 func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	ignores := filepath.Join(f.Root, ".gitignore")
@@ -476,7 +476,7 @@ func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 	}
 }
 
-// TestGrantsEnd: a grant that has ended opens nothing and changes nothing, whoever made it.
+// TestGrantsEnd checks that an expired grant can neither read nor change anything.
 func TestGrantsEnd(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil)
 	grant := access.Unrestricted()

@@ -30,7 +30,7 @@ func withComments(t *testing.T, hide *bool) *collectiontest.Fixture {
 	})
 }
 
-// told is all that a caller can ask about the plan, as JSON.
+// told returns every answer of a caller about the plan, as JSON.
 func told(t *testing.T, r *collection.Reader, query string) string {
 	t.Helper()
 	var b strings.Builder
@@ -53,8 +53,8 @@ func told(t *testing.T, r *collection.Reader, query string) string {
 	return b.String()
 }
 
-// TestCommentsOfCallers: callers from whom documents may be kept see no comment unless the
-// collection shows them.
+// TestCommentsOfCallers checks that callers that may not see everything see no comments, unless the
+// collection shows comments.
 func TestCommentsOfCallers(t *testing.T) {
 	f := withComments(t, new(bool))
 	caller := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
@@ -74,8 +74,8 @@ func TestCommentsOfCallers(t *testing.T) {
 	}
 }
 
-// TestHiddenComments checks that an index that hides comments shows no caller anything of them, and that
-// a changed setting reads the documents again.
+// TestHiddenComments checks that an index that hides comments shows them to no caller, and that
+// changing the setting rereads the documents.
 func TestHiddenComments(t *testing.T) {
 	hide := true
 	f := withComments(t, &hide)

@@ -18,12 +18,12 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// mark is in every text of a document, with its number, and that of the collection.
+// mark matches the mark in every text of a document: its number and its collection's.
 var mark = regexp.MustCompile(`mark-?(\d+)of(\d)`)
 
 var manyWords = []string{"apple", "bread", "cheese", "dates", "eggs", "figs", "grapes"}
 
-// markedNotes are documents of which every title, tag and line has the number of the document.
+// markedNotes returns documents whose titles, tags and lines all have the mark of the document.
 func markedNotes(of, round int) map[string]string {
 	notes := map[string]string{}
 	for i := range 30 {
@@ -36,7 +36,7 @@ func markedNotes(of, round int) map[string]string {
 			}
 		}
 		if i == 20 {
-			for k := range 200 { // more than cards have room for
+			for k := range 200 { // more than a record holds directly
 				text += fmt.Sprintf("## Piece %d %s\n\nSome apple %s.\n\n", k, m, m)
 			}
 		}
@@ -45,8 +45,8 @@ func markedNotes(of, round int) map[string]string {
 	return notes
 }
 
-// TestAllTogether: what callers get who ask several collections at once, of whom some may not see all
-// and some hang up, while the index changes, is of the documents that it says it is of.
+// TestAllTogether checks that concurrent answers of several collections never mix documents and
+// never show hidden ones. The index changes, and some callers cancel.
 func TestAllTogether(t *testing.T) {
 	for name, remember := range map[string]int64{"remembered": 0, "forgotten": 1 << 16, "searched for": -1} {
 		t.Run(name, func(t *testing.T) {

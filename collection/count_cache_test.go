@@ -9,8 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// lateView is a store of which something is written between the moment that it is held at
-// and that of the view.
+// lateView is a store that changes between pinning the store and opening the view.
 type lateView struct {
 	store.Backend
 	write func()
@@ -25,8 +24,8 @@ func (s *lateView) Pin() (store.Backend, error) {
 	return held, err
 }
 
-// TestCountsOfAnOlderStore: what was counted in a store that is older than the view is not
-// taken for what a newer one holds.
+// TestCountsOfAnOlderStore checks that counts of an older store state are not cached for a newer
+// one.
 func TestCountsOfAnOlderStore(t *testing.T) {
 	late := &lateView{}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: [public]\n---\n# Pear\n\nOne pear.\n"},

@@ -8,8 +8,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestCountsAreTheCallers: how many chunks hold a word is counted among those that the caller
-// sees, also when it is remembered of somebody else, and again when a list of access changed.
+// TestCountsAreTheCallers checks that word counts cover only what the caller sees, even if another
+// caller's counts are cached, and after an access list changes.
 func TestCountsAreTheCallers(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",
@@ -21,7 +21,7 @@ func TestCountsAreTheCallers(t *testing.T) {
 		access.Unrestricted()
 	counts := func(when string, want ...int) {
 		t.Helper()
-		for range 2 { // the second time they are remembered
+		for range 2 { // the second time from the cache
 			for i, grant := range []access.Grant{nobody, ann, all} {
 				a, err := reader(t, f, grant).Search(t.Context(), collection.SearchRequest{Text: "budget", Count: true})
 				if err != nil || a.Matches == nil || *a.Matches != want[i] || len(a.Results) != want[i] {

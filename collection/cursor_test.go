@@ -9,7 +9,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestPages: pages show what one longer page shows, also of answers that are not remembered, such as those of files.
+// TestPages checks that pages equal one long page, even for answers that are not cached, as of scanned files.
 func TestPages(t *testing.T) {
 	notes := map[string]string{}
 	for i := range 40 {
@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for _, profile := range []string{"sheaf", "tiered"} { // the second finds in files, and nothing of it is remembered
+	for _, profile := range []string{"sheaf", "tiered"} { // tiered scans files, and its answers are not cached
 		q := collection.SearchRequest{Text: "undo commit", Profile: profile, Limit: 4}
 		all := q
 		all.Limit = 8

@@ -15,9 +15,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestDeleted: while the index is gone under a server that is said to all who ask, readiness
-// among them, without where it was, and nothing is taken; when another process has made it again
-// all is as it was.
+// TestDeleted checks that, while the index is deleted under a server, every request and readiness
+// report it without its path, and writes fail. After another process remakes the index, all works
+// again.
 func TestDeleted(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n", "b.bin": "x"}, nil)
 	before := reader(t, f, access.Unrestricted())

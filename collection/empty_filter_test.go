@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// unlisted is a store that counts and lists no values, as those on other machines.
+// unlisted is a store that counts but lists no values, like stores on other machines.
 type unlisted struct {
 	countable
 	counted *atomic.Int64
@@ -23,8 +23,8 @@ func (u unlisted) Count(ctx context.Context, req store.Request) (int, error) {
 	return u.countable.Count(ctx, req)
 }
 
-// TestUnmetOfStoresThatListNothing: a store that cannot tell which values there are is not
-// asked whether something has one.
+// TestUnmetOfStoresThatListNothing checks that no counts are sent for filter values to a store that
+// cannot list values.
 func TestUnmetOfStoresThatListNothing(t *testing.T) {
 	var counted atomic.Int64
 	f := collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -33,7 +33,7 @@ func TestUnmetOfStoresThatListNothing(t *testing.T) {
 	for _, grant := range []access.Grant{access.Unrestricted(),
 		{Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}}} {
 		r := reader(t, f, grant)
-		find(t, r, collection.SearchRequest{Text: "tag:aaa"}) // what else is counted is known then
+		find(t, r, collection.SearchRequest{Text: "tag:aaa"}) // fills the cache with all other counts
 		before := counted.Load()
 		if a := find(t, r, collection.SearchRequest{Text: "tag:zzz tag:yyy path:none/"}); len(a.Results) != 0 ||
 			counted.Load() != before {

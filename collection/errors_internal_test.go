@@ -12,8 +12,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestToldOfTooManyFiles: which file could not be opened since too many are is told to nobody,
-// and at every door it is what another time can be done.
+// TestToldOfTooManyFiles checks that the error for too many open files hides the file name and is
+// temporary at every door.
 func TestToldOfTooManyFiles(t *testing.T) {
 	grant := access.Unrestricted()
 	err := Told(fmt.Errorf("open index: %w", &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.ENFILE}),

@@ -16,9 +16,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Index a folder and search it by words and by meaning. The index stays: a later search reads what has changed.
+// Index a folder and search it by words and meaning. The index stays: a later search reads only changed files.
 func ExampleOpen() {
-	index, err := os.MkdirTemp("", "index") // without WithIndex it is in the user's data folder
+	index, err := os.MkdirTemp("", "index") // the default is the user's data folder
 	check(err)
 	defer os.RemoveAll(index)
 
@@ -78,7 +78,7 @@ then:
 	//   allowed: a number within 0.1..100
 }
 
-// memoryOpener opens one store in memory. An opener of a server also removes its part of the server with Drop.
+// memoryOpener opens one store in memory. An opener for a server also deletes its data in Drop.
 type memoryOpener struct{ opened store.Backend }
 
 func (m *memoryOpener) Open(_ context.Context, a *analysis.Analyzer, _ []store.VectorField,
@@ -94,8 +94,8 @@ func (m *memoryOpener) String() string             { return "memory" }
 func (m *memoryOpener) Server() string             { return "memory" }
 func (m *memoryOpener) PlaceKind() string          { return "store" }
 
-// Keep the chunks in a store of your own. A store implements store.Backend and, if it can, more interfaces of package
-// store.
+// Keep the chunks in your own store. It implements store.Backend and any optional interfaces of
+// package store.
 func ExampleWithStore() {
 	index, err := os.MkdirTemp("", "index")
 	check(err)
@@ -111,7 +111,7 @@ func ExampleWithStore() {
 	// Output: git/undo.md from *memory.Backend
 }
 
-// Two callers ask the same index. Each sees the documents that its grant allows, and no word of the others.
+// Two callers search the same index. Each sees only the documents that its grant allows.
 func ExampleCollection_For() {
 	notes, done := exampleFolder(map[string]string{
 		"notes/opening.md": "---\naccess: public\n---\nOpening hours are from nine to five.\n",
@@ -145,7 +145,7 @@ func ExampleCollection_For() {
 	// staff: opening.md alarm.md
 }
 
-// exampleFolder makes a folder with these texts; done removes it.
+// exampleFolder makes a folder with these texts. done removes it.
 func exampleFolder(files map[string]string) (folder string, done func()) {
 	folder, err := os.MkdirTemp("", "sheaf")
 	check(err)

@@ -15,8 +15,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestBriefExplanation: what is left out of a brief explanation is what it says; the
-// results, their order and scores, and where the hits stand are those of the whole one.
+// TestBriefExplanation checks that a brief explanation only omits data: its results, order, scores
+// and ranks equal the full explanation.
 func TestBriefExplanation(t *testing.T) {
 	notes := map[string]string{}
 	for i := range 40 {
@@ -75,8 +75,8 @@ func TestBriefExplanation(t *testing.T) {
 	}
 }
 
-// TestExplainedWindow: what has the arithmetic of its scores is not as many results as may
-// be had without, and the total says that there are others.
+// TestExplainedWindow checks that a search with explanations returns fewer results than one
+// without, and that its total says that more exist.
 func TestExplainedWindow(t *testing.T) {
 	docs := map[string]string{}
 	for i := range collection.MaxExplained + 60 {
@@ -105,11 +105,11 @@ func TestExplainedWindow(t *testing.T) {
 	}
 }
 
-// TestTotalTellsOfOthers: where a total says that there are no others, a larger window shows no others.
+// TestTotalTellsOfOthers checks that a total marked as exact does not grow with a larger window.
 func TestTotalTellsOfOthers(t *testing.T) {
 	docs := map[string]string{}
 	var many strings.Builder
-	for i := range 300 { // of which a few are shown
+	for i := range 300 { // results show only a few of them
 		fmt.Fprintf(&many, "# Pear tree %d\n\nPear tree.\n\n", i)
 		if i%15 == 0 {
 			docs[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Garden %d\n\nBeside a long wall stands the tree of which we eat "+
@@ -118,7 +118,7 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 	docs["many.md"] = many.String()
 	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
-	for i := range 10 { // of which three sections stand for the document, once the window is cut
+	for i := range 10 { // cutting the window joins three sections into their document
 		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo "+
 			"plum.\n\n## West\n\nThree plum.\n", i)
 	}
@@ -144,8 +144,7 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 }
 
-// TestTotalWithoutAPart: where a part of the ranking failed nobody knows that there are no
-// others.
+// TestTotalWithoutAPart checks that the total is a lower bound if a part of the ranking failed.
 func TestTotalWithoutAPart(t *testing.T) {
 	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"},
 		func(_ context.Context, call int64) error {
@@ -165,7 +164,7 @@ func TestTotalWithoutAPart(t *testing.T) {
 	}
 }
 
-// TestExplainAnswersAsSearch: what else is asked of a search is answered when it is explained.
+// TestExplainAnswersAsSearch checks that Explain returns facets, counts and order like Search.
 func TestExplainAnswersAsSearch(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	r := reader(t, f, access.Unrestricted())

@@ -7,7 +7,7 @@ import (
 	"sheaf/rank"
 )
 
-// AuditLeaking is Audit of a collection whose check is made weaker.
+// AuditLeaking is Audit of a collection with weakened grants.
 func AuditLeaking(ctx context.Context, c *Collection, o AuditOptions, weaken func(*access.Grant)) (*Audit, error) {
 	return c.audit(ctx, o, func(g access.Grant) (*Reader, error) {
 		weaken(&g)
@@ -15,7 +15,7 @@ func AuditLeaking(ctx context.Context, c *Collection, o AuditOptions, weaken fun
 	})
 }
 
-// AuditIncomplete is how many checks of each door of Audit were not complete.
+// AuditIncomplete returns the number of incomplete checks of Audit for each door.
 func AuditIncomplete(ctx context.Context, c *Collection, o AuditOptions) (map[string]int, error) {
 	out, err := c.Audit(ctx, o)
 	if err != nil {
@@ -24,20 +24,20 @@ func AuditIncomplete(ctx context.Context, c *Collection, o AuditOptions) (map[st
 	return out.lacking, nil
 }
 
-// VectorLooks is what a server does now and then for documents that lack vectors.
+// VectorLooks returns the regular task of a server for documents without vectors.
 func VectorLooks(c *Collection) func(context.Context) error {
 	var looks vectorLooks
 	return func(ctx context.Context) error { return c.embedPending(ctx, &looks) }
 }
 
-// RereadProfiles has a collection look at the files of its profiles again.
+// RereadProfiles makes a collection read its profile files again.
 func RereadProfiles(c *Collection) { c.profiles.reread() }
 
-// FactsOf is what rankings of a reader know of documents.
+// FactsOf returns what stages of a reader know about documents.
 func FactsOf(r *Reader) rank.Facts { return r.guard }
 
-// AtPoints has f called at the named points of changes of given documents.
+// AtPoints makes changes of given documents call f at named points.
 func AtPoints(f func(point string)) { reached = f }
 
-// WasGiven reports whether a version of a document was given to the index in a folder.
+// WasGiven returns a function that reports whether a document of an index was given.
 var WasGiven = wasGiven

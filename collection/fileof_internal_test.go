@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFileOf: the name of a file may have a #.
+// TestFileOf checks that a file name may contain a #.
 func TestFileOf(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a.md", "C# course/b.md"} {

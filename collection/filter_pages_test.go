@@ -10,8 +10,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestListedInPages: the pages of a query of filters alone have every document that they let
-// through, though the first has hundreds of sections, and nothing twice.
+// TestListedInPages checks that the pages of a query with only filters have every matching document
+// and no result twice, even if the first document has hundreds of sections.
 func TestListedInPages(t *testing.T) {
 	var big strings.Builder
 	big.WriteString("---\ntags: [x]\n---\n# Big\n")

@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// TestHitsOfAnotherProgram: hits that only another program of the same store knows are left out, and the answer says
-// so once. A caller from whom documents are held back is not told, since the hits may be of those.
+// TestHitsOfAnotherProgram checks that hits of another program in the same store are skipped, with one note. Callers
+// that may not see everything get no note, because the hits may be hidden documents.
 func TestHitsOfAnotherProgram(t *testing.T) {
 	for _, distant := range []bool{true, false} {
 		f := collectiontest.Open(t, map[string]string{"open.md": "---\naccess: public\n---\n# Open\n\nbudget\n"},
@@ -51,7 +51,7 @@ func TestHitsOfAnotherProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Write(t, "more.md", "# More\n\nnothing\n")
-		f.Index(t) // so that no answer is remembered
+		f.Index(t) // invalidates the cached answers
 		want := 0
 		if distant {
 			want = 3

@@ -15,8 +15,8 @@ import (
 	"sheaf/search"
 )
 
-// TestFusedContent: what has no text of its own, as a heading with nothing but headings
-// below it, is its title to whoever reads what was found.
+// TestFusedContent checks that a result without its own text, such as a heading above other
+// headings, has its title as content.
 func TestFusedContent(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"codes.md": "# Codes of vectors\n\n## How codes lie\n\nEight lie " +
 		"together.\n"}, func(*collection.Options) {})
@@ -36,7 +36,7 @@ func TestFusedContent(t *testing.T) {
 	}
 }
 
-// TestFusedLimit: the limit is that of all pages of any search.
+// TestFusedLimit checks that Fused has the same limit as the pages of a search.
 func TestFusedLimit(t *testing.T) {
 	r := reader(t, collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil), access.Unrestricted())
 	for limit, ok := range map[int]bool{0: false, 1: true, collection.MaxWindow: true, collection.MaxWindow + 1: false} {
@@ -47,8 +47,8 @@ func TestFusedLimit(t *testing.T) {
 	}
 }
 
-// TestFusedStale: results whose files changed, or are gone, lack their texts alone: both searches
-// answered.
+// TestFusedStale checks that results with changed or missing files only lack content. Both searches
+// still count as complete.
 func TestFusedStale(t *testing.T) {
 	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"},
 		func(*collection.Options) {})
@@ -68,7 +68,7 @@ func TestFusedStale(t *testing.T) {
 	}
 }
 
-// TestFusedTimings: the times of what was found stay what they are while others search.
+// TestFusedTimings checks that later searches do not change the timings of an answer.
 func TestFusedTimings(t *testing.T) {
 	f := openOld(t, map[string]string{"codes.md": "# Codes of vectors\n\nEight lie together.\n"},
 		func(*collection.Options) {})

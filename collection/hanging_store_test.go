@@ -15,7 +15,7 @@ import (
 	"sheaf/store"
 )
 
-// hung is a store that counts nothing until it is let go.
+// hung is a store whose Count blocks until free is closed.
 type hung struct {
 	store.Backend
 	free chan struct{}
@@ -31,8 +31,8 @@ func (h *hung) Count(ctx context.Context, req store.Request) (int, error) {
 	}
 }
 
-// A store that does not answer holds no search beyond its time, whatever its caller
-// may see; and what it could not count then it counts another time.
+// TestStoreHangs checks that a hanging store delays no search beyond its deadline, whatever the
+// caller may see. Later requests count again.
 func TestStoreHangs(t *testing.T) {
 	h := &hung{free: make(chan struct{})}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
@@ -56,8 +56,8 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
-// A store that does not answer keeps nobody from the words of a document that answer a query, and a
-// query that cannot be read has none.
+// TestStoreHangsBesideWords checks that Words works while the store hangs, and returns nil for an
+// invalid query.
 func TestStoreHangsBesideWords(t *testing.T) {
 	h := &hung{free: make(chan struct{})}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
@@ -77,7 +77,7 @@ func TestStoreHangsBesideWords(t *testing.T) {
 	}
 }
 
-// ending is a context whose time is over when end is called.
+// ending is a context that ends when end is called.
 type ending struct {
 	context.Context
 	over chan struct{}
@@ -100,8 +100,8 @@ func (e *ending) Err() error {
 	}
 }
 
-// slow is a store that counts single words, as rankings do, and never what all words
-// of a query match: then the time of who asks is over.
+// slow is a store that counts single words. When it must count the matches of a whole query, it
+// ends the caller's context.
 type slow struct {
 	store.Backend
 	end func()
@@ -117,8 +117,8 @@ func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
 	return s.Backend.(store.Counter).Count(ctx, req)
 }
 
-// What was found is the answer when time runs out while what matches is counted: it
-// says that the number is missing. The next search counts again.
+// TestCountHangs checks that, if time runs out while matches are counted, the answer has the
+// results and a warning about the missing count. The next search counts again.
 func TestCountHangs(t *testing.T) {
 	var store *slow
 	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"},
@@ -170,8 +170,8 @@ func (l *looks) Count(ctx context.Context, req store.Request) (int, error) {
 // Version implements store.Versioned.
 func (l *looks) Version() (uint64, error) { return l.Backend.(store.Versioned).Version() }
 
-// Where documents are kept from the caller, names of properties are looked up in the store. A look that fails is an
-// error: what the name was to leave out would be shown.
+// TestNamesAreLookedUp checks that a failed lookup of property names is an error for callers that
+// may not see everything. Otherwise the answer could show excluded documents.
 func TestNamesAreLookedUp(t *testing.T) {
 	var store *looks
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n",

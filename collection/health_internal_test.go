@@ -9,7 +9,7 @@ import (
 	"sheaf/ingest"
 )
 
-// TestSeen checks that an open, damaged index also notices when another process makes it again.
+// TestSeen checks that an open, damaged index also notices when another process remakes it.
 func TestSeen(t *testing.T) {
 	c := &Collection{}
 	c.watchHealth()

@@ -13,9 +13,9 @@ import (
 	"sheaf/rank"
 )
 
-// TestHiddenIsNotRead: looking for a hidden document of tens of thousands of passages costs as
-// little as looking for one that there is not, also the first time: reading it whole would take
-// long, and tell that it is there.
+// TestHiddenIsNotRead checks that a request for a large hidden document costs as little as for a
+// missing one, even the first time. Reading the document would take long and so reveal that it
+// exists.
 func TestHiddenIsNotRead(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---\naccess: [group:board]\n---\n")
@@ -60,14 +60,14 @@ func TestHiddenIsNotRead(t *testing.T) {
 			}
 		},
 	} {
-		beside := f.Beside(t) // which has read nothing
+		beside := f.Beside(t) // a new process has read no document
 		r := reader(t, beside, grant)
 		_, _ = r.Get(t.Context(), "notes:none.md", collection.GetOptions{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		ask(r)
 		runtime.ReadMemStats(&after)
-		if n := (after.TotalAlloc - before.TotalAlloc) >> 10; n > 1500 { // the server's description of itself is part of it
+		if n := (after.TotalAlloc - before.TotalAlloc) >> 10; n > 1500 { // includes building the server's description
 			t.Errorf("%s: %d kB were taken", name, n)
 		}
 	}

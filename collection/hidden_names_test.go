@@ -13,8 +13,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestHiddenNames: where a link by a name could lead to a hidden document, it leads where it
-// would if there were none: a link that led nowhere told that there is one.
+// TestHiddenNames checks that a link by name ignores hidden documents. A link that leads to no
+// document would reveal that a hidden one exists.
 func TestHiddenNames(t *testing.T) {
 	const public = "---\naccess: [public]\n"
 	seen := map[string]string{
@@ -71,7 +71,7 @@ func TestHiddenNames(t *testing.T) {
 	same("a stage", func(r *collection.Reader) (any, error) {
 		run := collection.StageRun{Name: "graph_boost", Settings: map[string]string{"co_citation": "1", "max": "0"},
 			Limit: 10, Rankings: [][]collection.Scored{{}}}
-		for _, path := range slices.Sorted(maps.Keys(seen)) { // equal scores stay as they are given
+		for _, path := range slices.Sorted(maps.Keys(seen)) { // equal scores keep the order of input
 			run.Rankings[0] = append(run.Rankings[0],
 				collection.Scored{ID: sheaf.DocumentID(collectiontest.Tree, path), Score: 1})
 		}

@@ -13,8 +13,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPlaceIsNotTold: of a file that changed since it was indexed callers are told which
-// document it is, and not where it lies.
+// TestPlaceIsNotTold checks that the message about a changed file names the document, not its path.
 func TestPlaceIsNotTold(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	f.Index(t)
@@ -33,8 +32,8 @@ func TestPlaceIsNotTold(t *testing.T) {
 	}
 }
 
-// TestFoldersOfProfilesAreNotTold: what is wrong with a profile is told with the name of its
-// file, and without the folders in which that lies, or others were looked for.
+// TestFoldersOfProfilesAreNotTold checks that errors of profiles name the file without its folder
+// and without the searched folders.
 func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	dir := f.Options.ProfileDirs[0]
@@ -72,8 +71,8 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 	}
 }
 
-// TestAddressesTellNoPlace: who sees a part finds a document by its path in its folder, and by
-// none that leads there from outside, which would tell where the folder lies.
+// TestAddressesTellNoPlace checks that a caller that sees a part finds a document by its path inside the folder, but
+// not by a path from outside. An outside path would reveal where the folder is.
 func TestAddressesTellNoPlace(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
 	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),

@@ -14,9 +14,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestHiddenChangesNothing: what callers get is what an index that holds nothing but what
-// they see gives them, or anybody, to the last digit: not only are hidden documents not there, nothing
-// tells that there are any.
+// TestHiddenChangesNothing checks that answers equal those of an index with only the visible
+// documents, to the last digit. Hidden documents are not shown, and no difference reveals that they
+// exist.
 func TestHiddenChangesNothing(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -27,7 +27,7 @@ func TestHiddenChangesNothing(t *testing.T) {
 			fmt.Sprintf("---\ndate: 2024-%02d-%02d\n", 1+random.IntN(12), 1+random.IntN(28)), 1)
 	}
 	whole := collectiontest.Open(t, files, nil)
-	// The generation, and the time of the file, are those of another index.
+	// Generation and file time differ between indexes.
 	own := regexp.MustCompile(`"(generation|modified|next|file|etag)":("[^"]*"|\d+),?`)
 	told := func(out any, err error) string {
 		if err != nil {
@@ -72,7 +72,7 @@ func TestHiddenChangesNothing(t *testing.T) {
 		as := func(only *collection.Reader, door string, ask func(r *collection.Reader) string) {
 			t.Helper()
 			a, b := ask(r), ask(only)
-			if a != b { // ages are those of the minute, which may have ended between the two
+			if a != b { // ages count minutes, and a minute may have ended between the two
 				a, b = ask(r), ask(only)
 			}
 			if a != b {
@@ -116,8 +116,8 @@ func TestHiddenChangesNothing(t *testing.T) {
 	}
 }
 
-// Names of properties are read in a query of a caller who sees a part as in an index of that
-// part, wherever in the query they stand and whatever they are.
+// TestPropertiesWithoutTheHidden checks that a query reads property names for a caller that sees a
+// part as in an index of that part, with any names in any position.
 func TestPropertiesWithoutTheHidden(t *testing.T) {
 	seen := map[string]string{
 		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done " +

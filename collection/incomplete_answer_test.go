@@ -20,13 +20,13 @@ import (
 	"sheaf/store"
 )
 
-// failing is a store that fails at something besides retrieving while err is not nil.
+// failing is a store that fails at requests other than retrieving while err is not nil.
 type failing struct {
 	whole
 	err *error
 }
 
-// whole is all that is asked of a store here.
+// whole is the part of a store that these tests need.
 type whole interface {
 	countable
 	store.Faceter
@@ -47,7 +47,7 @@ func (f failing) Facets(ctx context.Context, req store.Request, columns []string
 	return f.whole.Facets(ctx, req, columns, limit)
 }
 
-// uncounting is a store that counts nothing while err is not nil.
+// uncounting is a store whose Count fails while err is not nil.
 type uncounting failing
 
 func (f uncounting) Count(ctx context.Context, req store.Request) (int, error) {
@@ -57,8 +57,8 @@ func (f uncounting) Count(ctx context.Context, req store.Request) (int, error) {
 	return f.whole.Count(ctx, req)
 }
 
-// TestShortAnswers: an answer that lacks what the store failed to tell is that of who asked
-// then; who asks again is told all. What the store can never tell is remembered.
+// TestShortAnswers checks that an answer without data that the store failed to return is not
+// cached. An answer without data that the store never supports is cached.
 func TestShortAnswers(t *testing.T) {
 	for what, q := range map[string]collection.SearchRequest{
 		"an explanation":   {Text: "undo a commit", Explain: true},
@@ -91,8 +91,8 @@ func TestShortAnswers(t *testing.T) {
 	}
 }
 
-// TestGuessedSnippets: a snippet that was cut without knowing how rare words are, since the
-// store did not count them, is that of who asked then, whether they see all or a part.
+// TestGuessedSnippets checks that a snippet made without word counts, because the store failed, is
+// not cached, for callers that see all or a part.
 func TestGuessedSnippets(t *testing.T) {
 	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
 		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
@@ -114,8 +114,8 @@ func TestGuessedSnippets(t *testing.T) {
 	}
 }
 
-// openOld is collectiontest.Open of files that were written long ago: what was just written may be
-// written again at the same time, so that nothing that was shown of it is shown again.
+// openOld is like collectiontest.Open, but with files written an hour ago. For fresh files, cached
+// results are not reused, because a later change could have the same time.
 func openOld(t *testing.T, files map[string]string, change func(*collection.Options)) *collectiontest.Fixture {
 	t.Helper()
 	f := collectiontest.Unindexed(t, files, change)

@@ -12,8 +12,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// Rankings that are kept for their pages do not keep the text of the document that others
-// were to be like.
+// TestSimilarKeepsNoText checks that cached answers of Similar do not keep the text of the source
+// document.
 func TestSimilarKeepsNoText(t *testing.T) {
 	const size = 1 << 20
 	docs := map[string]string{"big.md": "# Big\n\n" + strings.Repeat("zebra giraffe lion pasture ", size/27)}
@@ -46,7 +46,7 @@ func TestSimilarKeepsNoText(t *testing.T) {
 	}
 }
 
-// A note with very many tags is answered as any other is.
+// TestManyTags checks that a note with thousands of tags is answered like any other.
 func TestManyTags(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("# Tags\n\nzebra\n\n")
@@ -61,7 +61,7 @@ func TestManyTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for range 2 { // as it is found, and as it is remembered
+	for range 2 { // once from the index and once from the cache
 		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "zebra"})
 		if err != nil || len(a.Results) != 1 || len(a.Results[0].Tags) != n ||
 			a.Results[0].Tags[n-1] != fmt.Sprint("t", n-1) {

@@ -26,18 +26,18 @@ import (
 	"sheaf/store"
 )
 
-// The environment of the process that is killed, and of how often.
+// These environment variables configure the killed process and the number of rounds.
 const (
 	killFolder = "SHEAF_TEST_KILL_FOLDER"
 	killPoint  = "SHEAF_TEST_KILL_POINT"
 	killRounds = "SHEAF_TEST_KILLS"
 )
 
-// killPoints are where a process kills itself.
+// killPoints are the points where a process kills itself.
 var killPoints = []string{"before accept", "after accept", "after store", "before done", "in refuse", "in move"}
 
-// killOp is a request of the process that is killed: a line that says Began is written before it,
-// and one with what it was answered after it.
+// killOp is a request of the killed process. The process writes a line with Began before the
+// request and a line with the answer after it.
 type killOp struct {
 	Began   bool
 	Number  int
@@ -55,14 +55,14 @@ func (op *killOp) changes() (changes []collection.Change) {
 			ch.Put = &collection.DocumentInput{Text: op.Text}
 		}
 		if op.Kind == "task" {
-			ch.IfNoneMatch = "*" // which fails where it is done twice
+			ch.IfNoneMatch = "*" // fails if it is applied twice
 		}
 		changes = append(changes, ch)
 	}
 	return changes
 }
 
-// send sends the request; it may be repeated.
+// send sends the request. Repeating it is safe.
 func (op *killOp) send(ctx context.Context, c *collection.Collection, round string) (err error) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", round, op.Number))
 	ctx = collection.WithKey(ctx, collection.Key{Name: sum, Request: sum})
@@ -78,7 +78,7 @@ func (op *killOp) send(ctx context.Context, c *collection.Collection, round stri
 	return err
 }
 
-// killable is a store that reaches a point after each write.
+// killable is a store that calls reached after each write.
 type killable struct {
 	store.Backend
 	reached func(string)
@@ -91,7 +91,7 @@ func (s killable) Write(ctx context.Context, b store.Batch) error {
 	return err
 }
 
-// TestKillChild is the process that is killed.
+// TestKillChild is the process that gets killed.
 func TestKillChild(t *testing.T) {
 	folder := os.Getenv(killFolder)
 	if folder == "" {
@@ -154,16 +154,16 @@ func TestKillChild(t *testing.T) {
 	}
 }
 
-// killed is what the processes that were killed said.
+// killed collects the output of the killed processes.
 type killed struct {
 	folder string
-	// texts are what documents must be; more than one where a process did not say which.
+	// texts are the expected texts; several if the process did not report the outcome.
 	texts map[sheaf.ID][]string
-	tags  map[sheaf.ID]string // of those that are certain
+	tags  map[sheaf.ID]string // of documents with a certain outcome
 	tasks []string
 }
 
-// run has a process run until it is killed, at a point or, where that is "", at random.
+// run runs a process until it is killed: at a point, or at random if point is "".
 func (k *killed) run(t *testing.T, point, round string) []killOp {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$")
@@ -177,7 +177,7 @@ func (k *killed) run(t *testing.T, point, round string) []killOp {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	long := 10 * time.Second // it kills itself
+	long := 10 * time.Second // the process kills itself
 	if point == "" {
 		long = time.Duration(20+rand.IntN(200)) * time.Millisecond
 	}
@@ -209,7 +209,7 @@ func (k *killed) run(t *testing.T, point, round string) []killOp {
 	return ops
 }
 
-// note notes what documents must be after an operation.
+// note records the expected state of documents after an operation.
 func (k *killed) note(op *killOp) {
 	for i, id := range op.IDs {
 		text := op.Text
@@ -237,7 +237,7 @@ func (k *killed) note(op *killOp) {
 	}
 }
 
-// check looks at the index as the next process has it.
+// check compares the index in the next process with the expected state.
 func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	t.Helper()
 	began := time.Now()
@@ -303,8 +303,8 @@ func (k *killed) check(t *testing.T, ops []killOp, round string) {
 	}
 }
 
-// TestKills kills processes that take documents, batches, tasks and keys, at random and at every
-// named point, and looks at what the next process has. SHEAF_TEST_KILLS is how many rounds it runs.
+// TestKills kills processes during documents, batches, tasks and keyed requests, at random and at every named point,
+// and checks the index in the next process. SHEAF_TEST_KILLS sets the number of rounds.
 func TestKills(t *testing.T) {
 	rounds := 6
 	if text := os.Getenv(killRounds); text != "" {
@@ -321,7 +321,7 @@ func TestKills(t *testing.T) {
 	older(t, index)
 	for i, n := 0, len(killPoints)-1; i < rounds+len(killPoints); i++ {
 		point := ""
-		if i < len(killPoints) { // the last one first
+		if i < len(killPoints) { // the last point first
 			point = killPoints[n-i]
 		} else if i%2 == 0 {
 			point = killPoints[rand.IntN(n)]

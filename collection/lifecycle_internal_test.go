@@ -16,8 +16,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestLifeWaits: work that takes longer than it may wait is tried again when the other process is done, and not
-// before.
+// TestLifeWaits checks that Do retries long work when the other process releases its lock, and only
+// then.
 func TestLifeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "lock")
@@ -56,7 +56,7 @@ func TestLifeWaits(t *testing.T) {
 	})
 }
 
-// TestLifeWaitsForOthersWork: a process that keeps the lock, such as one that merges, may have done the work.
+// TestLifeWaitsForOthersWork checks that Do retries after a lock holder, as in a merge, has done the work.
 func TestLifeWaitsForOthersWork(t *testing.T) {
 	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
 		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
@@ -88,12 +88,12 @@ func TestLifeWaitsForOthersWork(t *testing.T) {
 	if err != nil || tries != 2 {
 		t.Errorf("tried %d times, %v; want 2", tries, err)
 	}
-	if err := <-updated; err != nil { // what is changed is seen before the change has returned
+	if err := <-updated; err != nil { // other processes may see a change before Update returns
 		t.Error(err)
 	}
 }
 
-// TestLifeTable: each kind of error is met as Do says, and not without end.
+// TestLifeTable checks how Do handles each kind of error, and that it gives up after repeated errors.
 func TestLifeTable(t *testing.T) {
 	anew, damaged := ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
 	server := StoreError{fmt.Errorf("ask: %w", sheaf.ErrUnsupported)}

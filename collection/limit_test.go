@@ -9,8 +9,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestLimitOfTheProfile: a request that names no limit has as many results as the profile
-// and its parameters say.
+// TestLimitOfTheProfile checks that a request without a limit gets the limit of the profile and its
+// parameters.
 func TestLimitOfTheProfile(t *testing.T) {
 	files := map[string]string{}
 	for i := range 25 {

@@ -8,8 +8,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestMatches: what is counted, by values and in all, is what the profile searches: the fields
-// of its words, and the sections of files where it scans these.
+// TestMatches checks that counts cover what the profile searches: its word fields, or the sections
+// of scanned files.
 func TestMatches(t *testing.T) {
 	files := map[string]string{}
 	for i := range 5 {
@@ -18,7 +18,7 @@ func TestMatches(t *testing.T) {
 	}
 	files["b.md"] = "# Quay\n\nA crane in the harbor.\n"
 	r := reader(t, scanning(t, files), access.Unrestricted())
-	// What only a later branch by words finds, of titles, counts too.
+	// Matches of a later word branch, which searches titles, count too.
 	if a := find(t, r, collection.SearchRequest{Text: "ships", Profile: "onyx-vespa", Facets: []string{"ext"},
 		Count: true}); *a.Matches <= 5 {
 		t.Errorf("%d match, want others than the 5 whose text has the word", *a.Matches)
@@ -28,7 +28,7 @@ func TestMatches(t *testing.T) {
 			for _, q := range []collection.SearchRequest{{Text: "harbor"}, {Text: "crane"}, {Text: "ship quay"},
 				{Text: "nothing"}, {Text: "tag:crane"}, {Filter: "tag:crane"}, {Text: ""}} {
 				if q.Text == "" && sort == "" {
-					continue // what finds nothing counts all by values
+					continue // without a query and order, facets count all documents
 				}
 				q.Profile, q.Sort, q.Facets, q.Count, q.Window = profile, sort, []string{"ext"}, true, 100
 				a := find(t, r, q)

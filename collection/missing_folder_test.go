@@ -12,8 +12,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestFolderAway: a folder that is not there is named by the status, and what was indexed of
-// it is there again with it.
+// TestFolderAway checks that the status names a missing folder, and that its indexed documents
+// return with the folder.
 func TestFolderAway(t *testing.T) {
 	away := filepath.Join(t.TempDir(), "disk")
 	if err := os.MkdirAll(away, 0o755); err != nil {

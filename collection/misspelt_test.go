@@ -11,16 +11,16 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestMisspeltWords: an answer offers, for a word that no document has, one that is spelt like
-// it, beside other results too. It offers nothing of documents that the caller may not see, and
-// nothing for words that are there, short words, numbers and words that nothing is like.
+// TestMisspeltWords checks that an answer suggests a similar word for a word that no document has,
+// even beside other results. It suggests no words of hidden documents, and nothing for existing
+// words, short words, numbers and words without a similar one.
 func TestMisspeltWords(t *testing.T) {
 	notes := map[string]string{
 		"a.md":      "---\naccess: public\n---\n# Animals\n\nThe elephant has tusks and a trunk.\n",
 		"b.md":      "# Château\n\nThe roof is red.\n",
 		"secret.md": "---\naccess: [ann]\n---\n# Secret\n\nThe rhinoceros.\n",
 	}
-	for i := range 15 { // a frequent word with one error, a rare one with two
+	for i := range 15 { // a frequent word with one error, and a rare word with two
 		word := "deployment"
 		if i < 3 {
 			word = "deployen"

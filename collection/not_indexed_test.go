@@ -8,8 +8,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestNothingIndexed: a collection that has had no run yet is searched, and has
-// no answer.
+// TestNothingIndexed checks that a search before the first run succeeds without results.
 func TestNothingIndexed(t *testing.T) {
 	f := collectiontest.Unindexed(t, map[string]string{"a.md": "# Okapi\n"}, nil)
 	for _, grant := range []access.Grant{access.Unrestricted(), {Scopes: []access.Scope{access.ScopeSearch}}} {

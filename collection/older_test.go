@@ -16,8 +16,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// older makes the folder of an index that an earlier version kept documents, tasks and answers in,
-// as that one left them: with a task that waits and a batch that it had not ended.
+// older makes the folder of an earlier version with documents, tasks and answers. One task waits,
+// and one batch is unfinished.
 func older(t *testing.T, index string) {
 	t.Helper()
 	if err := os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))); err != nil {
@@ -25,11 +25,11 @@ func older(t *testing.T, index string) {
 	}
 }
 
-// olderDay is the day on which the earlier version answered.
+// olderDay is the day of the answers of the earlier version.
 var olderDay = time.Date(2026, 11, 29, 7, 0, 0, 0, time.UTC)
 
-// TestOlderFiles: documents, tasks and answers of an earlier version are found in the new file; what
-// was never acknowledged is not.
+// TestOlderFiles checks that documents, tasks and answers of an earlier version move to the new
+// file, without unacknowledged ones.
 func TestOlderFiles(t *testing.T) {
 	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
 	older(t, f.Options.Intake)
@@ -84,7 +84,7 @@ func TestOlderFiles(t *testing.T) {
 	done()
 }
 
-// workUntil has a collection do what was accepted, and returns when that is so.
+// workUntil makes a collection apply accepted changes until so returns true.
 func workUntil(t *testing.T, c *collection.Collection, so func() bool) (end func()) {
 	t.Helper()
 	end = collectiontest.Working(t, c)

@@ -16,7 +16,7 @@ import (
 	"sheaf/model/hashed"
 )
 
-// opened is an index of files that Open opened; open opens it once more.
+// opened writes files to a new folder and opens a collection of the folder.
 func opened(t *testing.T, files map[string]string) (c *collection.Collection, folder, index string) {
 	t.Helper()
 	folder, index = t.TempDir(), filepath.Join(t.TempDir(), "index")
@@ -56,8 +56,8 @@ func found(t *testing.T, c *collection.Collection, text string) int {
 	return len(a.Results)
 }
 
-// TestOpenUpdates: what is saved is found by the next search, unless nobody wants updates, and after the index is
-// opened again.
+// TestOpenUpdates checks that the next search finds a saved file, unless the options turn updates
+// off, and that the file is found after reopening.
 func TestOpenUpdates(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	if n := found(t, c, "lighthouse"); n != 1 {
@@ -84,7 +84,7 @@ func TestOpenUpdates(t *testing.T) {
 	}
 }
 
-// TestOpenTogether: several programs open one index and search it at once.
+// TestOpenTogether checks that several programs can open and search one index at once.
 func TestOpenTogether(t *testing.T) {
 	first, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	var all sync.WaitGroup
@@ -100,7 +100,7 @@ func TestOpenTogether(t *testing.T) {
 	all.Wait()
 }
 
-// TestOpenRefuses: an index that this program cannot use as it is stays as it is.
+// TestOpenRefuses checks that an index that this program cannot use stays unchanged.
 func TestOpenRefuses(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	found(t, c, "lighthouse")
@@ -124,7 +124,7 @@ func TestOpenRefuses(t *testing.T) {
 	refused("a damaged catalog", folder, vfs.ErrCorrupt, collection.WithoutRepair())
 }
 
-// TestOpenRepairs: a damaged index is made again from the files, and a person hears of it.
+// TestOpenRepairs checks that a damaged index is remade from the files, with a notice.
 func TestOpenRepairs(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	found(t, c, "lighthouse")
@@ -146,7 +146,7 @@ func TestOpenRepairs(t *testing.T) {
 	}
 }
 
-// filesOf are the files of a folder that hold something.
+// filesOf returns the files of a folder that are not empty.
 func filesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -16,8 +16,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// TestOwner: of two processes with one index documents are given to the one whose Work
-// began first, and to the other one when that has ended; tasks are done once.
+// TestOwner checks that, of two processes with one index, only the first with Work accepts
+// documents. The other accepts them after the first ends. Tasks run once.
 func TestOwner(t *testing.T) {
 	a := collectiontest.Open(t, map[string]string{"a.md": "# A\n"}, nil)
 	b := a.Beside(t)
@@ -42,7 +42,7 @@ func TestOwner(t *testing.T) {
 		_, err := f.Collection.Write(t.Context(), grant, put(text))
 		return err
 	}
-	for _, f := range []*collectiontest.Fixture{a, b} { // without Work, each in turn
+	for _, f := range []*collectiontest.Fixture{a, b} { // without Work, both can write in turn
 		if err := write(f, "harbor"); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestDamagedIntake: a write fails at once while the file of given documents is damaged. Searches are answered.
+// TestDamagedIntake checks that writes fail and searches work while the file of given documents is damaged.
 func TestDamagedIntake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	if err := os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),

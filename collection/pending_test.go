@@ -16,12 +16,12 @@ import (
 	"sheaf/model"
 )
 
-// awayModel is a model on another machine that answers while it is there.
+// awayModel is a remote model that fails while away is set.
 type awayModel struct {
 	model.Embedder
 	away  *atomic.Bool
 	texts *atomic.Int64
-	// refuses is a word in texts that it gives no vectors; "" for none.
+	// refuses is a word; the model fails for texts with it. "" means none.
 	refuses string
 }
 
@@ -37,9 +37,9 @@ func (m awayModel) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return m.Embedder.Embed(ctx, purpose, texts)
 }
 
-// TestVectorsThatWereMissing: a document that was given while the model was away, or half of
-// whose chunks brought no vectors of their own, has its vectors when the model is back, once, and
-// is the same version.
+// TestVectorsThatWereMissing checks documents that were given without vectors: while the model was
+// away, or with vectors for some chunks only. When the model is back, each gets its vectors once
+// and keeps its version.
 func TestVectorsThatWereMissing(t *testing.T) {
 	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}}
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
@@ -96,8 +96,8 @@ func TestVectorsThatWereMissing(t *testing.T) {
 	}
 }
 
-// TestTextsThatAModelRefuses: a document that the model gives no vectors, while it does give
-// others theirs, keeps none of these from having them, and is tried again less and less often.
+// TestTextsThatAModelRefuses checks that a document that the model refuses does not stop other
+// documents from getting vectors, and that its retries become rarer.
 func TestTextsThatAModelRefuses(t *testing.T) {
 	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}, refuses: "granite"}
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {

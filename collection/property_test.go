@@ -9,8 +9,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestWordIsAProperty: a word that no text has finds what has a property of that name, among
-// what the caller may see, and only where nothing else answers.
+// TestWordIsAProperty checks that a word that no text has finds visible documents with a property
+// of that name, but only if nothing else matches.
 func TestWordIsAProperty(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md": "---\naccess: public\nreplicas: 3\n---\n# Cluster\n\nThe manifest.\n",

@@ -14,8 +14,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestReadyUnwatched: a collection of which nothing is indexed waits for the first run of
-// who watches, and of nobody else.
+// TestReadyUnwatched checks that an unindexed collection is not ready before the first run if it
+// will be watched, and is ready otherwise.
 func TestReadyUnwatched(t *testing.T) {
 	c := collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n"}, nil)
 	if err := c.Ready(t.Context()); err != nil {
@@ -60,9 +60,9 @@ func TestReadyUnwatched(t *testing.T) {
 	}
 }
 
-// TestStatusIndexing: while files are indexed the status says how many there are and how many
-// are done, never less than before, to who may see everything; when the run has ended, also by
-// a fault, it says nothing of that.
+// TestStatusIndexing checks that the status counts all and indexed files during a run, for callers
+// that see everything. The count never decreases. After the run, or after a fault, the status has
+// no such counts.
 func TestStatusIndexing(t *testing.T) {
 	var c *collectiontest.Fixture
 	var told []collection.Indexing
@@ -70,7 +70,7 @@ func TestStatusIndexing(t *testing.T) {
 	var stop func()
 	c = collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n",
 		"c.md": "# C\n\nthree\n"}, func(o *collection.Options) {
-		o.Ingest.CommitBytes = 1 // each file is told of
+		o.Ingest.CommitBytes = 1 // every file causes a progress report
 		o.Ingest.Progress = func(p ingest.Progress) {
 			if p.AllFiles == 0 {
 				return

@@ -10,8 +10,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestModelIsRecorded: a program that records nothing itself has a collection that knows its
-// chunker, its analyzer and its model, and takes vectors of that.
+// TestModelIsRecorded checks that a collection records its chunker, analyzer and model even if the
+// program sets no Settings, and that it accepts vectors of that model.
 func TestModelIsRecorded(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, func(o *collection.Options) {
 		o.Ingest.Settings = nil
@@ -35,8 +35,8 @@ func TestModelIsRecorded(t *testing.T) {
 	}
 }
 
-// TestWhatIsGivenStays: a document that a program writes is still its own: what a grant adds to
-// it, and the length of its vectors, are of what is kept.
+// TestWhatIsGivenStays checks that Write does not change the caller's document: sets from a grant
+// and normalized vectors go into a copy.
 func TestWhatIsGivenStays(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	own := make([]float32, f.Collection.Dims())

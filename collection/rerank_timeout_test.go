@@ -12,7 +12,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// late is a reranking model that answers as the time of the request ends.
+// late is a reranking model that answers when the request's time ends.
 type late struct {
 	end func() // ends the time of the request
 }
@@ -25,8 +25,7 @@ func (l *late) Rerank(ctx context.Context, _ string, _ []string) ([]float64, err
 	return nil, ctx.Err()
 }
 
-// TestRerankedAsTimeEnds: when the model answers too late, the answer is the ranking before it,
-// with a warning.
+// TestRerankedAsTimeEnds checks that a late model leaves the previous ranking, with a warning.
 func TestRerankedAsTimeEnds(t *testing.T) {
 	open := func(change func(*collection.Options)) *collection.Reader {
 		return reader(t, collectiontest.Open(t, map[string]string{

@@ -10,8 +10,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestProfilesReread: a profile is what its own files and those that it extends say when it is read again. It is the
-// same one while they say the same.
+// TestProfilesReread checks that rereading a profile follows changes of its file and of the files
+// that it extends. Without a change it returns the same profile.
 func TestProfilesReread(t *testing.T) {
 	dir, index := t.TempDir(), t.TempDir()
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {
@@ -27,10 +27,10 @@ func TestProfilesReread(t *testing.T) {
 		{own, of + "0.3\n"},
 		{own, of + "0.4\n"},
 		{own, of + "0.3\n"},
-		{base, "name: base\nextends: bench\n"}, // which has no such parameter
+		{base, "name: base\nextends: bench\n"}, // bench has no such parameter
 		{base, "name: base\nextends: sheaf\nparameters:\n  names: 0.25\n"},
 		{tuned, "name: own-tuned\nextends: none\n"},
-		{filepath.Join(dir, "none.yaml"), "name: none\nextends: sheaf\nparameters:\n  meaning: 0.6\n"}, // so that it is tuned
+		{filepath.Join(dir, "none.yaml"), "name: none\nextends: sheaf\nparameters:\n  meaning: 0.6\n"}, // makes tuned valid
 		{tuned, "name: own-tuned\nextends: own\nparameters:\n  meaning: 0.7\n"},
 		{tuned, ""},
 		{filepath.Join(dir, "sheaf.yaml"), "name: sheaf\nextends: sheaf\nparameters:\n  names: 0.125\n"},

@@ -23,7 +23,7 @@ import (
 	"sheaf/store"
 )
 
-// notes is a small collection.
+// notes are the files of a small collection.
 var notes = map[string]string{
 	"git.md": "---\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
 	"hg.md":  "# Mercurial\n\nUse rollback to undo the last commit.\n",
@@ -135,8 +135,8 @@ func TestSaveProfile(t *testing.T) {
 	}
 }
 
-// TestSavedTellsNoPlace: callers from whom something is kept are not told where files lie on
-// the server, neither of what they save nor of a profile that cannot be read.
+// TestSavedTellsNoPlace checks that callers that may not see everything get no file paths, neither
+// of files they save nor of a profile that cannot be read.
 func TestSavedTellsNoPlace(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}
@@ -230,7 +230,7 @@ func TestMeasureRecall(t *testing.T) {
 			break
 		}
 	}
-	r.Close() // which is waited for
+	r.Close() // Close of the collection waits for this
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -245,10 +245,10 @@ type countable interface {
 	store.Explainer
 }
 
-// A judgement of a chunk that its maker may not see is refused as one of no chunk.
+// TestJudgedAreSeen checks that judging a hidden chunk returns the same error as judging a missing one.
 func TestJudgedAreSeen(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // what is public
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // sees public documents only
 	save := func(id sheaf.ID) error {
 		_, err := f.SaveJudged(grant, "mine", collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo",
 			Expect: []sheaf.ID{id}}}, Replace: true})

@@ -19,7 +19,7 @@ import (
 	"sheaf/search/scan"
 )
 
-// scanning opens a collection of files that offers profiles without an index.
+// scanning opens a collection with files and a scanner, for profiles without an index.
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()
 	return collectiontest.Open(t, files, func(o *collection.Options) {
@@ -32,8 +32,8 @@ func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	})
 }
 
-// A profile that needs no index answers through the doors too, with snippets and
-// pages, from files as they are now.
+// TestTieredThroughADoor checks that a profile without an index answers with snippets and pages,
+// from the current files.
 func TestTieredThroughADoor(t *testing.T) {
 	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n",
 		"b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
@@ -43,7 +43,7 @@ func TestTieredThroughADoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	// tiered ranks 100 results at most, so that a larger window is one of 100
+	// tiered ranks at most 100 results, so a larger window acts like 100.
 	answer, err := r.Search(context.Background(),
 		collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestTieredThroughADoor(t *testing.T) {
 	}
 }
 
-// countingScans counts how often files are scanned.
+// countingScans counts the scans of files.
 type countingScans struct {
 	search.Scanner
 	scans atomic.Int64
@@ -85,7 +85,7 @@ func (c *countingScans) Scan(ctx context.Context, req search.ScanRequest) (*sear
 	return c.Scanner.Scan(ctx, req)
 }
 
-// TestScans: each explanation scans the files as they are now.
+// TestScans checks that each explanation scans the current files.
 func TestScans(t *testing.T) {
 	counted := &countingScans{}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n",
@@ -142,8 +142,8 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// What a caller may not see is not scanned: neither results nor reasons tell of it,
-// not even of what was public when it was indexed and is not any more.
+// TestTieredKeepsWhatIsKept checks that hidden files are not scanned: neither results nor reasons
+// reveal them, even if a file was public when it was indexed.
 func TestTieredKeepsWhatIsKept(t *testing.T) {
 	const public = "---\naccess: public\n---\n"
 	f := scanning(t, map[string]string{"open.md": public + "A harbor.\n", "closed.md": "A harbor.\n",
@@ -182,8 +182,8 @@ func TestTieredKeepsWhatIsKept(t *testing.T) {
 	}
 }
 
-// Without a folder the profile is refused when it is loaded, and a collection
-// whose own profile it is does not open.
+// TestTieredWithoutAFolder checks that loading the profile without a folder fails, and that a
+// collection with this profile does not open.
 func TestTieredWithoutAFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "word\n"}, nil)
 	if _, err := f.Load("tiered"); !errors.Is(err, sheaf.ErrUnsupported) ||

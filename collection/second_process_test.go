@@ -17,8 +17,8 @@ import (
 	"sheaf/store"
 )
 
-// TestBeside: who does not look for changed files shows what another process indexed, also
-// one that began when nothing was, and never a result without what is known of it.
+// TestBeside checks that a collection that does not index shows what another process indexed, even
+// if it opened an empty index. Every result has its path and title.
 func TestBeside(t *testing.T) {
 	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
 	beside := writer.Beside(t)
@@ -64,7 +64,7 @@ func TestBeside(t *testing.T) {
 	for n := range 20 {
 		writer.Write(t, fmt.Sprintf("more%d.md", n), fmt.Sprintf("# More %d\n\nAnother harbor.\n", n))
 		writer.Index(t)
-		// Who looks while another search does shows what that one had.
+		// Concurrent searches update the view too, so repeat until the new document is found.
 		for found, until := 0, time.Now().Add(time.Minute); found != n+2; {
 			found = len(find(t, reader(t, beside, access.Unrestricted()),
 				collection.SearchRequest{Text: "harbor", Limit: 50, Window: 50}).Results)
@@ -86,8 +86,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestBesideAnew: an index that another process made anew in another way is not searched with
-// words that it does not have, nor written to; it is to be opened again.
+// TestBesideAnew checks that an index that another process remade with other settings is neither
+// searched nor written. The collection reports that it must be reopened.
 func TestBesideAnew(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	other := f.Beside(t)
@@ -95,7 +95,7 @@ func TestBesideAnew(t *testing.T) {
 	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
-	reader(t, f, access.Unrestricted()) // before it is made
+	reader(t, f, access.Unrestricted()) // before the remaking
 	settings.Analyzer, settings.Chunker = f.Options.Analyzer.Name(), "window"
 	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
@@ -119,13 +119,13 @@ func TestBesideAnew(t *testing.T) {
 	}
 }
 
-// otherwise is a store that another process made in another way since it was opened.
+// otherwise is a store that another process remade with other settings.
 type otherwise struct{ store.Backend }
 
 func (otherwise) Pin() (store.Backend, error) { return nil, store.ErrMadeOtherwise }
 
-// TestBesideAnewUnrecorded: so is one whose store tells of it before the catalog does, and who
-// asked is told to come again, not that the question was wrong.
+// TestBesideAnewUnrecorded checks the same if the store reports the change before the catalog does.
+// The error is temporary, not invalid input.
 func TestBesideAnewUnrecorded(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	o := f.Options
@@ -148,8 +148,8 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 	}
 }
 
-// TestBesideRemaking: an index that another process makes anew, also in the same way, is not
-// whole, and may be empty: who asks is told so, not that nothing is found.
+// TestBesideRemaking checks that requests fail while another process remakes the index, even with
+// equal settings, because the index may be empty meanwhile.
 func TestBesideRemaking(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	other := f.Beside(t)
@@ -167,8 +167,7 @@ func TestBesideRemaking(t *testing.T) {
 	<-f.Replaced()
 }
 
-// TestCloseWaits: a collection is closed when its readers are, so that what they read can stay
-// open for them, and gives nobody another one meanwhile.
+// TestCloseWaits checks that Close waits for open readers, and that no new reader opens meanwhile.
 func TestCloseWaits(t *testing.T) {
 	c := collectiontest.Open(t, map[string]string{"a.md": "# A\n\napples\n"}, nil)
 	r, err := c.For(access.Unrestricted())
@@ -182,7 +181,7 @@ func TestCloseWaits(t *testing.T) {
 		t.Error("it is closed under its reader")
 	case <-time.After(100 * time.Millisecond):
 	}
-	for { // until it is being closed
+	for { // until Close has begun
 		other, err := c.For(access.Unrestricted())
 		if err == nil {
 			other.Close()

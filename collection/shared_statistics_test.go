@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// corpusOnly is a store that counts statistics over all chunks only.
+// corpusOnly is a store with word statistics over all chunks only.
 type corpusOnly struct{ store.Backend }
 
 func (b corpusOnly) Supports(req store.Request) error {
@@ -31,9 +31,9 @@ func (b corpusOnly) Retrieve(ctx context.Context, req store.Request) (sheaf.Rank
 	return b.Backend.Retrieve(ctx, req)
 }
 
-// TestSharedStatistics: in a store that counts how rare words are in all documents only, who
-// sees a part is told that they cannot search by words, and who may allow it; once that is
-// done they find what they see, and nothing else.
+// TestSharedStatistics checks a store that counts words over all documents only. A caller that sees
+// a part gets an error with the option that allows word search. With the option, the caller finds
+// only visible documents.
 func TestSharedStatistics(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		f := collectiontest.Open(t, map[string]string{

@@ -10,8 +10,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// TestKeptIn: of which documents a version was given is looked up, however many there are: of an
-// index that is damaged all are asked for.
+// TestKeptIn checks that the lookup of given documents stays cheap with many documents. Salvaging a
+// damaged index looks up all of its documents.
 func TestKeptIn(t *testing.T) {
 	dir := t.TempDir()
 	if none, err := collection.WasGiven(dir); err != nil || none != nil {

@@ -11,15 +11,15 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestTasksInOrder: of two tasks that change a document the one that was accepted last has the
-// last word, also when the clock was set back between them, the process that makes them is
-// another one, or that accepted one before it had found the other.
+// TestTasksInOrder checks that of two tasks that change a document the later accepted one wins: if
+// the clock was set back, if another process runs them, or if that process accepts the second
+// before it finds the first.
 func TestTasksInOrder(t *testing.T) {
 	id := sheaf.DocumentID(catalog.FreeTree, "d.md")
 	for name, test := range map[string]struct {
-		later      time.Duration // the second task than the first, by the clock
-		restarts   bool          // between them
-		restartsBy bool          // after both
+		later      time.Duration // time from the first to the second task, by the clock
+		restarts   bool          // between the tasks
+		restartsBy bool          // after both tasks
 	}{
 		"in one process":                     {later: time.Second},
 		"the clock was set back":             {later: -time.Hour},

@@ -10,8 +10,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestTunedProfiles: a profile that was tuned to the index is what its doors use
-// under the name of the one it changes; others are as they were.
+// TestTunedProfiles checks that a profile tuned to the index replaces its base under that name.
+// Other profiles stay unchanged.
 func TestTunedProfiles(t *testing.T) {
 	dir := t.TempDir()
 	change := profile.Tuning{Parameters: map[string]string{"meaning": "0.125"}}
@@ -27,7 +27,7 @@ func TestTunedProfiles(t *testing.T) {
 	}
 }
 
-// TestProfileOfAFile: callers are not told where on the server the profile of a collection is.
+// TestProfileOfAFile checks that callers do not see the path of the collection's profile.
 func TestProfileOfAFile(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {
 		o.Profile = "/home/ann/mine.yaml"
@@ -49,7 +49,7 @@ func TestProfileOfAFile(t *testing.T) {
 	}
 }
 
-// TestProfilesOfAProgram: the profile of a collection is listed, wherever a program has it from.
+// TestProfilesOfAProgram checks that Profiles lists the collection's profile if a program provides it.
 func TestProfilesOfAProgram(t *testing.T) {
 	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How " +
 		"much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")

@@ -16,15 +16,15 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestUnreadFile: a file that cannot be read is no failure of the server, and nobody is told
-// where it lies.
+// TestUnreadFile checks that an unreadable file is not a server failure, and that the error hides
+// its path.
 func TestUnreadFile(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	name := filepath.Join(f.Root, "a.md")
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("a.md", name); err != nil { // rights do not keep everybody out
+	if err := os.Symlink("a.md", name); err != nil { // root ignores permissions, so use a looping link
 		t.Fatal(err)
 	}
 	r := reader(t, f, access.Unrestricted())

@@ -11,7 +11,7 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestValues checks that values of properties are found in each form in which documents write them.
+// TestValues checks that property values are found in each form that documents use.
 func TestValues(t *testing.T) {
 	files := map[string]string{
 		"quoted.md": "---\ndue: \"2024-01-05\"\nqn: \"0012\"\n---\n# Heron\n",

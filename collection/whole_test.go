@@ -13,7 +13,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// readsTexts is a reranking model that keeps what it was given to read.
+// readsTexts is a reranking model that keeps the texts it gets.
 type readsTexts struct{ texts []string }
 
 func (*readsTexts) Model() string { return "keeps" }
@@ -23,8 +23,8 @@ func (m *readsTexts) Rerank(_ context.Context, _ string, texts []string) ([]floa
 	return make([]float64, len(texts)), nil
 }
 
-// gathers is a profile that answers with documents, read again by a model, under the
-// name of the one that Fused takes.
+// gathers is a profile that returns documents and reranks them. It has the name of the profile that
+// Fused uses.
 const gathers = `name: rrf
 about: Documents by words and meaning.
 parameters:
@@ -46,8 +46,8 @@ then:
   - top: limit
 `
 
-// TestDocumentsOfPieces: a document that is cut into pieces has no chunk of its own
-// name, and as an answer it is shown, read and explained like any other.
+// TestDocumentsOfPieces checks that a document in pieces, which has no chunk with its own name, is
+// shown, read and explained like any other.
 func TestDocumentsOfPieces(t *testing.T) {
 	for _, chunker := range []string{"window", "sections"} {
 		t.Run(chunker, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDocumentsOfPieces(t *testing.T) {
 			if err != nil || len(fused.Results) == 0 {
 				t.Fatalf("fused: %+v, %v", fused, err)
 			}
-			// The built-in runs, whatever the user's profile of its name says.
+			// Fused runs the built-in profile, whatever the user's profile of that name says.
 			if first := fused.Results[0]; first.ID == "notes:port.md" || first.Document.ID != "notes:port.md" ||
 				first.Content == "" || len(model.texts) != 0 {
 				t.Errorf("fused: %+v; the model read %q", first, model.texts)

@@ -10,7 +10,7 @@ import (
 	"sheaf/collection/access"
 )
 
-// columns is a chunk's columns, by name.
+// columns are the columns of a chunk, by name.
 type columns map[string][]string
 
 // Values implements sheaf.Columns.
@@ -63,7 +63,7 @@ func TestGrantFilter(t *testing.T) {
 	}
 }
 
-// within is a grant that sees a folder of a tree.
+// within returns a grant that sees one folder of a tree.
 func within(tree, folder string) access.Grant {
 	g := access.Unrestricted()
 	g.Tree, g.Folder = tree, folder
@@ -107,7 +107,7 @@ func TestGrantValidate(t *testing.T) {
 	}
 }
 
-// A filter that was meant for a property, or has a typing error, says how it is written.
+// TestFilterSaysHowPropertiesAreNamed checks that the error for a wrong field shows the right form.
 func TestFilterSaysHowPropertiesAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"status:draft":  `"status:" is no field; a property is named prop.status:`,

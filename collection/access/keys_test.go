@@ -41,7 +41,7 @@ func TestKeys(t *testing.T) {
 		strings.Contains(string(content), secret[len("sheaf_")+len(key.ID)+1:]) {
 		t.Errorf("the file holds the secret: %v", err)
 	}
-	// Windows has lists instead of modes
+	// Windows has access lists instead of modes.
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
 	}
@@ -55,7 +55,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
-	// Another process revokes it.
+	// Another process revokes the key.
 	if _, err := openKeys(t, path).Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestKeysExpire(t *testing.T) {
 	}
 }
 
-// A file that cannot be read must never look like "no keys".
+// TestKeysDamaged checks that an unreadable file causes an error instead of "no keys".
 func TestKeysDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	k := openKeys(t, path)
@@ -104,10 +104,10 @@ func TestKeysDamaged(t *testing.T) {
 	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt,
 		`{"format": 9}`: sheaf.ErrUnsupported,
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
-		// What narrows a key and is misspelled by hand, or written by a later version, is not passed over.
+		// Refuse an unknown restriction of a key: a typing error, or from a later version.
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,
 		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt,
-		// Nor is what another line of the same name takes back, and a secret is of one key, which can be revoked.
+		// Refuse repeated members, and two keys with one secret, because revoking one would leave the other.
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "filter": "path:a/", "Filter": ""}]}`:                           sheaf.ErrCorrupt,
 		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}], "keys": []}`:                                     sheaf.ErrCorrupt,
 		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`: sheaf.ErrCorrupt} {
@@ -132,8 +132,8 @@ func TestKeysDamaged(t *testing.T) {
 	}
 }
 
-// Keys may be kept elsewhere, behind a link: as long as they are not there nobody gets in, and what
-// is changed is what others of the same file see.
+// TestKeysBehindALink checks keys behind a link. While the target is missing, opening fails.
+// Changes go to the target, where other users of that file see them.
 func TestKeysBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	kept, link := filepath.Join(dir, "kept.json"), filepath.Join(dir, "keys.json")
@@ -161,7 +161,7 @@ func TestKeysBehindALink(t *testing.T) {
 
 func TestKeysTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
-	k, beside := openKeys(t, path), openKeys(t, path) // as another process has it
+	k, beside := openKeys(t, path), openKeys(t, path) // like another process
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
@@ -182,7 +182,7 @@ func TestKeysTogether(t *testing.T) {
 	}
 }
 
-// An ID ends its own key, whatever other keys are called, and a name the one that is good.
+// TestRevokeFindsTheKeyThatIsMeant checks that an ID revokes its own key, and a name the valid key.
 func TestRevokeFindsTheKeyThatIsMeant(t *testing.T) {
 	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
 	add := func(name string, expires time.Time) access.Key {

@@ -14,7 +14,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// folderDocuments are documents cut straight from text.
+// folderDocuments are documents that come directly from texts.
 type folderDocuments struct {
 	docs    map[sheaf.ID]sheaf.Document
 	content map[sheaf.ID][]byte
@@ -106,7 +106,7 @@ func TestResolve(t *testing.T) {
 		{"../marks.md#CAFE\u0301 MENU\u0308", "notes:marks.md#cafe\u0301-men\u00fc", 0},
 		{"../marks.md#caf\u00e9-men\u00fc", "notes:marks.md#cafe\u0301-men\u00fc", 0},
 		{"b\xff.md", "notes:b\ufffdFF.md", 0},
-		{"../b\ufffdFF.md", "notes:b\ufffdFF.md", 0}, // as results show it
+		{"../b\ufffdFF.md", "notes:b\ufffdFF.md", 0}, // as results show the name
 		{"../b\ufffdEF\ufffdBF\ufffdBDFF.md", "notes:b\ufffdEF\ufffdBF\ufffdBDFF.md", 0},
 	} {
 		got, err := r.Resolve(c.text)
@@ -137,7 +137,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestResolveWhole: a document that is cut into pieces is named as a whole, as one that is a tree is.
+// TestResolveWhole checks that the address of a document in pieces returns the whole document.
 func TestResolveWhole(t *testing.T) {
 	r := newResolver(t, nil)
 	text := "# Title\n\n" + strings.Repeat("Words of a long document.\n\n", 500)

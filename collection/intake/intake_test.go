@@ -30,7 +30,7 @@ func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 	}
 }
 
-// A change that is taken back leaves the version before it, also when several changes came since.
+// TestBefore checks that reverting restores the version before, even after several changes.
 func TestBefore(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	view(t, in, func(tx *intake.Tx) {
@@ -70,7 +70,7 @@ func TestBefore(t *testing.T) {
 	})
 }
 
-// Keys are kept for a day, and so many of them.
+// TestKeyBounds checks that keys stay for a day, and only up to a maximum number.
 func TestKeyBounds(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	now := time.Unix(1_700_000_000, 0).UTC()
@@ -113,7 +113,7 @@ func TestKeyBounds(t *testing.T) {
 	})
 }
 
-// A file that is damaged is told of as that, and repaired as far as it can be read.
+// TestDamaged checks that a damaged file is reported, and repaired as far as it is readable.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	in := intake.Open(dir)
@@ -170,8 +170,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestRepairThatFails: when Repair fails, or its process is killed, the damaged file stays in its place. Otherwise the
-// next change would begin an empty file, and the documents would be lost.
+// TestRepairThatFails checks that the damaged file stays in place if Repair fails or its process is
+// killed. Otherwise the next change would begin an empty file, and the documents would be lost.
 func TestRepairThatFails(t *testing.T) {
 	dir := t.TempDir()
 	in := intake.Open(dir)
@@ -189,7 +189,7 @@ func TestRepairThatFails(t *testing.T) {
 	}
 }
 
-// A file of a later version is not changed.
+// TestLaterFormat checks that a file of a later version stays unchanged.
 func TestLaterFormat(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	update(t, in, func(tx *intake.Tx) error { return tx.Set("api:a", []byte("{}")) })
@@ -209,7 +209,7 @@ func TestLaterFormat(t *testing.T) {
 	}
 }
 
-// A large file of which most is free is made small, and has what it had.
+// TestCompact checks that a large, mostly free file shrinks and keeps its content.
 func TestCompact(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	update(t, in, func(tx *intake.Tx) error {

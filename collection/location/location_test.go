@@ -96,7 +96,7 @@ func TestNamedIndexMustFit(t *testing.T) {
 	if _, _, err := f.Find(notes); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "photos") {
 		t.Errorf("a folder with other files: %v", err)
 	}
-	// Keys, and what says who writes them, stay when the record of an index is lost.
+	// Keys and their lock stay if the record of an index is lost.
 	f.Index = filepath.Join(top, "lost")
 	keys, err := access.OpenKeys(filepath.Join(f.Index, location.KeysName))
 	if err == nil {
@@ -150,8 +150,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// The example of doc/formats/collection.md, the same as it was written before it had a
-// sum, and one that does not match.
+// TestRecordSum checks the example of doc/formats/collection.md, the same record without a
+// checksum, and a record with a wrong checksum.
 func TestRecordSum(t *testing.T) {
 	if !filepath.IsAbs("/notes") {
 		t.Skip("/notes is no absolute path here")
@@ -172,7 +172,7 @@ func TestRecordSum(t *testing.T) {
 	}
 }
 
-// A record of which any bit is wrong is reported, or says what it said.
+// TestRecordFlips checks that a record with a flipped bit is reported or keeps its meaning.
 func TestRecordFlips(t *testing.T) {
 	dir := t.TempDir()
 	want := location.Record{Format: location.RecordFormat, Root: filepath.Join(dir, "notes")}

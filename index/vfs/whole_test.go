@@ -9,7 +9,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// A file is the old one or the new one, nobody else may read it, and nothing is left beside it.
+// TestWriteFile checks that a file is old or new as a whole and private, and that no temporary file stays.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

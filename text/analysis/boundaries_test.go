@@ -18,7 +18,7 @@ var alphabets = []string{
 	"0123456789", "٠١٢٣", "१२३", "ab\u00ADcd", "نمی\u200Cخواهم",
 }
 
-// between lists characters that separate words. joiners can also be inside a word.
+// between lists characters that separate words. Joiners can also be inside a word.
 var between = []string{" ", "  ", "\n", "\t", "! ", "?", "(", ")", " — ", "–", "…", "“", "”", "/", "\\", "=", "*", "`",
 	"~", "€", "😀", "👩\u200D💻", "→", "|", "<", "[", "\u00A0", "\u2028"}
 

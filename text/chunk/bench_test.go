@@ -10,7 +10,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// corpus is the Markdown below SHEAF_TEST_DIR, or made-up files.
+// corpus returns the Markdown below SHEAF_TEST_DIR, or generated files.
 func corpus(tb testing.TB) (paths []string, files [][]byte, size int64) {
 	tb.Helper()
 	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
@@ -63,7 +63,7 @@ func BenchmarkChunk(b *testing.B) {
 	}
 }
 
-// must ends the test when err is not nil.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

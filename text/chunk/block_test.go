@@ -7,7 +7,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestBlockLines: a block has its own lines.
+// TestBlockLines checks the lines of each block.
 func TestBlockLines(t *testing.T) {
 	const text = "# A ^head\n" + // 1
 		"Intro.\n\nTwo lines\nof egret. ^abc\n\n" + // 2-6
@@ -38,7 +38,7 @@ func TestBlockLines(t *testing.T) {
 	}
 }
 
-// TestBlockAt: a place is in the smallest block around it.
+// TestBlockAt checks that a position belongs to the smallest block around it.
 func TestBlockAt(t *testing.T) {
 	const text = "# A\n\nFree.\n\nTwo lines\nof egret. ^abc\n\n- one ^one\n- two\n  goes on ^two\n  - inner ^inner\n   " +
 		" more\n- three\n\n" +
@@ -58,7 +58,7 @@ func TestBlockAt(t *testing.T) {
 	}
 }
 
-// TestCodeHyphens: a hyphen at the end of a line of code does not cut a word, as it does in prose.
+// TestCodeHyphens checks that a hyphen at the end of a line splits no word in code, as it does in prose.
 func TestCodeHyphens(t *testing.T) {
 	const fenced = "infor-\nmation\n\n```\nfoo-\nbar -- \nbaz\n```\n\nknow-\nledge\n"
 	for _, c := range []struct{ path, text, want string }{

@@ -50,7 +50,7 @@ func TestWithoutComments(t *testing.T) {
 	}
 }
 
-// words are the lines of a text that are not blank, with one space between words.
+// words returns the lines of a text that are not blank, with one space between words.
 func words(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -61,8 +61,8 @@ func words(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCommentsChangeNoBlock: what stands behind a comment stays text, and what stands in
-// one is no heading, tag, link or task.
+// TestCommentsChangeNoBlock checks that text after a comment stays text, and that a comment holds
+// no heading, tag, link or task.
 func TestCommentsChangeNoBlock(t *testing.T) {
 	text := "%%secret%% A #tag\n\n- %%secret%% b [[c]]\n\n%%\n# Secret\n#hidden [[secret]] - [ ] secret due:: " +
 		"2026-01-01\n%%\n"

@@ -18,8 +18,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// reference lists the headings that are direct children of the document as
-// goldmark sees them: "level start-of-text". It reads no frontmatter.
+// reference lists the headings that are direct children of the document for goldmark, as "level
+// start-of-text". It ignores frontmatter.
 func reference(md goldmark.Markdown, src []byte) []string {
 	var out []string
 	root := md.Parser().Parse(text.NewReader(src))
@@ -35,7 +35,7 @@ func reference(md goldmark.Markdown, src []byte) []string {
 	return out
 }
 
-// ours lists the same of the scanner.
+// ours returns the same list from the scanner.
 func ours(src string, begin int) []string {
 	var s scanner
 	s.scan(src, begin)
@@ -52,9 +52,9 @@ func ours(src string, begin int) []string {
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 
-// decided reports whether a file holds what our rules decide otherwise than
-// goldmark: blocks of formulas, carriage returns alone, and tables followed by a
-// rule, which goldmark takes for one heading.
+// decided reports whether a text holds a block where this scanner deliberately differs from
+// goldmark: a formula block, a single carriage return, or a table followed by a rule, which
+// goldmark reads as one heading.
 func decided(src string) bool {
 	if strings.Contains(src, "$$") || strings.Contains(strings.ReplaceAll(src, "\r\n", ""), "\r") {
 		return true
@@ -62,8 +62,8 @@ func decided(src string) bool {
 	return false
 }
 
-// TestHeadingsOfFolder compares the scanner with goldmark on the Markdown files
-// below SHEAF_TEST_DIR.
+// TestHeadingsOfFolder compares the scanner with goldmark on the Markdown files below
+// SHEAF_TEST_DIR.
 func TestHeadingsOfFolder(t *testing.T) {
 	dir := os.Getenv("SHEAF_TEST_DIR")
 	if dir == "" {
@@ -124,8 +124,8 @@ func firstDifference(src []byte, got, want []string) string {
 	return "equal"
 }
 
-// TestHeadingsOfSpecification compares the two on the examples of the CommonMark
-// specification, which goldmark's module carries.
+// TestHeadingsOfSpecification compares the scanner with goldmark on the examples of the CommonMark
+// specification, which are part of goldmark's module.
 func TestHeadingsOfSpecification(t *testing.T) {
 	pattern := filepath.Join(os.Getenv("HOME"), "go/pkg/mod/github.com/yuin/goldmark@*/_test/spec.json")
 	found, _ := filepath.Glob(pattern)
@@ -154,9 +154,8 @@ func TestHeadingsOfSpecification(t *testing.T) {
 	}
 }
 
-// TestRandomBlocks compares the scanner with goldmark on random mixtures of
-// everything that makes blocks. "</pre>" by itself is not among it: by the
-// specification it begins an HTML block, for goldmark it does not.
+// TestRandomBlocks compares the scanner with goldmark on random blocks. It leaves out a single
+// "</pre>", which starts an HTML block in the specification, but not in goldmark.
 func TestRandomBlocks(t *testing.T) {
 	parts := []string{"# h\n", "## h two ##\n", "text\n", "more text\n", "\n", "\n", "- item\n", "- \n", "  in item\n",
 		"    deep\n", "\ttab\n", "> quote\n", ">\n", "> # q\n", "1. one\n",
@@ -183,7 +182,7 @@ func TestRandomBlocks(t *testing.T) {
 	}
 }
 
-// TestLineEndings: CR, CRLF and LF are the same to the scanner.
+// TestLineEndings checks that the scanner treats CR, CRLF and LF the same.
 func TestLineEndings(t *testing.T) {
 	parts := []string{"# h", "text", "", "", "- item", "  in", "> q", "---", "===", "```", "$$", "|a|", "|-|", "<div>",
 		"[a]: b", "    code", "\t"}
@@ -206,7 +205,7 @@ func TestLineEndings(t *testing.T) {
 	}
 }
 
-// seeds is n with SHEAF_TEST_LONG, else a tenth.
+// seeds returns n with SHEAF_TEST_LONG, else a tenth of n.
 func seeds(n uint64) uint64 {
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
 		return n

@@ -9,8 +9,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestFields: inline fields as Dataview reads them, and tasks, are properties of the section
-// they stand in.
+// TestFields checks that inline fields, as Dataview reads them, and tasks are properties of their
+// section.
 func TestFields(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a line", "status:: waiting\n", "status=waiting"},
@@ -70,7 +70,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Fields belong to the section they stand in, and the document knows their names.
+// TestFieldsOfSections checks that fields belong to their section, and that the document lists their names.
 func TestFieldsOfSections(t *testing.T) {
 	const text = "---\nstatus: draft\n---\nDUE:: 2026-01-01\n\n# A\n\nstatus:: one\n\n## B\n\nstatus:: two\n\n# " +
 		"C\n\nnone\n"
@@ -98,7 +98,7 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
-// A text that is full of what may be fields takes time in its length.
+// TestFieldsAreReadInLinearTime checks that a text full of possible fields takes linear time.
 func TestFieldsAreReadInLinearTime(t *testing.T) {
 	const size = 1 << 20
 	for _, part := range []string{"[a:: ", "(a:: b) ", "a:: ", "[[", "`", "- [ ] a:: b\n", "[x:: 2026-01-01]\n"} {

@@ -30,8 +30,8 @@ func chunkers(tb testing.TB) []chunk.Chunker {
 	return append(out, k)
 }
 
-// FuzzChunk: whatever the bytes, every chunker gives chunks that hold what
-// Verify checks, twice the same.
+// FuzzChunk checks that each chunker cuts any bytes into chunks that pass Verify, and gives the
+// same result twice.
 func FuzzChunk(f *testing.F) {
 	rules, err := os.ReadFile("testdata/rules.txt")
 	must(f, err)
@@ -72,7 +72,7 @@ func FuzzChunk(f *testing.F) {
 	})
 }
 
-// FuzzFrontmatter: no YAML, however broken, makes anything but a document.
+// FuzzFrontmatter checks that any YAML, also invalid, gives a document.
 func FuzzFrontmatter(f *testing.F) {
 	for _, s := range []string{"title: x", "a: &x [*x, *x]", "- a\n- b", "a: {b: [c, {d: e}]}", "? x\n: y",
 		"a: |\n  b\n   c\n", "\"a\": 'b''c'", "a: !!binary x", "<<: *a", "%YAML 1.2", "a: b: c", "tags: [a, , b]",
@@ -87,7 +87,7 @@ func FuzzFrontmatter(f *testing.F) {
 	})
 }
 
-// TestVerifyFolder checks every Markdown file below SHEAF_TEST_DIR with every chunker.
+// TestVerifyFolder verifies the chunks of each Markdown file below SHEAF_TEST_DIR, for each chunker.
 func TestVerifyFolder(t *testing.T) {
 	if os.Getenv("SHEAF_TEST_DIR") == "" {
 		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
@@ -106,8 +106,8 @@ func TestVerifyFolder(t *testing.T) {
 	}
 }
 
-// TestLarge: files that are large in every way are cut in time that grows as
-// they do; a quadratic step would not end.
+// TestLarge checks that files which are large in any way are cut in linear time. A quadratic step
+// would not end.
 func TestLarge(t *testing.T) {
 	n := 20_000
 	if os.Getenv("SHEAF_TEST_LONG") != "" {
@@ -142,7 +142,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestManyProperties: frontmatter with very many keys is cut off, and says so.
+// TestManyProperties checks that frontmatter with very many keys is truncated with a warning.
 func TestManyProperties(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---\n")
@@ -156,7 +156,7 @@ func TestManyProperties(t *testing.T) {
 	}
 }
 
-// TestLongValue: a value of megabytes is cut at a whole character, and says so.
+// TestLongValue checks that a value of megabytes is cut between characters, with a warning.
 func TestLongValue(t *testing.T) {
 	content := "---\nnote: x" + strings.Repeat("é", 1<<20) + "\n---\n# H\nx\n"
 	doc := chunkers(t)[0].Chunk("t", "n.md", []byte(content))

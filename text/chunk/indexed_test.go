@@ -14,7 +14,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// data is text of base64 that stands for so many bytes.
+// data returns the base64 text of n bytes.
 func data(n int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)
@@ -33,8 +33,8 @@ func rows(text string, width int, before string) string {
 	return b.String() + text
 }
 
-// TestDataAsText names the kind of fault: pictures and fonts that stand in a file as base64
-// text give words, vectors and snippets.
+// TestDataAsText checks that base64 data of pictures and fonts in a file gives no words, vectors or
+// snippets.
 func TestDataAsText(t *testing.T) {
 	long := data(3000)
 	svg := url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 2"/></svg>`)
@@ -114,7 +114,7 @@ func cut(t *testing.T, name, text string) sheaf.Document {
 	return c.Chunk("t", name, []byte(text))
 }
 
-// TestPlacesWithoutData: Left.At finds each byte of the shortened text in the original text.
+// TestPlacesWithoutData checks that Left.At finds each byte of the shortened text in the original text.
 func TestPlacesWithoutData(t *testing.T) {
 	text := "One ![a](data:image/png;base64," + data(500) + ") two ![b](data:image/png;base64," + data(500) + ") three"
 	left := chunk.WithoutPayloads(text)
@@ -130,7 +130,7 @@ func TestPlacesWithoutData(t *testing.T) {
 	}
 }
 
-// Pieces of a document that is cut begin and end within data.
+// TestDataInPieces checks that the chunks of a document may begin and end inside data.
 func TestDataInPieces(t *testing.T) {
 	long := data(20_000)
 	text := "# A\n\nGrey. ![r](data:image/png;base64," + long + ") End.\n\n" + rows(long, 76, "") + "\n\nLast.\n"
@@ -150,8 +150,8 @@ func TestDataInPieces(t *testing.T) {
 	}
 }
 
-// TestDataIsReadInLinearTime: 100 MB of data, and 16 MB of text that only looks like data, take
-// seconds.
+// TestDataIsReadInLinearTime checks that 100 MB of data, and 16 MB of text that only looks like
+// data, take seconds.
 func TestDataIsReadInLinearTime(t *testing.T) {
 	const size = 16 << 20
 	row := data(3 << 10)

@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// tokensNamed are those of the model in the program.
+// tokensNamed returns the tokens of the built-in model.
 func tokensNamed(name string) chunk.Tokens {
 	if e, err := english.New(); err == nil && e.Model() == name {
 		return e.Pieces
@@ -17,7 +17,7 @@ func tokensNamed(name string) chunk.Tokens {
 	return nil
 }
 
-// TestParse: the name of a chunker gives back a chunker of that name.
+// TestParse checks that the name of a chunker parses into a chunker with that name.
 func TestParse(t *testing.T) {
 	for _, o := range []chunk.Options{
 		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections"},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestTokensAreNamed: what is counted is in the name, so it has one.
+// TestTokensAreNamed checks that a token counter needs a name, since the name of a chunker includes it.
 func TestTokensAreNamed(t *testing.T) {
 	one := func(text string, yield func(start, end int) bool) { yield(0, len(text)) }
 	for _, o := range []chunk.WindowOptions{{TokensName: "sheaf-en-1"}, {Tokens: one, TokensName: "two words"}} {

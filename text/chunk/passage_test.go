@@ -29,8 +29,8 @@ func TestPassagesOfSevenWords(t *testing.T) {
 	}
 }
 
-// TestStartsOfWords: words begin behind white space wherever they stand, whatever stands in
-// and beside them, and also when only so many are asked for.
+// TestStartsOfWords checks that words begin after white space, for any characters in and between
+// words, also with a limit on their number.
 func TestStartsOfWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aaaabcdef       \n\t\r\v\x00\x1f\x7f!~é\u00a0"))).Draw(t, "text")
@@ -57,8 +57,8 @@ func TestStartsOfWords(t *testing.T) {
 	})
 }
 
-// TestPassagesCoverEveryWord: each word lies in a passage, none is longer than it
-// may be, and the last ends with the text.
+// TestPassagesCoverEveryWord checks that each word is in a passage, that no passage is too long,
+// and that the last one ends with the text.
 func TestPassagesCoverEveryWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.IntRange(1, 40).Draw(t, "words")
@@ -92,7 +92,7 @@ func TestPassagesCoverEveryWord(t *testing.T) {
 	})
 }
 
-// TestPassageSpan finds the passage of a document whose frontmatter is no text.
+// TestPassageSpan checks the spans of passages in a document with frontmatter, which is not text.
 func TestPassageSpan(t *testing.T) {
 	content := []byte("---\ntitle: T\n---\none two three four five six\n\n## H\n\nseven eight nine ten\n")
 	c, err := chunk.For("a.md", chunk.Options{})

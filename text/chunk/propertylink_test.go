@@ -8,8 +8,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestLinksInFrontmatter: values that are wiki links and nothing else are links of the
-// document, where they stand; pieces have none of them.
+// TestLinksInFrontmatter checks that a value which is only a wiki link is a link of the document,
+// at its position. Sections and windows have no such links.
 func TestLinksInFrontmatter(t *testing.T) {
 	const text = "---\nauthor: \"[[People/Ann|A]]\"\nseen: '[[Ann]]'\nwith:\n  - \"[[Ann]]\"\n  - Bob\n  - " +
 		"\"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\"}\n---\nText with [[Eve]].\n"

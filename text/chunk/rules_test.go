@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestRules checks one input and one expected result a rule: testdata/rules.txt
-// holds cases of the form
+// TestRules checks one input and one expected result for each rule. testdata/rules.txt has cases of
+// this form:
 //
 //	== rule: what it shows [file=name] [chunker=name key=value ...]
 //	"input, quoted as in Go"
@@ -62,7 +62,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// unquote joins the quoted lines of an input; "N x" before one repeats it.
+// unquote joins the quoted lines of an input. "N x" before a line repeats it N times.
 func unquote(s string) (string, error) {
 	var b strings.Builder
 	for line := range strings.SplitSeq(s, "\n") {
@@ -118,7 +118,7 @@ func options(t *testing.T, head string) (file string, o chunk.Options) {
 	return file, o
 }
 
-// show writes a document, one line a chunk, indented by depth.
+// show formats a document, one line for each chunk, indented by depth.
 func show(doc *sheaf.Document, src string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title %q", doc.Title)

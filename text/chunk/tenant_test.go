@@ -8,8 +8,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestTenantThatCannotBeRead: a document that says in any way that it is some tenant's never
-// becomes one of no tenant, which everybody of none may see.
+// TestTenantThatCannotBeRead checks that a document with any kind of tenant entry never becomes one
+// without a tenant, which all users without a tenant can see.
 func TestTenantThatCannotBeRead(t *testing.T) {
 	many := &strings.Builder{}
 	for i := range 1100 {
@@ -57,8 +57,8 @@ func TestTenantThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAccessOfEverybody: who writes that everybody may see a document as keys do is told that
-// nobody does.
+// TestAccessOfEverybody checks that "*" in access, as keys write it, gives a warning: no user can
+// see the document.
 func TestAccessOfEverybody(t *testing.T) {
 	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
 		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {

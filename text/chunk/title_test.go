@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// parsedTitles are the plain titles of the headings that are direct children of
-// the document, as goldmark parses them.
+// parsedTitles returns the plain titles of the headings that are direct children of the document,
+// as goldmark parses them.
 func parsedTitles(md goldmark.Markdown, source []byte) []string {
 	var titles []string
 	root := md.Parser().Parse(text.NewReader(source))
@@ -28,7 +28,7 @@ func parsedTitles(md goldmark.Markdown, source []byte) []string {
 	return titles
 }
 
-// parsedText is the text of a block by rule A9.
+// parsedText returns the text of a block by rule A9.
 func parsedText(block ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -62,7 +62,7 @@ func parsedText(block ast.Node, source []byte) string {
 
 var titleParser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 
-// ourTitles are the titles of the scanner, without the rules about ids.
+// ourTitles returns the titles of the scanner, without the rules for IDs.
 func ourTitles(source string) []string {
 	var s scanner
 	s.scan(source, 0)
@@ -74,13 +74,13 @@ func ourTitles(source string) []string {
 	return titles
 }
 
-// titlesDiffer reports whether goldmark reads a title otherwise than the specification: "<?>" is no
-// HTML, as "?>" must follow "<?"; "<!a" is HTML, as any letter may follow "<!"; "<" ends a target
-// that begins with "<", and brackets in one balance; a "~" may follow one that is escaped.
+// titlesDiffer matches titles that goldmark does not read by the specification. "<?>" is not HTML,
+// since "?>" must follow "<?"; "<!a" is. "<" ends a target that begins with "<"; brackets in a
+// target balance; "~" may follow an escaped "~".
 var titlesDiffer = regexp.MustCompile(`<\?>|<![a-z]|\]\(<[^>]*<|\]\(\S*\(\S* |\\~~`)
 
-// TestTitlesEqualParser compares titles with goldmark's, on random marks. Wiki
-// links, which it does not know, are left out.
+// TestTitlesEqualParser compares titles with those of goldmark on random marks. It leaves out wiki
+// links, which goldmark does not know.
 func TestTitlesEqualParser(t *testing.T) {
 	parts := []string{
 		"a", "word", " ", " ", "`", "``", "_", "*", "**", "__", "***", "[", "]", "(", ")", "](", "](u)", "![", "\\", "&",
@@ -111,8 +111,8 @@ func TestTitlesEqualParser(t *testing.T) {
 	}
 }
 
-// TestTitlesOfFolder compares the titles of all headings below SHEAF_TEST_DIR
-// with goldmark's. Headings with wiki links are left out.
+// TestTitlesOfFolder compares the titles of all headings below SHEAF_TEST_DIR with those of
+// goldmark. It leaves out headings with wiki links.
 func TestTitlesOfFolder(t *testing.T) {
 	dir := os.Getenv("SHEAF_TEST_DIR")
 	if dir == "" {

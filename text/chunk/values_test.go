@@ -8,7 +8,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestDateOf: frontmatter before the file's name before the file's time (D20).
+// TestDateOf checks that the date of frontmatter wins over the file name, and the file name over the file time (D20).
 func TestDateOf(t *testing.T) {
 	modified := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestDateOf(t *testing.T) {
 		{"a.md", "---\nDate: \"2024-05-31\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"2023-01-02 a.md", "---\ndate: 2021/06/08\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
 		{"a.md", "---\ndate: 2021/6/8 20:46:25\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
-		{"a.md", "---\ndate: 06/08/2021\n---\nx", "2020-02-03", sheaf.DateModified}, // June or August
+		{"a.md", "---\ndate: 06/08/2021\n---\nx", "2020-02-03", sheaf.DateModified}, // it may mean June or August
 		{"a.md", "---\ndate: soon\nupdated: 2024-07-01\n---\nx", "2024-07-01", sheaf.DateFrontmatter},
 		{"2023-01-02 a.md", "---\ndate: \"[[2024-05-31]]\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
 		{"a.md", "---\ncreated: '[[Journal/2024-05-31.md|that day]]'\n---\nx", "2024-05-31", sheaf.DateFrontmatter},

@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestVerifyFindsFaults: each thing that Verify promises to check is missed when it does not hold.
+// TestVerifyFindsFaults checks that Verify reports each fault that it promises to find.
 func TestVerifyFindsFaults(t *testing.T) {
 	content := []byte("intro\n# A\na\n## B\nb [x](y.md)\n# C\nc\n")
 	cut := func(chunker string) sheaf.Document {
@@ -61,7 +61,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 	}
 }
 
-// TestWindowsOfHiddenProperties: who may see a document does not move its windows.
+// TestWindowsOfHiddenProperties checks that properties for access do not move the windows of a document.
 func TestWindowsOfHiddenProperties(t *testing.T) {
 	k, err := chunk.New(chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 40, MetadataSuffix: true}})
 	must(t, err)
@@ -79,8 +79,8 @@ func TestWindowsOfHiddenProperties(t *testing.T) {
 	}
 }
 
-// A leaf has text, whatever else is blank, and identifiers stay when text changes and
-// when sections come behind or go: they are made of headings, not of places or bytes.
+// TestLeavesAndIdentifiersOfTree checks that a leaf has text, and that IDs stay when text changes
+// or later sections come or go: they depend on headings, not on positions.
 func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
 	must(t, err)
@@ -117,8 +117,8 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 	}
 }
 
-// The span of a section, read from the file, is the section with all that lies under
-// it, without the line of its heading; its body is the part that is no child's.
+// TestSpanHoldsWhatLiesBelow checks that the span of a section holds the section with its subsections,
+// without the line of its heading, and that its body is the part before the subsections.
 func TestSpanHoldsWhatLiesBelow(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
 	must(t, err)

@@ -215,8 +215,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestBracketsAloneChangeNothing: brackets without a sign that are no alternative of OR
-// are read as if they were not there.
+// TestBracketsAloneChangeNothing checks that brackets without a sign, outside of OR, change
+// nothing.
 func TestBracketsAloneChangeNothing(t *testing.T) {
 	operands := rapid.SampledFrom([]string{"a", "b", "-c", "+d", `"e f"`, "title:g", "tag:h", "-tag:i", "j*", "k OR l",
 		"tag:m OR n", "-(o OR p)", "(q -r) OR s", "+(t -u)"})
@@ -236,7 +236,7 @@ func TestBracketsAloneChangeNothing(t *testing.T) {
 	})
 }
 
-// TestBracketsInBrackets: brackets that hold nothing but brackets are read as those.
+// TestBracketsInBrackets checks that brackets around only brackets are read as the inner ones.
 func TestBracketsInBrackets(t *testing.T) {
 	operands := rapid.SampledFrom([]string{"a", "b", "-c", `"e f"`, "tag:h", "-tag:i", "k OR l", "tag:m OR n",
 		"ext:md OR o", "-(o OR p)", "(q OR tag:r)"})
@@ -252,8 +252,7 @@ func TestBracketsInBrackets(t *testing.T) {
 	})
 }
 
-// TestNotesAreBounded: a long query of nothing but mistakes is answered at once
-// and with a handful of notes.
+// TestNotesAreBounded checks that a long query full of mistakes is parsed at once, with few notes.
 func TestNotesAreBounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("( ", 1<<15), strings.Repeat("tag: ", 1<<13), manyFields(1 << 13),
 		strings.Repeat("(a ", 1<<14),
@@ -263,7 +262,7 @@ func TestNotesAreBounded(t *testing.T) {
 		strings.Repeat(`title:"b"`, 1<<12), strings.Repeat("[“a ", 1<<13)} {
 		start := time.Now()
 		q := parse(text)
-		if took := time.Since(start); took > 3*time.Second { // milliseconds on a machine that does nothing else
+		if took := time.Since(start); took > 3*time.Second { // milliseconds on an idle machine
 			t.Errorf("%v for %.20q", took, text)
 		}
 		total := 0
@@ -284,8 +283,8 @@ func manyFields(n int) string {
 	return b.String()
 }
 
-// FuzzParse: whatever is typed gives a query, the same one each time, and words
-// that are typed are not lost without a note.
+// FuzzParse checks that any text gives a query, the same each time, and that no word is lost
+// without a note.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`a "b c" -d (e OR #f) title:g after:7d h* i~2`, `((((`, `"`, `x:"y`, "\xff\x00",
 		strings.Repeat("(a ", 50) + strings.Repeat(")", 50), "status:>=3"} {
@@ -299,7 +298,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestSpellings: a path is looked for as the collection writes it.
+// TestSpellings checks that a path filter uses the spelling of the collection.
 func TestSpellings(t *testing.T) {
 	o := query.Options{Now: now, Spellings: func(written string) []string {
 		return map[string][]string{"my folder/": {"My Folder/", "MY folder/"}, "git.md": {"Git.md"}, "gui": {"Gui"}}[written]
@@ -328,8 +327,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestNotLookedUp: a property that is not looked up since there are too many is told, in
-// brackets too.
+// TestNotLookedUp checks that a note names a property that was not looked up because there are too
+// many, also in brackets.
 func TestNotLookedUp(t *testing.T) {
 	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
 	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {
@@ -340,7 +339,7 @@ func TestNotLookedUp(t *testing.T) {
 	}
 }
 
-// TestNames: all that a query may ask of properties, and nothing that a field is.
+// TestNames checks that a query looks up all names that may be properties, once, and no names of fields.
 func TestNames(t *testing.T) {
 	const text = `a:b A:b title:x [z:y] [c:d][next step:e] -f:"g h" "i:j" prop.k:l (M:n path:o [path:p]) tag:q ` +
 		`[tags:r] http://x a:s`
@@ -348,7 +347,7 @@ func TestNames(t *testing.T) {
 	var got []string
 	query.Parse(text, query.Options{Look: func(name string) (is, known bool) {
 		got = append(got, name)
-		return name == "c", true // else the brackets behind it would belong to a word
+		return name == "c", true // else the following brackets would belong to a word
 	}})
 	for _, name := range want {
 		if !slices.Contains(got, name) {

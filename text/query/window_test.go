@@ -10,7 +10,7 @@ import (
 	"sheaf/text/query"
 )
 
-// dated is a document with a date in a property; "" has none.
+// dated returns a document with a date in a property, or without the property for "".
 func dated(property, day string) *store.Chunk {
 	c := &store.Chunk{}
 	if day != "" {
@@ -23,9 +23,9 @@ func dated(property, day string) *store.Chunk {
 	return c
 }
 
-// TestWindows: both ends of a window belong to it. Documents without a date of creation pass
-// each window, and those without a date of their update only one that begins more than 90 days
-// ago and has no end.
+// TestWindows checks that a window includes both ends. Documents without a creation date pass each
+// window. Those without an update date pass only one that begins more than 90 days ago and has no
+// end.
 func TestWindows(t *testing.T) {
 	now := time.Date(2026, 6, 30, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestWindows(t *testing.T) {
 		{"2026-02..", false, true, true, true, true, true},
 		{"..2026-03", true, true, true, false, true, false},
 		{"2026-04-01..", false, false, false, true, true, true},   // 90 days and 12 hours ago
-		{"2026-04-02..", false, false, false, false, true, false}, // exactly 90 days ago but for the time
+		{"2026-04-02..", false, false, false, false, true, false}, // exactly 90 days ago, but for the time of day
 		{" 2026-02 .. 2026-03 ", false, true, true, false, true, false},
 	} {
 		for _, property := range []string{"created", "updated", "modified", "lastmod"} {
@@ -69,7 +69,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestSets: sets of documents narrow to what is in any of them.
+// TestSets checks that a filter by sets allows documents in any of them.
 func TestSets(t *testing.T) {
 	f, err := query.InSets([]string{"a", "b"})
 	if err != nil {

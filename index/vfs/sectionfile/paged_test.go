@@ -107,7 +107,7 @@ func TestPaged(t *testing.T) {
 // checksum covers.
 func TestPagedFlips(t *testing.T) {
 	const size = 2*perPage*page + 100
-	const list, above = size, size + 4*(2*perPage+1) // where the lists of checksums begin
+	const list, above = size, size + 4*(2*perPage+1) // start of the lists of checksums
 	const end = above + 4*3
 	data := random(size)
 	file := pages(t, data)
@@ -247,8 +247,8 @@ func TestContainer1(t *testing.T) {
 	}
 }
 
-// TestRecords: records that lie in the section are sound, before and after all of it
-// was read, and others are a fault.
+// TestRecords checks that records inside the section are valid, before and after all of it was
+// read, and others are a fault.
 func TestRecords(t *testing.T) {
 	r, err := openBytes(t, pages(t, random(100*page)))
 	if err != nil {

@@ -11,21 +11,20 @@ import (
 
 // ID names a document or a chunk, in every store.
 //
-// A document is "tree:path", and a heading chunk of it "tree:path#slug". A piece made by a sections or window
-// chunker is "tree:path#0" and so on. The tree's name ends at the first colon. A path may contain '#', so an ID
-// alone does not tell whether it names a document. The catalog decides: it first looks for a document with the
-// whole ID, then splits the ID at the last '#'.
-// whole ID as a document first and splits at the last '#' after that.
+// A document is "tree:path", and a heading chunk of it "tree:path#slug". A piece made by a sections
+// or window chunker is "tree:path#0" and so on. The tree's name ends at the first colon. A path may
+// contain '#', so an ID alone does not tell whether it names a document. The catalog decides: it
+// first looks for a document with the whole ID, then splits the ID at the last '#'.
 type ID string
 
-// DocumentID returns the ID of the document at path in the named tree. The path has slashes and is spelled as in
-// the file system. An ID is always valid UTF-8, so that people can type it and JSON can hold it. A byte that is
-// not valid UTF-8 becomes U+FFFD and two hexadecimal digits. The bytes of a U+FFFD in the name are written the
-// same way, so [ID.Path] returns the exact path.
+// DocumentID returns the ID of the document at path in the named tree. The path has slashes and the
+// spelling of the file system. An ID is always valid UTF-8: people can type it and JSON can hold it.
+// An invalid byte becomes U+FFFD and two hexadecimal digits. The bytes of a U+FFFD in the name get
+// the same form, so [ID.Path] returns the exact path.
 func DocumentID(tree, path string) ID { return ID(tree + ":" + PathText(path)) }
 
-// PathText returns a file's path as IDs spell it. Only a path with U+FFFD, or one that is not valid UTF-8,
-// changes.
+// PathText returns a file's path as IDs spell it. Only a path that has U+FFFD, or is not valid
+// UTF-8, changes.
 func PathText(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError) {
 		return path
@@ -94,37 +93,37 @@ func (s Span) Len() int { return s.End - s.Start }
 // Contains reports whether s contains every byte of t.
 func (s Span) Contains(t Span) bool { return s.Start <= t.Start && t.End <= s.End }
 
-// Document is one source file, or one text that a program gave, cut into chunks.
+// Document is one source file, or one given document, cut into chunks.
 type Document struct {
 	ID   ID
 	Tree string
 	// Path is relative to the tree's folder, with slashes and without Unicode normalization.
 	Path  string
 	Title string
-	// Aliases, Tags and Properties come from frontmatter; Tags also has the inline tags of all chunks. They are
-	// as written, without a leading '#', in order of first appearance, without duplicates. Tags compare without
-	// regard to case.
+	// Aliases, Tags and Properties come from frontmatter; Tags also has the inline tags of all
+	// chunks. They keep the document's spelling, without a leading '#', in order of first
+	// appearance, without duplicates. Tags compare without regard to case.
 	Aliases    []string
 	Tags       []string
 	Properties []Property
 	// Frontmatter is the range of the frontmatter block with its delimiter lines, or the zero Span.
-	// FrontmatterText says that its YAML had no properties, so the block is indexed as text.
+	// FrontmatterText means that its YAML had no properties, so the block is indexed as text.
 	Frontmatter     Span
 	FrontmatterText bool
 	// Language is the detected language of the text (ISO 639-1), or "".
 	Language string
 	// Warnings are faults of the file that did not stop indexing, with line numbers.
 	Warnings []Warning
-	// Fields are the properties in the text of chunks, in chunk order. A document from the catalog has none,
-	// because only the index stores them. Properties has their names, with values only if frontmatter has some.
+	// Fields are the properties in the text of chunks, in chunk order. Only the index stores them:
+	// for a document from the catalog, Properties has their names, and values from frontmatter.
 	Fields []Field `json:"-"`
 	// Chunks are in pre-order. Chunks[i].Position == i, except for large windows, which follow their member
 	// windows. A document without text has no chunks.
 	Chunks []Chunk
 }
 
-// Part returns the chunk with this ID, or nil. The chunk belongs to d. The ID of a document that was cut into
-// pieces returns a new chunk that covers all of them.
+// Part returns the chunk with this ID, or nil. The chunk belongs to d. The ID of a document that was
+// cut into pieces returns a new chunk that covers all of them.
 func (d *Document) Part(id ID) *Chunk {
 	for i := range d.Chunks { // no copies, because chunks are large
 		if d.Chunks[i].ID == id {
@@ -145,52 +144,52 @@ func (d *Document) Part(id ID) *Chunk {
 	return c
 }
 
-// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk; the root is the
-// document.
+// Chunk is a part of a document that a search can find. Each node of the heading tree is a chunk.
+// The root chunk is the document.
 type Chunk struct {
 	ID ID
 	// Doc is the document's ID. Parent is the ID of the chunk above, "" for a root.
 	Doc    ID
 	Parent ID
-	// Depth is 0 for the document and 1..6 for a heading of that level. Position counts from 0 in document order.
+	// Depth is 0 for the document and 1..6 for a heading. Position counts from 0 in document order.
 	Depth    int
 	Position int
 	Title    string
 	// Slug is "" for the document node.
 	Slug string
-	// Hierarchy has the titles in Breadcrumb, in order: the document's, those of the headings above, the chunk's
-	// own. Breadcrumb is "> Document › Parent › Title".
+	// Hierarchy has the titles in Breadcrumb, in order: the document's, those of the headings
+	// above, and the chunk's own. Breadcrumb is "> Document › Parent › Title".
 	Hierarchy  []string
 	Breadcrumb string
 	// Heading is the range of the heading's lines with their endings, or the zero Span when HasHeading is false.
 	Heading    Span
 	HasHeading bool
-	// Span is everything under the heading with its sub-headings. Body, a part of Span, ends before the first
-	// sub-heading.
+	// Span is everything under the heading with its sub-headings. Body, a part of Span, ends before
+	// the first sub-heading.
 	Span Span
 	Body Span
 	// SiblingCount is the number of children of Parent, this chunk included; 1 for a root.
 	SiblingCount int
-	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those of the
-	// frontmatter.
+	// Tags and Links are those in Body or in the heading. For the root chunk, Tags also has those
+	// of the frontmatter.
 	Tags  []string
 	Links []Link
-	// Blocks are the block IDs ("^id", without the mark) and HTML anchors (<a id="x">) in Body or in the heading.
-	// Links may point at them. An anchor just above a heading belongs to the heading.
+	// Blocks are the block IDs ("^id", without the mark) and HTML anchors (<a id="x">) in Body or
+	// the heading. Links may point at them. An anchor just above a heading belongs to the heading.
 	Blocks []string
 	// Members are the windows that a large window consists of.
 	Members []ID
 }
 
-// Node is the position of a chunk in its document. Ranking needs the nodes of hundreds of chunks and shows few of
-// them. Its fields have the meaning of the fields of Chunk.
+// Node is the position of a chunk in its document. Ranking needs the nodes of hundreds of chunks and
+// shows few of them. Its fields have the meaning of the fields of Chunk.
 type Node struct {
 	ID, Doc, Parent ID
 	Title           string
 	Depth           int
 	SiblingCount    int
-	// Outline is the outline that contains the node, Above the node of Parent in it. Each is nil when there is
-	// none.
+	// Outline is the outline that contains the node. Above is the node of Parent in it. Each is nil
+	// when it does not exist.
 	Outline *Outline
 	Above   *Node
 }
@@ -253,9 +252,9 @@ func (o *Outline) Node(id ID) *Node {
 	return nil
 }
 
-// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node and must not
-// change it. Most IDs name a section; then the document is the part before the last '#'.
-// '#' is the document then.
+// NodeIn returns the node with this ID in the documents of outline, or nil. Callers share the node
+// and must not change it. Most IDs name a section, so NodeIn first looks for the part before the
+// last '#' as the document.
 func NodeIn(outline func(ID) *Outline, id ID) *Node {
 	if hash := strings.LastIndexByte(string(id), '#'); hash >= 0 {
 		if o := outline(id[:hash]); o != nil {
@@ -299,8 +298,8 @@ func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 // Link is a reference from a chunk to a document, a section or block of a document, or something outside.
 type Link struct {
 	Kind LinkKind `json:"kind"`
-	// Target is the file or address as written, percent-decoded for Markdown links; "" for a link inside the same
-	// document. Fragment is the part after '#'; "^id" names a block.
+	// Target is the file or address as the text spells it, percent-decoded for Markdown links; ""
+	// for a link inside the same document. Fragment is the part after '#'; "^id" names a block.
 	Target   string `json:"target"`
 	Fragment string `json:"fragment,omitempty"`
 	// Text is the visible text.

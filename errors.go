@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// The categories of error. An error from a package that imports this one wraps one of these (test with
-// [errors.Is]), or an error of the operating system or of a context; any other error is a bug. Packages that do
-// not import this one (text/analysis, model, index/vfs) have errors of their own.
+// The categories of error. An error from a package that imports this one wraps a category (test with
+// [errors.Is]), or an error of the operating system or of a context; any other error is a bug. The
+// packages text/analysis, model and index/vfs do not import this one and have their own errors.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrInvalid means that the caller's input is wrong. The message names the field, the value and what is
-	// allowed.
+	// ErrInvalid means that the caller's input is wrong. The message names the field, the value and
+	// the allowed values.
 	ErrInvalid = errors.New("invalid")
 	// ErrUnsupported means that a store or a stage cannot do the operation.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrUnavailable means that something did not answer, or that another process holds it. The same call may
-	// succeed later.
+	// ErrUnavailable means that something did not answer, or that another process holds it. The same
+	// call may succeed later.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrCorrupt means that stored bytes changed. The message names the file, the section and the offset.
 	ErrCorrupt = errors.New("corrupt")
@@ -28,8 +28,8 @@ func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// WithCategory returns an error that also wraps category and has the text of err. Packages use it for errors of a
-// lower layer whose messages already say what is wrong. It returns err itself when err is nil or has the
+// WithCategory returns an error that also wraps category and has the text of err. Packages use it
+// for errors of a lower layer with clear messages. It returns err itself when err is nil or has the
 // category.
 func WithCategory(category, err error) error {
 	if err == nil || errors.Is(err, category) {
@@ -45,9 +45,9 @@ type categorized struct {
 
 func (e *categorized) Unwrap() []error { return []error{e.error, e.category} }
 
-// ExitCode returns the exit status of a command that ends with err: 0 for nil, 2 for invalid input and
-// unsupported requests, 3 for things that do not exist, 4 for things that are unavailable, 5 for corruption, 6
-// for any other error. Status 1 means "nothing was found", which is not an error.
+// ExitCode returns the exit status of a command that ends with err: 0 for nil, 2 for invalid input
+// and unsupported requests, 3 for missing things, 4 for unavailable things, 5 for corruption, 6 for
+// any other error. Status 1 means "nothing was found", which is not an error.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

@@ -30,7 +30,7 @@ const (
 	KindSimilarity = "similarity"   // nearness to the query's vector: field, passage
 	KindFolder     = "folder_boost" // folder, documents, of, share
 	KindGraph      = "graph_boost"  // backlinks, co_citations, shared_tags, connections
-	KindNormalized = "normalized"   // before: the score before
+	KindNormalized = "normalized"   // before: the score before normalization
 
 	KindLeg        = "leg"            // what a branch found: branch, rank, by (text or vector)
 	KindOccurs     = "occurs"         // how often a term is in a field, times its weight: field
@@ -42,17 +42,17 @@ const (
 	KindProperty   = "property"       // name, number
 	KindPinned     = "pinned"         // raised above the others
 	KindInOrder    = "document_order" // moved into the order of its document
-	KindRerank     = "rerank"         // what the reranking model says
+	KindRerank     = "rerank"         // the score of the reranking model
 	KindRepetition = "repetition"     // similar to a hit above
 )
 
 // Explanation is a number with the reasons for it: a tree whose parts combine to the value.
 type Explanation struct {
-	// Label says in a few words what the number is.
+	// Label names the number in a few words.
 	Label string `json:"label"`
 	// Value is the number.
 	Value float64 `json:"value"`
-	// Kind tells programs what the number is: one of the kinds above, or "" for any other number.
+	// Kind tells programs the meaning of the number; "" means none of the kinds above.
 	Kind string `json:"kind,omitempty"`
 	// Details are facts about the number, by names that belong to Kind.
 	Details map[string]Value `json:"details,omitempty"`
@@ -77,8 +77,7 @@ func (e Explanation) Recombine() float64 {
 	return e.Value
 }
 
-// apply combines one or more values; ok is false for
-// unknown ways to combine.
+// apply combines one or more values; ok is false for unknown ways to combine.
 func (c Combine) apply(values []float64) (v float64, ok bool) {
 	v = values[0]
 	rest := values[1:]

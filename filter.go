@@ -2,8 +2,8 @@ package sheaf
 
 import "strings"
 
-// Names of the columns that every document has, whatever its properties. The
-// column of a property is [PropertyColumn] of its name.
+// Names of the columns that every document has. The column of a property is [PropertyColumn] of its
+// name.
 const (
 	ColumnTree   = "tree"   // text, one
 	ColumnPath   = "path"   // text, one: the path inside the tree
@@ -14,32 +14,32 @@ const (
 	ColumnDepth  = "depth"  // number, one: the chunk's depth
 	ColumnDoc    = "doc"    // text, one: the document's ID
 	ColumnTenant = "tenant" // text, one: the tenant that owns it
-	ColumnAccess = "access" // text, list: who may see it; AccessPublic for all of the tenant
+	ColumnAccess = "access" // text, list: viewers; AccessPublic means everyone of the tenant
 	ColumnSet    = "set"    // text, list: its document sets
 )
 
-// AccessPublic in [ColumnAccess] lets everyone of the document's tenant see it. A document without any value is
-// private.
+// AccessPublic in [ColumnAccess] lets everyone of the document's tenant see it. A document without
+// any value is private.
 const AccessPublic = "public"
 
-// PropertyColumn returns the column for the values of a property. Names compare without regard to case; those of
-// documents are in Unicode form NFC.
+// PropertyColumn returns the column for the values of a property. Names compare without regard to
+// case; names in documents have Unicode form NFC.
 func PropertyColumn(name string) string { return "prop." + strings.ToLower(name) }
 
-// WrittenColumn returns the column for numbers and dates of a property as the document writes them, as texts. It
-// has values only when one of them has an unusual form, such as 000032.
+// WrittenColumn returns the column for a property's numbers and dates as the document writes them,
+// as texts. It has values only when at least one has an unusual form, such as 000032.
 func WrittenColumn(name string) string { return "written." + strings.ToLower(name) }
 
 // Columns gives a filter the column values of one chunk.
 type Columns interface {
-	// Values returns the values of the named column, in any order; empty when there are none. Callers must not
-	// change them.
+	// Values returns the values of the named column, in any order; empty when there are none.
+	// Callers must not change them.
 	Values(column string) []Value
 }
 
-// Filter says which chunks may be found. Its Match method defines its meaning: stores translate filters to their
-// own language, and tests compare them with Match. Filters are values, safe for concurrent use. The only filters
-// are And, Or, Not, In, Range, Exists and HasPrefix.
+// Filter says which chunks a search may find. Its Match method defines its meaning: stores translate
+// filters to their own language, and tests compare them with Match. Filters are values, safe for
+// concurrent use. The only filters are And, Or, Not, In, Range, Exists and HasPrefix.
 type Filter interface {
 	// Match reports whether a chunk with these columns may be found.
 	Match(Columns) bool
@@ -55,16 +55,16 @@ type Or []Filter
 // Not matches when its part does not.
 type Not struct{ Filter Filter }
 
-// In matches when at least one value of the column equals one of Values, in
-// kind and content; text compares byte by byte. Empty Values match nothing.
+// In matches when at least one value of the column equals one of Values in kind and content. Text
+// compares byte by byte. Empty Values match nothing.
 type In struct {
 	Column string
 	Values []Value
 }
 
-// Range matches when at least one value of the column has the kind of the bounds and is between them. Min is
-// included unless MinOpen, Max unless MaxOpen; a zero Value is no bound. Range matches nothing without a bound,
-// or with bounds of different kinds.
+// Range matches when at least one value of the column has the kind of the bounds and is between
+// them. Min is included unless MinOpen, Max unless MaxOpen; a zero Value is no bound. Range matches
+// nothing without a bound, or with bounds of different kinds.
 type Range struct {
 	Column  string
 	Min     Value
@@ -76,8 +76,7 @@ type Range struct {
 // Exists matches when the column has at least one value.
 type Exists struct{ Column string }
 
-// HasPrefix matches when at least one text value of the column begins with
-// Prefix, byte by byte.
+// HasPrefix matches when at least one text value of the column begins with Prefix, byte by byte.
 type HasPrefix struct {
 	Column string
 	Prefix string
@@ -140,8 +139,8 @@ func (f Range) Match(c Columns) bool {
 	return false
 }
 
-// Kind returns the kind of the bounds of f. ok is false when f has no bound or bounds of different kinds; f then
-// matches nothing.
+// Kind returns the kind of the bounds of f. ok is false when f has no bound or bounds of different
+// kinds; f then matches nothing.
 func (f Range) Kind() (kind Kind, ok bool) {
 	switch {
 	case f.Min.IsZero():

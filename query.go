@@ -19,7 +19,7 @@ const (
 // Fields are the text fields of a chunk, in the order in which their scores are added.
 var Fields = [...]string{FieldTitle, FieldHierarchy, FieldAliases, FieldTags, FieldPath, FieldProperties, FieldBody}
 
-// Query is a question: words, a filter, and how many results to return.
+// Query is a search request: words, a filter, and how many results to return.
 type Query struct {
 	// Text is what the user typed, to show it.
 	Text string
@@ -27,45 +27,45 @@ type Query struct {
 	Meaning string
 	// Words is matched with the text fields; nil matches nothing.
 	Words TextQuery
-	// Filter bounds what may be found; nil is no bound.
+	// Filter restricts the results; nil means no restriction.
 	Filter Filter
 	// Limit is the largest number of results, at least 1.
 	Limit int
-	// Notes tell the user how the text was read when that may surprise.
+	// Notes explain to the user a surprising reading of the text.
 	Notes []string
 }
 
-// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost. Text in them is
-// as the user wrote it; the store analyzes it with the analyzer of its index. A Field of "" means every field of
-// the request.
+// TextQuery is a tree of words. The only types are Match, Phrase, Prefix, Fuzzy, Bool and Boost.
+// Their Text is the user's spelling; the store analyzes it with the analyzer of its index. A Field
+// of "" means every field of the request.
 type TextQuery interface{ textQuery() }
 
-// Match finds chunks that have at least one term of Text. Each found term adds its score. Function words do not
-// count in questions: see analysis.Analyzer.MatchTokens.
+// Match finds chunks that have at least one term of Text. Each found term adds its score. Function
+// words do not count in questions: see analysis.Analyzer.MatchTokens.
 type Match struct {
 	Text  string
 	Field string
 }
 
-// Phrase finds chunks that have the terms of Text one after another in one field, displaced by at most Slop
-// positions in total. Its score is the sum of its terms' scores.
+// Phrase finds chunks that have the terms of Text one after another in one field, displaced by at
+// most Slop positions in total. Its score is the sum of its terms' scores.
 type Phrase struct {
 	Text  string
 	Field string
 	Slop  int
 }
 
-// Prefix finds chunks that have a term that begins with the folded, unstemmed form of Text. The best matching
-// term gives the score. Of several words the last is the prefix, and the chunk must also have the others.
+// Prefix finds chunks that have a term that begins with the folded, unstemmed form of Text. The best
+// matching term gives the score. Of several words, the last is the prefix and the others must match.
 type Prefix struct {
 	Text  string
 	Field string
 }
 
-// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An edit is one
-// character, or a swap of neighbors. The best matching term gives the score; a term at distance d weighs 1/(1+d).
-// Each of several words must be found. A term must begin with the first Same characters of a word, because errors
-// are rare there and this excludes most terms.
+// Fuzzy finds chunks that have a term at most Distance (1 or 2) edits away from that of Text. An
+// edit changes one character, or swaps neighbors. The best matching term gives the score; a term at
+// distance d weighs 1/(1+d). All words must match. A term must share a word's first Same characters:
+// errors are rare there, and this excludes most terms.
 type Fuzzy struct {
 	Text     string
 	Field    string
@@ -73,9 +73,9 @@ type Fuzzy struct {
 	Same     int
 }
 
-// Bool finds chunks that match every Must, no MustNot and, when there is no Must, at least one Should. The score
-// is the sum of the matching Must and Should parts. A Bool without Must and Should finds every chunk that matches
-// no MustNot, with score 0.
+// Bool finds chunks that match every Must, no MustNot and, when there is no Must, at least one
+// Should. The score is the sum of the matching Must and Should parts. A Bool without Must and Should
+// finds every chunk that matches no MustNot, with score 0.
 type Bool struct {
 	Must    []TextQuery
 	Should  []TextQuery
@@ -95,9 +95,9 @@ func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
 
-// Wanted yields the parts of q that have no parts of their own and that a hit may match, in order, each with the
-// product of the factors of the Boosts around it. A Bool without Must and Should, which matches everything, is such
-// a part.
+// Wanted yields, in order, the parts of q without own parts that a hit may match, each with the
+// product of the factors of the Boosts around it. It also yields a Bool without Must and Should,
+// which matches everything.
 func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
 	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
 }

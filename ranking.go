@@ -9,15 +9,15 @@ import (
 // Hit is one entry of a ranking.
 type Hit struct {
 	ID ID
-	// Score orders the ranking, higher first. It does not say how sure the answer is.
+	// Score orders the ranking, higher first. It is not a measure of confidence.
 	Score float64
 	// Passage is the index of the best passage, for hits of a vector branch; 0 otherwise.
 	Passage int
-	// Legs are the rank and the raw score of the hit in every branch before fusion, in branch order. Rank is 0
-	// where the branch did not find it. Legs is nil before fusion.
+	// Legs are the rank and the raw score of the hit in every branch before fusion, in branch order.
+	// Rank is 0 where the branch did not find it. Legs is nil before fusion.
 	Legs []Leg
-	// Constituents are the candidates that an aggregation merged into this hit, best first, without the hit
-	// itself.
+	// Constituents are the candidates that an aggregation merged into this hit, best first, without
+	// the hit itself.
 	Constituents []Hit
 	// Explanation says how Score was computed; nil unless requested.
 	Explanation *Explanation
@@ -29,8 +29,8 @@ type Leg struct {
 	Score float64
 }
 
-// Ranking is a list of hits, best first: by score, then by the best single rank in any leg, then by the earlier
-// leg (see [CompareLegs]), then by ID. The rank of a hit is its index plus one. Stages never change their input.
+// Ranking is a list of hits, best first: by score, then best rank in any leg, then earlier leg (see
+// [CompareLegs]), then ID. A hit's rank is its index plus one. Stages never change their input.
 type Ranking []Hit
 
 // Compare orders hits as in a [Ranking]. It is negative when a comes first.
@@ -53,14 +53,14 @@ func CompareTied(a, b *Hit) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// CompareLegs orders hits of equal scores by their legs: by the best single rank, then by the rank in the first
-// leg, in the second and so on. A hit that a leg did not find is last in that leg. The result is negative when a
-// comes first, 0 when all ranks are equal.
+// CompareLegs orders hits of equal scores by their legs: by the best single rank, then by the rank
+// in the first leg, in the second and so on. A hit that a leg did not find is last in that leg. The
+// result is negative when a comes first, 0 when all ranks are equal.
 func CompareLegs(a, b []Leg) int {
 	if c := cmp.Compare(bestRank(a), bestRank(b)); c != 0 {
 		return c
 	}
-	// rank 0 becomes the largest number
+	// uint(0)-1 is the largest number, so rank 0 comes last
 	return slices.CompareFunc(a, b, func(a, b Leg) int { return cmp.Compare(uint(a.Rank)-1, uint(b.Rank)-1) })
 }
 
@@ -117,8 +117,8 @@ func (r Ranking) Sort() {
 	}
 }
 
-// Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or infinite. source names the maker of
-// the ranking.
+// Valid returns an error that wraps [ErrInvalid] when a score of r is NaN or infinite. source names
+// the maker of the ranking.
 func (r Ranking) Valid(source string) error {
 	for i := range r { // no copies, because hits are large
 		if h := &r[i]; math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {

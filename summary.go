@@ -30,9 +30,9 @@ const maxReasons = 6
 // leastShare is the smallest share that a summary names.
 const leastShare = 0.03
 
-// Summary says in a few words where the score comes from, the largest share first. It follows the tree down to
-// the parts that Kind names: terms, similarity, names, links. word returns the query's word for a term; nil shows
-// the term.
+// Summary explains the score in a few words, the largest share first. It follows the tree down to
+// the parts that Kind names: terms, similarity, names, links. word returns the query's word for a
+// term; nil shows the term.
 func (e *Explanation) Summary(word func(term string) string) []Reason {
 	s := summary{groups: map[string]*reasonGroup{}, word: word}
 	s.walk(e, 1)
@@ -208,7 +208,7 @@ func (s *summary) sum(how Combine, parts []*Explanation, share float64) {
 	}
 }
 
-// product gives each factor the share that it adds or takes. The other parts divide the rest.
+// product gives each factor the share that it adds or removes. The other parts divide the rest.
 func (s *summary) product(parts []*Explanation, share float64) {
 	var rest []*Explanation
 	for _, p := range parts {
@@ -280,8 +280,8 @@ func (s *summary) similarity(value, share float64) {
 	g.count++
 }
 
-// term adds a term to the fields that have it. When all fields count as one text, each field counts by its number
-// of occurrences.
+// term adds a term to the fields that have it. When all fields count as one text, each field counts
+// by its number of occurrences.
 func (s *summary) term(e *Explanation, share float64) {
 	term := e.Details["term"].Text
 	if s.word != nil {

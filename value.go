@@ -38,11 +38,11 @@ func (k Kind) String() string {
 // Value is one typed value of a property or a column. Values compare with ==. The zero Value means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. For a number or date it is the written form if unusual, such as 000032, 12.10
-	// or a time in another zone than UTC, else "". Columns of stores have numbers and dates without it.
+	// Text is the text of KindText. For a number or date it is the written form if unusual, such as
+	// 000032, 12.10 or a zone other than UTC, else "". Columns of stores do not keep that form.
 	Text string
-	// Number is the number for KindNumber, milliseconds since 1970 in UTC for KindDate, 0 or 1 for KindBool. It
-	// is never NaN.
+	// Number is the number for KindNumber, milliseconds since 1970 in UTC for KindDate, 0 or 1 for
+	// KindBool. It is never NaN.
 	Number float64
 }
 
@@ -80,8 +80,8 @@ func WrittenDate(t time.Time) Value {
 	return v
 }
 
-// Clock returns the local time of t in its zone, as if it were UTC: 23:30-08:00 becomes 23:30. Filters compare
-// these times, so the day of a date is the same for every reader.
+// Clock returns the local time of t in its zone, as if it were UTC: 23:30-08:00 becomes 23:30.
+// Filters compare these times, so the day of a date is the same for every reader.
 func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
@@ -108,7 +108,7 @@ func BoolValue(b bool) Value {
 	return Value{Kind: KindBool}
 }
 
-// IsZero reports whether v is no value.
+// IsZero reports whether v is the zero Value.
 func (v Value) IsZero() bool { return v.Kind == 0 }
 
 // Time returns the time of a date value in UTC, or the zero time for other kinds.
@@ -119,7 +119,7 @@ func (v Value) Time() time.Time {
 	return time.UnixMilli(int64(v.Number)).UTC()
 }
 
-// Compare orders values by kind, then texts by their bytes and other values by number. It returns -1, 0 or +1.
+// Compare orders values by kind, then texts by bytes and others by number. It returns -1, 0 or +1.
 func (v Value) Compare(w Value) int {
 	if v.Kind != w.Kind {
 		return cmp.Compare(v.Kind, w.Kind)
@@ -130,8 +130,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.Number, w.Number)
 }
 
-// String writes v for people: the text itself, a number as it is written, a date as
-// 2006-01-02 (with a time of day only when it has one), true, false.
+// String writes v for people: the text itself, a number in its written form, a date as 2006-01-02
+// (with a time of day only when it has one), true, false.
 func (v Value) String() string {
 	if v.Text != "" {
 		return v.Text
@@ -154,12 +154,12 @@ func (v Value) String() string {
 	return ""
 }
 
-// isDecimal matches the numbers that JSON can write as a document does: 12.10, not 007 or 1e3.
+// isDecimal matches numbers that JSON can write in the document's form: 12.10, not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, numbers and truth values as
-// themselves, and no value (or an infinite number) as null. A number that JSON cannot
-// write as the document does is a string: "000032".
+// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves, and the
+// zero Value or an infinite number as null. A number whose written form is not JSON becomes a
+// string: "000032".
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:
@@ -181,8 +181,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null is no
-// value.
+// UnmarshalJSON reads a text, a number or a boolean. A date comes back as a text; null becomes the
+// zero Value.
 func (v *Value) UnmarshalJSON(content []byte) error {
 	var decoded any
 	if err := json.Unmarshal(content, &decoded); err != nil {

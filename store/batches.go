@@ -115,8 +115,8 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return err
 }
 
-// fault keeps the first panic of worker goroutines. So a panic ends one request and not the
-// process: its cause may be a store that other programs wrote.
+// fault keeps the first panic of worker goroutines. A panic, perhaps in a foreign store, then ends
+// one request and not the process.
 type fault struct{ first atomic.Pointer[string] }
 
 // catch records a panic; worker goroutines defer it.

@@ -85,7 +85,7 @@ func (o Order) Compare(a, b sheaf.ID, x, y sheaf.Value) int {
 	return cmp.Or(x.Compare(y), cmp.Compare(a, b))
 }
 
-// Key returns the value that comes first, or the zero Value when there is none.
+// Key returns the value of a chunk that comes first in this order, or the zero Value.
 func (o Order) Key(values []sheaf.Value) sheaf.Value {
 	var key sheaf.Value
 	for _, v := range values {

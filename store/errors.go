@@ -15,8 +15,8 @@ var ErrForbidden = fmt.Errorf("%w", sheaf.ErrInvalid)
 // not exist. It wraps sheaf.ErrInvalid.
 var ErrKeptOut = fmt.Errorf("%w", sheaf.ErrInvalid)
 
-// Gone marks err as sheaf.ErrUnavailable instead of sheaf.ErrNotFound: an open store lost what it
-// searches. The caller asked nothing wrong and cannot repair it.
+// Gone marks err as sheaf.ErrUnavailable instead of sheaf.ErrNotFound: an open store lost its place
+// on the server. The request is not wrong, and its caller cannot repair that.
 func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err

@@ -29,13 +29,13 @@ type BulkWriter interface {
 	Close() error
 }
 
-// Streamer is implemented by stores that can return what was written to them.
+// Streamer is implemented by stores that can return the written chunks.
 type Streamer interface {
 	// Stream passes every chunk to yield, several at a time, in an order that the store keeps.
 	// cursor is "", or a cursor that yield got: then Stream continues after the chunks of that
 	// call. Chunks that are written meanwhile may be missing. It stops at the first error of yield.
-	// If a chunk cannot be returned as it was written, Stream fails with sheaf.ErrUnsupported and
-	// names the chunk.
+	// If a chunk cannot be returned unchanged, Stream fails with sheaf.ErrUnsupported and names the
+	// chunk.
 	Stream(ctx context.Context, cursor string, yield func(chunks []Chunk, cursor string) error) error
 }
 
@@ -143,7 +143,7 @@ type Checker interface {
 	Check(ctx context.Context, progress func(done, total int64)) []error
 }
 
-// Recall says which part of the true nearest passages a store finds in one vector field.
+// Recall is the part of the true nearest passages that a store finds in one vector field.
 type Recall struct {
 	Field    string  `json:"field" doc:"The vector field."`
 	Dims     int     `json:"dims" doc:"Its dimensions."`
@@ -151,12 +151,12 @@ type Recall struct {
 	Queries  int     `json:"queries" doc:"How many queries were measured."`
 	At10     float64 `json:"recall_at_10" doc:"The share of the nearest 10 that was found."`
 	At100    float64 `json:"recall_at_100" doc:"The share of the nearest 100 that was found."`
-	// Originals and the fields below are set when the vectors are available as they were before the
-	// store rounded them.
+	// Originals and the fields below are set when the original vectors are available, from before
+	// the store rounded them.
 	Originals int     `json:"originals,omitempty" doc:"Chunks compared with their original float32 vectors."`
 	Float10   float64 `json:"float32_recall_at_10,omitempty" doc:"The share of the nearest 10 by those that was found."`
 	Float100  float64 `json:"float32_recall_at_100,omitempty" doc:"The share of the nearest 100 by those that was found."`
-	// Exhaustive says that the store compares every vector.
+	// Exhaustive means that the store compares every vector.
 	Exhaustive bool `json:"exhaustive" doc:"Whether every vector is compared in any case."`
 	// The median times of one search for 10 hits.
 	SearchMillis     float64 `json:"search_ms" doc:"The median time of a search for 10, in milliseconds."`
@@ -190,13 +190,13 @@ type Finding struct {
 	Err error
 }
 
-// MaxSkew is the difference between the clocks of two machines up to which dates do not suffer.
+// MaxSkew is the largest difference between the clocks of two machines that does not harm dates.
 const MaxSkew = time.Minute
 
 // Sharded is implemented by stores that may split their chunks into shards. Each shard may count
 // words by itself.
 type Sharded interface {
-	// Shards returns the number of shards, 0 when the server does not say it.
+	// Shards returns the number of shards, 0 when the server does not tell it.
 	Shards() int
 }
 

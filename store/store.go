@@ -1,6 +1,5 @@
-// Package store answers the question "where are chunks indexed and retrieved?". Its main type,
-// [Backend], is implemented by every store: the embedded engine, the brute-force oracle, and the
-// servers, each in its own folder.
+// Package store defines where chunks are indexed and found. Every store implements its main type
+// [Backend]: the embedded engine, the brute-force oracle, and the servers, each in its own folder.
 //
 // A store only finds chunks: it returns IDs and raw scores. Titles, text, parents and links come
 // from the catalog. So every ranking profile runs on every store, and a store can be rebuilt at any
@@ -16,8 +15,8 @@ import (
 	"sheaf"
 )
 
-// Backend is a store of chunks. All methods are safe for concurrent use; one
-// Write or Delete runs at a time, and readers never wait for it.
+// Backend is a store of chunks. All methods are safe for concurrent use; one Write or Delete runs at
+// a time, and readers never wait for it.
 type Backend interface {
 	// Write removes every chunk of the documents in batch.Replace and adds batch.Chunks, each of
 	// which replaces a chunk with the same ID. The whole batch becomes durable and visible at once,
@@ -29,8 +28,8 @@ type Backend interface {
 	Delete(ctx context.Context, docs []sheaf.ID) error
 	// Retrieve answers one branch of a query with at most req.Limit hits, best first, equal scores
 	// by ID. Higher scores are better; they are exactly what the store computes. If the store
-	// cannot honor a request, it fails with sheaf.ErrUnsupported and never answers a similar
-	// request instead.
+	// cannot answer a request exactly, it fails with sheaf.ErrUnsupported and never answers a
+	// similar request instead.
 	Retrieve(ctx context.Context, req Request) (sheaf.Ranking, error)
 	// Close waits for running calls, then releases the store.
 	Close() error
@@ -146,13 +145,13 @@ type FieldWeight struct {
 // Combine says how scores of several fields of one chunk become one score.
 type Combine uint8
 
-// The ways to combine fields. With score(f,t) the BM25 score of
-// query term t in field f, and w(f) the weight of f:
+// The ways to combine fields. score(f,t) is the BM25 score of query term t in field f, and w(f) is
+// the weight of f.
 const (
 	// CombineSum: the sum over f and t of w(f) x score(f,t).
 	CombineSum Combine = iota
-	// CombineBest: with s(f) the sum over t of w(f) x score(f,t), the
-	// largest s(f) plus TieBreaker times the sum of the others.
+	// CombineBest: s(f) is the sum over t of w(f) x score(f,t). The score is the largest s(f) plus
+	// TieBreaker times the sum of the others.
 	CombineBest
 	// CombineBM25F: one BM25 over a virtual field. Its frequency and length are the weighted sums
 	// over the fields (Robertson, Zaragoza, Taylor: Simple BM25 Extension to Multiple Weighted
@@ -181,8 +180,7 @@ func (r *Request) CountsAmong() bool {
 	return r.Text.Among != nil
 }
 
-// VectorRequest finds chunks by the similarity (dot product of unit vectors)
-// of their best passage.
+// VectorRequest finds chunks by the similarity (dot product of unit vectors) of their best passage.
 type VectorRequest struct {
 	// Field is the vector field.
 	Field string

@@ -24,8 +24,8 @@ type VectorField struct {
 	Dims  int    `json:"dims"`
 }
 
-// Same fails with ErrMadeOtherwise when vectors of want do not fit into the field v, as it was
-// made. place names the holder of the field, "index" or "schema", in the advice to fill another.
+// Same fails with ErrMadeOtherwise when vectors of want do not fit into the existing field v. place
+// names the holder of the field, "index" or "schema", in the advice to fill another.
 func (v VectorField) Same(want VectorField, place string) error {
 	switch {
 	case v.Name != want.Name:

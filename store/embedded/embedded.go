@@ -21,21 +21,20 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Options say where an index is and what it is made with.
+// Options are the place of an index and its settings.
 type Options struct {
 	// FS is the file system; nil means that of the host.
 	FS vfs.FS
 	// Dir is the folder of the index, which the first write creates.
 	Dir string
-	// Analyzer makes terms from texts. An index can only be opened with the analyzer that it was
-	// made with.
+	// Analyzer makes terms from texts. An index can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them. An index can only be opened
-	// with the models that it was made with; fields that are missing here are not compared.
+	// Vectors are the vector fields with their models. An index can only be opened with the models
+	// that made it. Fields that are missing here are not compared.
 	Vectors []store.VectorField
-	// Lengths says how exactly word scores use the lengths of fields. AllChunks makes idf count the
-	// chunks without the field too. Both belong to the open store, not to the index: one index
-	// serves every combination.
+	// Lengths is the precision of field lengths in word scores. AllChunks makes idf count also the
+	// chunks without the field. Both belong to the open store, not to the index: one index serves
+	// every combination.
 	Lengths   bm25.Lengths
 	AllChunks bool
 	// MemoryBytes limits the memory for adding chunks, without the caller's memory and file pages;
@@ -65,8 +64,8 @@ type Store struct {
 	index     *engine.Index
 	lengths   bm25.Lengths
 	allChunks bool
-	// pinned is the snapshot that answers requests, nil for the newest; released says that it was
-	// given back.
+	// pinned is the snapshot that answers requests, nil for the newest. released means that the
+	// store gave it back.
 	pinned   *engine.Snapshot
 	released atomic.Bool
 }
@@ -111,11 +110,11 @@ func Open(o Options) (*Store, error) {
 	return &Store{index: index, lengths: o.Lengths, allChunks: o.AllChunks}, nil
 }
 
-// Empty removes the content of the index in a folder, whatever made it. It fails with
+// Empty removes the content of the index in a folder, whichever program made it. It fails with
 // sheaf.ErrUnavailable while another process writes there.
 func Empty(dir string) error { return category(engine.Empty(dir)) }
 
-// category turns the engine's errors into those of the root package.
+// category gives the engine's errors the categories of the root package.
 func category(err error) error {
 	if err == nil {
 		return nil
@@ -317,7 +316,7 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 		Generation: st.Generation}, category(snapshot.Release())
 }
 
-// Version implements [store.Versioned]. It grows.
+// Version implements [store.Versioned]. Versions only grow.
 func (s *Store) Version() (uint64, error) {
 	snapshot, err := s.acquire()
 	if err != nil {

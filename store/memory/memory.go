@@ -57,8 +57,8 @@ func New(a *analysis.Analyzer) *Backend {
 }
 
 // KeepLengths makes the store score with rounded lengths: a field of n terms counts as kept(n)
-// terms, and in averages as the larger of the two. That imitates a server that rounds lengths of
-// fields which the store pads. Call it before anything else.
+// terms, and in averages as the larger of n and kept(n). It imitates a server that rounds lengths
+// of fields that the store pads. Call it before anything else.
 func (b *Backend) KeepLengths(kept func(length int) int) { b.kept = kept }
 
 // CountAllChunks makes idf count all chunks, even those without the field. Call it before anything
@@ -69,7 +69,7 @@ func (b *Backend) CountAllChunks() { b.whole = true }
 type chunk struct {
 	id, doc sheaf.ID
 	fields  []namedField
-	blank   bool // no field has a term that is kept
+	blank   bool // no field has a kept term
 	columns []store.Column
 	vectors []store.Vectors
 }
@@ -148,7 +148,7 @@ func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
 	return nil
 }
 
-// prepared is a batch with analyzed texts. It keeps no memory of the caller.
+// prepared is a batch with analyzed texts. It shares no memory with the caller.
 type prepared struct {
 	replace []sheaf.ID
 	chunks  []*chunk
@@ -175,7 +175,7 @@ func (b *Backend) Write(ctx context.Context, batch store.Batch) error {
 	return b.apply(ctx, []prepared{p})
 }
 
-// apply requires b.writing.
+// apply writes batches. It requires b.writing.
 func (b *Backend) apply(ctx context.Context, batches []prepared) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -12,11 +12,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// NewFor returns an empty store for only these word queries: of texts it keeps just the terms that
-// they use, and the lengths of fields. Its answers equal those of [New], with a fraction of the
-// memory, and it fills several times as fast. It suits an index that lives as long as one query.
-// Vectors and filters work as usual, but columns and vectors belong to the caller, who must not
-// change them later.
+// NewFor returns an empty store for only these word queries: it keeps only the terms that they use,
+// and the lengths of fields. Its answers equal those of [New], with a fraction of the memory, and it
+// fills several times as fast. It suits an index for a single query. Vectors and filters work as
+// usual, but columns and vectors belong to the caller, who must not change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
 	w := &wanted{exact: map[string]bool{}}
@@ -27,7 +26,7 @@ func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	return b
 }
 
-// wanted says which terms some queries use.
+// wanted has the terms that some queries use.
 type wanted struct {
 	exact map[string]bool
 	// like accept terms and forms, likeTerms accept only terms.
@@ -76,7 +75,7 @@ func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece,
 	}
 }
 
-// sieve tells words that are surely not wanted; nil when any may be.
+// sieve returns a test for words that no query wants; nil when every word may be wanted.
 func (w *wanted) sieve(a *analysis.Analyzer) *analysis.Sieve {
 	if w == nil || len(w.like)+len(w.likeTerms) > 0 {
 		return nil

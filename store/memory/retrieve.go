@@ -44,7 +44,7 @@ func (b *Backend) matches(ctx context.Context, req store.Request) (sheaf.Ranking
 	return b.find(req)
 }
 
-// find requires b.mu.
+// find returns the hits of a request, in no order. It requires b.mu.
 func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	allowed := b.allowed(req)
 	if req.Vector != nil {
@@ -64,8 +64,7 @@ func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// matchesBlank reports whether a chunk without any of the query's words may match
-// it.
+// matchesBlank reports whether a chunk without any of the query's words may match it.
 func matchesBlank(q sheaf.TextQuery) bool {
 	switch q := q.(type) {
 	case sheaf.Boost:

@@ -272,7 +272,7 @@ func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
 	return s.any(s.tokens(q.Text), q.Field, factor, c)
 }
 
-// any scores those of tokens that a chunk contains.
+// any scores those of the tokens that a chunk contains.
 func (s *scorer) any(tokens []analysis.Token, field string, factor float64, c *chunk) (*parts, bool) {
 	out, matched := s.parts(), false
 	fields := s.in(field)

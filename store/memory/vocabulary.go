@@ -7,9 +7,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// word is what a raw word adds to a field.
+// word is the contribution of a raw word to a field.
 type word struct {
-	terms     []analysis.Term // the terms that are kept
+	terms     []analysis.Term // the kept terms
 	length    int             // number of terms without forms, kept or not
 	positions int
 }
@@ -37,7 +37,7 @@ type analyzed struct {
 // memory than its size.
 const maxVocabulary = 1 << 16
 
-// vocabulary returns that of a worker. It requires b.writing.
+// vocabulary returns the vocabulary of a worker. It requires b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
 		v := b.vocabularies[worker]
@@ -85,8 +85,8 @@ func (v *vocabulary) make(raw string) *word {
 	return w
 }
 
-// shared is field, but reuses the result when the previous chunk has the same text: chunks of one
-// document share path and properties.
+// shared is field, but returns the same result when the previous chunk has the same text: chunks of
+// one document share path and properties.
 func (v *vocabulary) shared(f store.Field) *field {
 	last, ok := v.last[f.Name]
 	if !ok || last.text != f.Text {

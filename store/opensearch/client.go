@@ -45,8 +45,8 @@ func (e serverError) String() string {
 // the limit for all writes.
 var pressed = regexp.MustCompile(`(?:coordinating|primary|replica)_operation_bytes=(\d+), max_\w+=(\d+)`)
 
-// tooLarge reports whether the server has no room for a request even when it is idle. Then waiting
-// does not help.
+// tooLarge reports whether a request exceeds the server's memory limit even when the server is idle.
+// Then waiting does not help.
 func (e serverError) tooLarge() bool {
 	found := pressed.FindStringSubmatch(e.String())
 	if found == nil {
@@ -57,7 +57,7 @@ func (e serverError) tooLarge() bool {
 	return takes > most
 }
 
-// asTooLarge returns the error of such a request, or of an action in it.
+// asTooLarge returns the error of a request that is too large, or of an action in it.
 func (e serverError) asTooLarge(status int) error {
 	return fmt.Errorf("%w: status %d (give the server more memory, or leave the document out): %.500s",
 		storekit.ErrTooLarge, status, e)
@@ -65,7 +65,7 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// refusal turns an unsuccessful answer into an error of our categories.
+// refusal gives an unsuccessful answer a category of the root package.
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {

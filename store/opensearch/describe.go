@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// described is what an index says about itself. It has few fields, because the index may belong to
-// anybody.
+// described is the part of a mapping that identifies an index. It has few fields, because the index
+// may be foreign.
 type described struct {
 	Mappings struct {
 		Meta struct {
@@ -28,7 +28,7 @@ type described struct {
 	}
 }
 
-// describe reads the mapping of the one index that a name stands for.
+// describe reads the mapping of the one index with this name.
 func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	var found map[string]described
 	if err := s.client.Call(ctx, "GET", "/"+name+"/_mapping", nil, &found); err != nil {
@@ -43,15 +43,14 @@ func (s *Store) describe(ctx context.Context, name string) (described, error) {
 	return out, nil
 }
 
-// index reads what our index says about itself; ours is false for an index of somebody else.
+// index returns the record of a store's index; ours is false for a foreign index.
 func (d *described) index() (m meta, ours bool) {
 	raw := d.Mappings.Meta.Sheaf
 	ours = raw != nil && json.Unmarshal(*raw, &m) == nil
 	return m, ours
 }
 
-// ourIndex describes the index; it fails with sheaf.ErrInvalid when the index belongs to somebody
-// else.
+// ourIndex describes the index. It fails with sheaf.ErrInvalid for a foreign index.
 func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	d, err := s.describe(ctx, s.index())
 	if err != nil {
@@ -64,8 +63,8 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	return d, m, err
 }
 
-// ourDictionary fails with sheaf.ErrNotFound when there is no dictionary, and with sheaf.ErrInvalid
-// when an index of somebody else has its name.
+// ourDictionary fails with sheaf.ErrNotFound without a dictionary, and with sheaf.ErrInvalid when a
+// foreign index has its name.
 func (s *Store) ourDictionary(ctx context.Context) error {
 	name := s.dictionaryName()
 	d, err := s.describe(ctx, name)
@@ -76,8 +75,8 @@ func (s *Store) ourDictionary(ctx context.Context) error {
 	return err
 }
 
-// isDictionary recognizes a dictionary. Dictionaries of an earlier version do not describe
-// themselves; their mapping accepts only terms and returns nothing.
+// isDictionary recognizes a dictionary. Dictionaries of an earlier version have no record, but a
+// mapping that accepts only terms and returns nothing.
 func (d *described) isDictionary() bool {
 	m := &d.Mappings
 	return m.Meta.Terms != nil ||

@@ -11,9 +11,9 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The dictionary is a separate index with one document for each term or form. Sheaf scores a prefix
-// or fuzzy word by the best matching term, which the server's own queries cannot do. So the terms
-// are looked up first.
+// The dictionary is a separate index with one document for each term or form. The best matching term
+// gives the score of a prefix or fuzzy word, and the server's own queries cannot do that. So the
+// store looks up the terms first.
 
 // maxTerms limits the result of one look-up.
 const maxTerms = 10_000
@@ -21,8 +21,8 @@ const maxTerms = 10_000
 // maxRemembered limits the terms that a store remembers as known to the dictionary.
 const maxRemembered = 1_000_000
 
-// learn adds terms to the dictionary unless the store remembers them; the dictionary may already
-// have them.
+// learn adds terms to the dictionary unless the store remembers them. Known terms may be added
+// again.
 func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	s.mu.Lock()
 	if len(s.terms.words) > maxRemembered {

@@ -13,8 +13,8 @@ import (
 const remakeTimeout = 30 * time.Second
 
 // Empty implements [store.Emptier]: it removes the index and creates it again with its settings,
-// mapping and second names, because deleted chunks count in statistics until the server merges them
-// away. The dictionary stays: a term without chunks finds nothing.
+// mapping and second names, because deleted chunks count in statistics until the server merges
+// segments. The dictionary stays: a term without chunks finds nothing.
 func (s *Store) Empty(ctx context.Context) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		var found map[string]struct {
@@ -34,8 +34,8 @@ func (s *Store) Empty(ctx context.Context) error {
 			for _, own := range []string{"uuid", "creation_date", "provided_name", "version"} { // the server sets these
 				delete(index.Settings.Index, own)
 			}
-			// A request that is repeated after its answer was lost finds its work done. The index
-			// is created again even when the caller is gone.
+			// After a lost answer, a repeated request finds no index to delete. Empty creates the index
+			// again even after the caller canceled.
 			if err := s.client.Call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}

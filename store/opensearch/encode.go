@@ -67,7 +67,7 @@ func key(id string) string {
 // each column, and a matching word is a matching value.
 const (
 	separator = "\x1f"
-	// maxWord is how much of a text value is kept; a longer value becomes its beginning and a hash.
+	// maxWord is the length to which a text value is cut; a hash follows.
 	maxWord = 8000
 )
 
@@ -95,7 +95,7 @@ func valueWord(v sheaf.Value) string {
 	return storekit.ValueWord(v)
 }
 
-// Separators between terms that are sent to the server.
+// Separators between terms in texts for the server.
 const (
 	betweenPlaces = "\x1e" // between positions
 	betweenTerms  = "\x1f" // between terms at one position; alone it is a gap
@@ -107,8 +107,8 @@ type placed struct {
 	term     string
 }
 
-// places sorts terms by position and writes them for the server's analyzer. Large gaps, which only
-// many stop words in a row make, shrink to maxGap.
+// places sorts terms by position and encodes them for the server's analyzer. Large gaps, which only
+// come from many stop words in a row, shrink to maxGap.
 func places(terms []placed) string {
 	slices.SortStableFunc(terms, func(a, b placed) int { return cmp.Compare(a.position, b.position) })
 	var out strings.Builder
@@ -130,11 +130,11 @@ func places(terms []placed) string {
 
 const maxGap = 1000
 
-// present is in the forms of every field that has terms, so that both count the same chunks for
-// idf.
+// present is in the forms of every field that has terms, so that idf counts the same chunks for
+// terms and for forms.
 const present = "\x02"
 
-// fieldTexts returns the terms and the forms of a field as they are sent.
+// fieldTexts returns the terms and the forms of a field as texts for the server.
 func fieldTexts(f storekit.Field) (terms, forms string) {
 	at := make([]placed, 0, f.Length)
 	rest := []string{present}
@@ -160,8 +160,8 @@ func fieldTexts(f storekit.Field) (terms, forms string) {
 const filler = "\x03"
 
 // filling returns the number of fillers that pad a field of n terms to the nearest length that
-// Lucene keeps. Lucene alone rounds lengths down: texts would count as up to an eighth too short,
-// against an exact average. With fillers the error is at most a sixteenth, up as often as down.
+// Lucene keeps. Lucene alone rounds lengths down: texts would seem up to an eighth too short, but
+// the average length is exact. With fillers the error is at most a sixteenth, up or down.
 func filling(n int) int {
 	return max(0, int(bm25.LengthsLucene.Of(uint32(n)))-n)
 }

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and its index. It creates an empty index beside it and removes it again,
-// which tests rights, analyzers and vectors.
+// Examine checks a server and its index. To test rights, analyzers and vectors, it creates an empty
+// index beside it and removes it.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -58,7 +58,7 @@ func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	}
 	switch err := s.client.Call(ctx, "GET", "/_license", nil, &said); {
 	case errors.Is(err, sheaf.ErrInvalid), errors.Is(err, sheaf.ErrNotFound), err == nil && said.License.Type == "":
-		return out // the user may not ask, or the server lacks the module
+		return out // the user lacks the right, or the server the module
 	case err != nil:
 		return storekit.Finding(out.Check, "", err)
 	}
@@ -82,8 +82,8 @@ func (s *Store) examineHealth(ctx context.Context) store.Finding {
 	return store.Finding{Check: "health", Found: health.Status, Err: err}
 }
 
-// examineClock compares our clock with the time that each node reports: the servers send no Date
-// header. A node answers between question and answer, so a time in between counts as no difference.
+// examineClock compares this machine's clock with the time that each node reports: the servers send
+// no Date header. A time between request and answer counts as no difference.
 func (s *Store) examineClock(ctx context.Context) store.Finding {
 	var stats struct {
 		Nodes map[string]struct{ Timestamp int64 }
@@ -110,7 +110,7 @@ func (s *Store) examineClock(ctx context.Context) store.Finding {
 	return out
 }
 
-// examineMaking creates an index like ours and removes it.
+// examineMaking creates an index with the store's mapping and removes it.
 func (s *Store) examineMaking(ctx context.Context) store.Finding {
 	probe := fmt.Sprintf("%s-probe-%d", s.index(), time.Now().UnixNano())
 	fields := s.o.Vectors
@@ -156,7 +156,7 @@ func (s *Store) examineBlocks(ctx context.Context) error {
 		fmt.Sprintf("/%s,%s-terms/_settings/index.blocks.*?flat_settings=true&ignore_unavailable=true", s.index(), s.index()),
 		nil, &found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		return nil // the user may not ask; a write will show it
+		return nil // the user lacks the right; a write will show blocks
 	}
 	if err != nil {
 		return err
@@ -164,9 +164,9 @@ func (s *Store) examineBlocks(ctx context.Context) error {
 	var lifts []string
 	space := ""
 	for _, index := range slices.Sorted(maps.Keys(found)) {
-		// Blocks for reading only come first: they prevent changes of the others. Each needs its
-		// own request, because the server refuses them together. (The block of metadata refuses
-		// this request, and the error says so.)
+		// Blocks that allow only reading come first, because they prevent changes of the others.
+		// Each needs a separate request, because the server refuses them together. The block of
+		// metadata refuses this request, and the error names it.
 		for _, block := range []string{"read_only_allow_delete", "read_only", "write", "read"} {
 			if found[index].Settings["index.blocks."+block] != "true" {
 				continue

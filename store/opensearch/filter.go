@@ -47,8 +47,8 @@ func (s *Store) filter(f sheaf.Filter) (object, error) {
 	return nothing, nil
 }
 
-// whole reports whether text ends with a whole character. Then the words that begin with its escape
-// are exactly those of the texts that begin with it.
+// whole reports whether text ends with a whole character. Then exactly the texts that begin with
+// text have words that begin with its escaped form.
 func whole(text string) bool {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -84,8 +84,8 @@ func (s *Store) between(f sheaf.Range) (object, error) {
 		strings.ToValidUTF8(f.Max.Text, "") != f.Max.Text) {
 		return nil, s.fault(sheaf.ErrUnsupported, "a range between texts that are not UTF-8")
 	}
-	// Without a bound, all words of the kind match: they begin with its letter, and the character
-	// after the letter ends the range.
+	// Without a bound, all words of the kind match: they begin with its letter, and the next character
+	// ends the range.
 	letter := storekit.KindWord(kind)
 	low, high := columnWord(f.Column)+letter, columnWord(f.Column)+string(letter[0]+1)
 	bounds := object{"gte": low, "lt": high}

@@ -15,14 +15,14 @@ import (
 // version is the version of the mapping.
 const version = 1
 
-// meta is what an index says about itself.
+// meta records the settings of an index, in its mapping.
 type meta struct {
 	Version int `json:"version"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors,omitempty"`
 }
 
-// meta returns what an index with these options says about itself.
+// meta returns the record of an index with these options.
 func (o *Options) meta(vectors []store.VectorField) meta {
 	return meta{version, o.Made(), vectors}
 }
@@ -52,20 +52,20 @@ func (s *Store) complete(ctx context.Context) error {
 	case errors.Is(err, sheaf.ErrNotFound):
 		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.index())
 	case errors.Is(err, store.ErrForbidden):
-		return nil // a user who may not ask gets this error later, when words are completed or written
+		return nil // without the right to ask, completing words or a write fails later
 	}
 	return err
 }
 
-// askClauses reads the limit of clauses in a query. OpenSearch can change it while it runs; then
-// the defaults still show the value of its file.
+// askClauses reads the limit of clauses in a query. OpenSearch can change it at run time; the
+// defaults still show the value of its file.
 func (s *Store) askClauses(ctx context.Context) error {
 	var settings struct{ Transient, Persistent, Defaults map[string]any }
 	err := s.client.Call(ctx, "GET",
 		"/_cluster/settings?include_defaults=true&flat_settings=true&filter_path="+
 			"*.indices.query.bool.max_clause_count,*.indices*", nil, &settings)
 	if err != nil && !errors.Is(err, sheaf.ErrInvalid) {
-		return err // a user who may not ask gets the usual limit
+		return err // without the right to ask, the default limit applies
 	}
 	for _, set := range []map[string]any{settings.Defaults, settings.Persistent, settings.Transient} {
 		if text, ok := set["indices.query.bool.max_clause_count"].(string); ok {
@@ -77,7 +77,7 @@ func (s *Store) askClauses(ctx context.Context) error {
 	return nil
 }
 
-// checkServer checks that the server has what the store needs.
+// checkServer checks that the server has the features that the store needs.
 func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.askClauses(ctx); errors.Is(err, sheaf.ErrNotFound) {
 		return s.other(err)
@@ -85,7 +85,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 		return err
 	}
 	if s.o.Dialect == Elasticsearch {
-		// "/" needs a right that users often lack, and some servers do not have it.
+		// The path "/" needs a right that users often lack, and some servers do not have the path.
 		var nodes struct {
 			Nodes map[string]struct{ Version string }
 		}
@@ -94,13 +94,13 @@ func (s *Store) checkServer(ctx context.Context) error {
 			return s.recent(n.Version)
 		}
 		if errors.Is(err, sheaf.ErrInvalid) || errors.Is(err, sheaf.ErrNotFound) {
-			return nil // the user may not ask; the mapping will show it
+			return nil // the user lacks the right; creating the mapping will show it
 		}
 		return err
 	}
 	var plugins []struct{ Component, Version string }
 	if err := s.client.Call(ctx, "GET", "/_cat/plugins?format=json", nil, &plugins); err != nil {
-		return nil // the user may not ask; the mapping will show it
+		return nil // the user lacks the right; creating the mapping will show it
 	}
 	for _, p := range plugins {
 		if p.Component == "opensearch-knn" {
@@ -130,7 +130,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 // other returns err with the question whether this is a server of the dialect.
 func (s *Store) other(err error) error { return fmt.Errorf("%w (is that %s?)", err, s.o.Dialect) }
 
-// recent fails when the server's version lacks what the store needs.
+// recent fails when the server's version lacks a feature that the store needs.
 func (s *Store) recent(version string) error {
 	least := map[Dialect][2]int{OpenSearch: {2, 13}, Elasticsearch: {8, 15}}[s.o.Dialect]
 	var major, minor int
@@ -138,7 +138,7 @@ func (s *Store) recent(version string) error {
 	if n == 2 {
 		s.server.version.Store(int64(100*major + minor))
 	}
-	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // OpenSearch has 2, Elasticsearch had it long ago
+	if n == 2 && s.o.Dialect == Elasticsearch && major < 5 { // new in OpenSearch 2, old in Elasticsearch
 		return s.fault(sheaf.ErrUnsupported, "the server has version %s: is that OpenSearch? then the address begins with "+
 			"opensearch://; else upgrade it to %d.%d or newer", version, least[0], least[1])
 	}
@@ -150,7 +150,7 @@ func (s *Store) recent(version string) error {
 }
 
 // create creates the index and its dictionary, or neither when the dictionary's name is taken. If
-// two programs do it at once, the second finds both.
+// two processes create them at the same time, the second finds both.
 func (s *Store) create(ctx context.Context) error {
 	if err := s.ourDictionary(ctx); err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 		return err
@@ -187,7 +187,7 @@ func (s *Store) chooseParts(ctx context.Context) error {
 	}
 	err := s.client.Call(ctx, "GET", "/_cluster/health?filter_path=number_of_data_nodes", nil, &health)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		return nil // a user who may not ask gets the settings of one node
+		return nil // without the right to ask, the settings of one node apply
 	}
 	if err != nil || health.Nodes < 2 {
 		return err
@@ -205,7 +205,7 @@ func (s *Store) chooseParts(ctx context.Context) error {
 // vectors rounded, and only on request. Older versions refuse the setting and do not need it.
 const VectorsInSource = "mapping.exclude_source_vectors"
 
-// make creates an index like ours.
+// make creates an index with the store's mapping.
 func (s *Store) make(ctx context.Context, name string, m meta) error {
 	body := s.mapping(m)
 	err := s.client.Call(ctx, "PUT", "/"+name, body, nil)
@@ -216,8 +216,8 @@ func (s *Store) make(ctx context.Context, name string, m meta) error {
 	return err
 }
 
-// Bodies returns the requests that create the index and its dictionary, by name, for people who
-// create them by hand: Open accepts them as its own. Elasticsearch before 9.2 refuses the setting
+// Bodies returns the requests that create the index and its dictionary, by name, for manual use.
+// Open accepts these indices as a store. Elasticsearch before 9.2 refuses the setting
 // VectorsInSource: remove it there.
 func (o Options) Bodies() (map[string]any, error) {
 	if err := o.prepare(); err != nil {
@@ -230,8 +230,8 @@ func (o Options) Bodies() (map[string]any, error) {
 	}, nil
 }
 
-// dictionary returns the body that creates the index of terms. It describes itself under another
-// name than an index does, so that no store opens it by mistake.
+// dictionary returns the body that creates the index of terms. Its record has another key than an
+// index's, so that no store opens it by mistake.
 func (s *Store) dictionary() object {
 	return object{
 		"settings": object{"index": object{"number_of_shards": 1, "number_of_replicas": max(s.o.Replicas, 0),
@@ -245,9 +245,9 @@ func (s *Store) dictionary() object {
 func (s *Store) mapping(m meta) object {
 	settings := object{
 		"number_of_shards": max(s.o.Shards, 1), "number_of_replicas": max(s.o.Replicas, 0),
-		"refresh_interval":  "-1", // a write refreshes at its end, so that the whole batch appears at once
+		"refresh_interval":  "-1", // a write refreshes at its end, so the whole batch appears at once
 		"max_result_window": store.MaxLimit, "max_terms_count": 1_000_000, "max_inner_result_window": 100,
-		"mapping.nested_objects.limit": 1_000_000, // passages of a chunk; the default is 10,000, which a text of 2 MB reaches
+		"mapping.nested_objects.limit": 1_000_000, // a text of 2 MB has more passages than the default, 10,000
 		"similarity": object{"bm25": object{"type": "BM25", "k1": m.K1, "b": m.B,
 			"discount_overlaps": false}},
 		"analysis": object{
@@ -282,7 +282,7 @@ func (s *Store) mapping(m meta) object {
 		"settings": object{"index": settings},
 		"mappings": object{
 			"dynamic": "strict", "_meta": object{"sheaf": m},
-			// Terms can be computed again from the texts.
+			// The store can compute terms again from the texts.
 			"_source": object{"excludes": []string{"t", "f"}},
 			"dynamic_templates": []object{
 				{"terms": object{"path_match": "t.*", "mapping": text("positions")}},
@@ -363,8 +363,8 @@ func (s *Store) addVectors(ctx context.Context, v store.VectorField) error {
 	return nil
 }
 
-// Drop removes an index and its dictionary; a missing one is not an error. If something else made
-// one of them, Drop fails with sheaf.ErrInvalid and both stay.
+// Drop removes an index and its dictionary; a missing index is not an error. If one of them is
+// foreign, Drop fails with sheaf.ErrInvalid and both stay.
 func Drop(ctx context.Context, o Options) error {
 	s := &Store{o: o, client: newClient(o)}
 	defer s.client.HTTP.CloseIdleConnections()

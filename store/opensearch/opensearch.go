@@ -1,12 +1,12 @@
 // Package opensearch keeps chunks in OpenSearch or Elasticsearch, over plain HTTP. Its main type is
 // [Store].
 //
-// The index holds the analyzer's own terms. An analyzer of the server splits them at separators and
+// The index has the analyzer's own terms. An analyzer of the server splits them at separators and
 // does nothing else, so that words match and count as in the embedded engine. The differences come
 // from Lucene. It rounds lengths above 39 terms to four significant bits, and its scores are
-// float32. Replaced chunks count in statistics until they are merged away. Prefixes and fuzzy words
-// that match a form use the lengths of forms. Lucene lacks our BM25F and statistics over
-// candidates, and k1 and b belong to the index: other requests fail with sheaf.ErrUnsupported.
+// float32. Replaced chunks count in statistics until Lucene merges segments. Prefixes and fuzzy
+// words that match a form use the lengths of forms. Lucene lacks Sheaf's BM25F and statistics over
+// candidates, and k1 and b belong to the index: such requests fail with sheaf.ErrUnsupported.
 //
 // OpenSearch before 3 and Elasticsearch multiply scores of words by k1+1; the store divides them
 // again.
@@ -47,12 +47,12 @@ func (d Dialect) String() string {
 	return "opensearch"
 }
 
-// Options say where a store is and what it is made with.
+// Options are the place of a store and its settings.
 type Options struct {
 	storekit.Options
 	Dialect Dialect
-	// Index is the name of the index or of its alias. The dictionary is a second index with this
-	// name and "-terms" behind it.
+	// Index is the name of the index or of its alias. The dictionary is a second index with "-terms"
+	// after this name.
 	Index string
 	// User and Password, APIKey, or Bearer are the credentials; all may be empty.
 	User, Password string
@@ -62,8 +62,8 @@ type Options struct {
 	HNSW bool
 	// Shards and Replicas are the numbers of primary shards of a new index and of copies of each. 0
 	// chooses: 3 and 1 in a cluster of several data nodes, else 1 and none. NoReplicas makes none.
-	// With several shards each search needs one more exchange between the nodes, which sums up how
-	// rare words are.
+	// With several shards each search needs one more exchange between the nodes, which adds up the
+	// counts of words.
 	Shards, Replicas int
 }
 
@@ -75,7 +75,7 @@ const usualClauses = 1024
 
 // Store is an open index.
 type Store struct {
-	// written analyzes what is written.
+	// written analyzes texts for writing.
 	written *storekit.Writer
 	o       Options
 	client  *storekit.Client
@@ -115,23 +115,23 @@ var _ interface {
 // knownTerms are terms that the dictionary of some indices has.
 type knownTerms struct {
 	words   map[string]bool
-	indices string // the indices behind the name when these terms were learned
+	indices string // the indices of the name when the store learned these terms
 }
 
-// followed says how a store follows its name.
+// followed is how a store follows its name.
 type followed struct {
 	moved error     // why the store does not follow the name to its present index
-	asked time.Time // when the store last asked what the name stands for
+	asked time.Time // time of the last look-up of the name
 }
 
 // object is a JSON object that is sent.
 type object = map[string]any
 
 // Open checks the server and its index, and creates the index when there is none. It fails with
-// sheaf.ErrInvalid for an index with another analyzer, other parameters or dimensions, or of
-// something else; with sheaf.ErrUnsupported for an index of a later version of this program, or a
-// server without what the store needs; with sheaf.ErrUnavailable for a server that does not answer.
-// The message says what to do.
+// sheaf.ErrInvalid for an index with another analyzer, other parameters or dimensions, or a foreign
+// index; with sheaf.ErrUnsupported for an index of a later version of this program, or a server that
+// lacks a needed feature; with sheaf.ErrUnavailable for a server that does not answer. The message
+// gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	p := found.All.Primaries
 	n, err := s.count(ctx, object{"match_all": object{}})
-	// Lucene keeps every passage as a document of its own.
+	// Lucene counts every passage as a separate document.
 	return store.Stats{Chunks: n, Bytes: p.Store.Size, Vectors: max(p.Docs.Count-n, 0),
 		Generation: uint64(p.Indexing.IndexTotal + p.Indexing.DeleteTotal)}, err
 }
@@ -216,7 +216,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 func encode(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // requests contain only what JSON has
+		panic(err) // requests only contain values that JSON can encode
 	}
 	return out
 }

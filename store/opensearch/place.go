@@ -9,10 +9,10 @@ import (
 	"sheaf"
 )
 
-// A name may be an alias, which others can give to another index at any time. A store therefore
-// keeps to the index behind the name when it was opened. It follows the name to an index that was
-// made in the same way. In an index that was made differently it would read nonsense and write
-// wrong data.
+// A name may be an alias, which another process can give to another index at any time. A store
+// therefore stays with the index that the name had when it opened. It follows the name to an index
+// with the same settings. In an index with other settings it would read nonsense and write wrong
+// data.
 
 // place is an index with its dictionary, by their own names.
 type place struct{ index, terms string }
@@ -33,7 +33,7 @@ func (s *Store) dictionaryName() string {
 	return s.o.Index + "-terms"
 }
 
-// named returns the place that the store's name stands for; nil unless it is one index with one
+// named returns the present place of the store's name; nil unless the name is one index with one
 // dictionary.
 func (s *Store) named(ctx context.Context) (*place, error) {
 	indices, err := s.behind(ctx, s.o.Index)
@@ -47,8 +47,8 @@ func (s *Store) named(ctx context.Context) (*place, error) {
 	return &place{indices[0], terms[0]}, nil
 }
 
-// pin binds the store to the index behind its name. When the user may not read aliases, the store
-// keeps using the name.
+// pin binds the store to the present index of its name. When the user may not read aliases, the
+// store keeps using the name.
 func (s *Store) pin(ctx context.Context) error {
 	p, err := s.named(ctx)
 	if p != nil && p.index != s.o.Index {
@@ -61,10 +61,10 @@ func (s *Store) pin(ctx context.Context) error {
 	return err
 }
 
-// followEvery is how often a store asks what its name stands for.
+// followEvery is the pause between look-ups of the name.
 const followEvery = time.Second
 
-// follow switches to the index that the name stands for now, if it was made in the same way.
+// follow switches to the present index of the name, if it has the same settings.
 func (s *Store) follow(ctx context.Context) {
 	now := s.place.Load()
 	if now == nil {
@@ -82,7 +82,7 @@ func (s *Store) follow(ctx context.Context) {
 	p, err := s.named(ctx)
 	switch {
 	case err != nil && !errors.Is(err, sheaf.ErrNotFound):
-		return // the request itself will show it
+		return // the request itself will show the fault
 	case p == nil:
 		s.setMoved(fmt.Errorf("the alias %s stands for no index now: %s is still used", s.o.Index, now.index))
 		return
@@ -109,7 +109,7 @@ func (s *Store) follow(ctx context.Context) {
 	s.place.Store(p)
 }
 
-// sameVectors fails when different models made a vector field of the two stores.
+// sameVectors fails when a vector field has different models in the two stores.
 func (s *Store) sameVectors(old *Store) error {
 	for _, want := range old.vectors.All() {
 		if err := s.vectors.Get(want.Name).Same(want, "index"); err != nil {

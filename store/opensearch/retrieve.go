@@ -32,7 +32,7 @@ func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	return s.ranking(&req, &found)
 }
 
-// noStored makes the server skip the stored fields of a hit, even its key: they are stored with
+// noStored makes the server skip the stored fields of a hit, even its key. They are stored with
 // texts and vectors, which the server would decompress for each hit.
 const noStored = "_none_"
 
@@ -58,7 +58,7 @@ func (s *Store) ranking(req *store.Request, found *answer) (sheaf.Ranking, error
 	return out, nil
 }
 
-// whole fails when some shard did not answer, or the answer lacks the list of hits.
+// whole fails when a shard did not answer, or when the answer lacks the list of hits.
 func (s *Store) whole(found *answer) error {
 	switch {
 	case len(found.Shards.Failures) > 0:
@@ -172,7 +172,7 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 		return nil, nil
 	}
 	if int64(w.clauses) > s.server.clauses.Load() {
-		if err := s.askClauses(ctx); err != nil { // somebody may have raised the limit
+		if err := s.askClauses(ctx); err != nil { // an administrator may have raised the limit
 			return nil, err
 		}
 	}
@@ -221,7 +221,7 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 			return nested(object{"knn": bounded(knn(k), clauses)}), nil
 		}
 		// For each hit the server searches the nearest passage under the conditions of that part of
-		// the query; a part that adds nothing to the score has no conditions.
+		// the query. A part that adds nothing to the score has no conditions.
 		passage := nested(object{"knn": knn(1)})
 		passage["nested"].(object)["boost"] = 0
 		return object{"bool": object{"must": []any{object{"nested": bare(object{"knn": bounded(knn(k), clauses)})}},
@@ -242,11 +242,11 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is the number of chunks from which comparing all vectors once more costs Elasticsearch
-// less than looking up these chunks for each of its hits.
+// manyWithin is the number of chunks from which Elasticsearch compares all vectors again faster than
+// it looks up these chunks for each of its hits.
 const manyWithin = 500
 
-// maxNear is how many of the nearest vectors Elasticsearch finds without a script.
+// maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
 const maxNear = 10_000
 
 // bounded adds the conditions for hits of a nearest search.
@@ -309,11 +309,11 @@ func (w *words) root() object {
 		}
 	}
 	if len(queries) == 0 {
-		return object{"constant_score": object{"filter": matching, "boost": 0}} // what matches has no words
+		return object{"constant_score": object{"filter": matching, "boost": 0}} // the query has no words that score
 	}
 	best := object{"dis_max": object{"queries": queries, "tie_breaker": w.req.TieBreaker}}
 	if b, ok := w.plan.Root.(storekit.Bool); ok && !b.All && len(b.Must)+len(b.MustNot) == 0 && plain(b.Should) {
-		return best // everything that scores matches
+		return best // every scoring chunk matches
 	}
 	return object{"bool": object{"filter": []any{matching}, "should": []any{best}}}
 }
@@ -394,7 +394,7 @@ func anyOf(parts []any) object {
 }
 
 // single returns the query of one term in one field. Where the server multiplies by k1+1, the
-// weight divides by it.
+// weight divides by k1+1.
 func (w *words) single(term string, field int, factor float64) object {
 	w.clauses++
 	f := w.plan.Fields[field]

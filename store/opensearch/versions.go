@@ -10,7 +10,7 @@ import (
 )
 
 // multiplied reports whether the server multiplies scores of words by k1+1. Elasticsearch does, and
-// so does OpenSearch before version 3, whatever made the index.
+// OpenSearch before version 3 does, whichever version made the index.
 func (s *Store) multiplied() bool {
 	if s.o.Dialect == Elasticsearch {
 		return true
@@ -22,9 +22,9 @@ func (s *Store) multiplied() bool {
 	return version > 0 && version < 300
 }
 
-// cosine returns the similarity that belongs to a score of the server. The script of the plug-in
-// returns 1+cos for an index that OpenSearch before 2.19 made, even on a newer server; every other
-// comparison returns (1+cos)/2.
+// cosine returns the similarity for a score of the server. The script of the plug-in returns 1+cos
+// for an index that OpenSearch before 2.19 made, even on a newer server. Every other comparison
+// returns (1+cos)/2.
 func (s *Store) cosine(score float64) float64 {
 	version := s.made.version.Load()
 	if s.o.Dialect == OpenSearch && !s.o.HNSW && version > 0 && version < 219 {
@@ -33,14 +33,14 @@ func (s *Store) cosine(score float64) float64 {
 	return 2*score - 1
 }
 
-// askSettings reads which version of the server made the index, and how many shards it has.
+// askSettings reads the version of the server that made the index, and the number of shards.
 func (s *Store) askSettings(ctx context.Context) error {
 	const made, shards = "index.version.created", "index.number_of_shards"
 	var found map[string]struct{ Settings map[string]string }
 	err := s.client.Call(ctx, "GET", fmt.Sprintf("/%s/_settings/%s,%s?flat_settings=true", s.index(), made, shards), nil,
 		&found)
 	if errors.Is(err, sheaf.ErrInvalid) {
-		s.made.shards.Store(unknownShards) // if the user may not ask, the index counts as new
+		s.made.shards.Store(unknownShards) // without the right to ask, the index counts as new
 		return nil
 	}
 	for _, index := range found {
@@ -57,7 +57,7 @@ func (s *Store) askSettings(ctx context.Context) error {
 // unknownShards means that the server did not say the number of shards.
 const unknownShards = -1
 
-// searching returns the path of a request that ranks. Each shard counts words by itself, so for
+// searching returns the path of a request that ranks. Each shard counts words separately, so for
 // several shards the path asks the server to add the counts first.
 func (s *Store) searching(what string) string {
 	path := "/" + s.index() + "/" + what

@@ -21,11 +21,11 @@ import (
 // Limits of one request.
 const (
 	maxBulk = 1 << 19 // bytes; a larger document goes alone
-	// requests in flight: the server handles each with one thread
+	// requests in flight; the server uses one thread for each
 	bulks    = 2
 	maxID    = 32_000 // bytes of an ID: a word of the index has at most 32,766
 	pageSize = 5000   // keys read at a time
-	// bulkAttempts is how often an action is sent at least when the server is too busy.
+	// bulkAttempts is the least number of attempts of an action when the server is too busy.
 	bulkAttempts = 5
 	// bulkAnswer selects the needed parts of the answer to a bulk request.
 	bulkAnswer = "?filter_path=errors,items.*.status,items.*.error"
@@ -112,7 +112,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 	return s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil)
 }
 
-// document returns a chunk as the index keeps it, and its terms.
+// document returns a chunk in the form of the index, and its terms.
 func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
@@ -227,7 +227,7 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// kept returns IDs as the index keeps them, without those that are too long: a server may refuse to
+// kept returns IDs in the form of the index, without IDs that are too long: a server may refuse to
 // look for them.
 func kept(ids []sheaf.ID) []string {
 	out := make([]string, 0, len(ids))
@@ -302,7 +302,7 @@ func (b *bulk) send(ctx context.Context, docs []sheaf.ID, lines [][]byte) error 
 		case docs[i] == "":
 			return b.s.fault(sheaf.ErrUnavailable, "a chunk was not deleted: %s", result.Error)
 		case result.Status == http.StatusTooManyRequests, result.Status >= 500:
-			// The cause is the server's state, not the document.
+			// The state of the server is the cause, not the document.
 			return b.s.fault(sheaf.ErrUnavailable, "the server takes no documents now (status %d): %s", result.Status,
 				result.Error)
 		default:
@@ -363,7 +363,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 			}
 		}
 		if len(busy) < len(rest) {
-			began = time.Now() // it accepted some
+			began = time.Now() // the server accepted some actions
 		}
 		if rest = busy; len(rest) > 0 {
 			if err := storekit.Wait(ctx, attempt, 0); err != nil {
@@ -374,7 +374,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 	return nil
 }
 
-// retract removes what was written of documents that were partly rejected.
+// retract removes the written chunks of partly rejected documents.
 func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together asks the questions of word requests in one round trip, and calls vectors for each other
+// together sends the questions of word requests in one round trip, and calls vectors for each other
 // request.
 func (s *Store) together(ctx context.Context, what string, reqs []store.Request, words func(i int) question,
 	vectors func(ctx context.Context, conn *pgxpool.Conn, i int) error) error {
@@ -76,7 +76,7 @@ type question struct {
 	read  func(rows pgx.Rows) error
 }
 
-// ranked asks for hits; into gets those of the last answer.
+// ranked returns the question for hits, which into receives.
 func ranked(req *store.Request, into *sheaf.Ranking) question {
 	return question{req: req, final: func(w *words, root string) string {
 		limit := w.arg(req.Limit, "bigint")
@@ -87,7 +87,7 @@ func ranked(req *store.Request, into *sheaf.Ranking) question {
 	}}
 }
 
-// counted asks how many chunks match.
+// counted returns the question for the number of matching chunks, which into receives.
 func counted(req *store.Request, into *int) question {
 	return question{req: req, count: true, final: func(_ *words, root string) string {
 		return "SELECT count(DISTINCT chunk) FROM " + root
@@ -97,16 +97,16 @@ func counted(req *store.Request, into *int) question {
 	}}
 }
 
-// unseen has the terms of requests that the store has not seen yet, and says whether fields are
-// missing among the known ones.
+// unseen has the terms of requests that the store has not looked up. fields means that the known
+// fields lack one; known is their number.
 type unseen struct {
 	terms  map[string]bool
 	fields bool
 	known  int
 }
 
-// answer asks questions in one round trip. It assumes that unseen terms and fields do not exist,
-// and looks them up in the same round trip. If one exists, it asks everything again.
+// answer sends questions in one round trip. It assumes that unseen terms and fields do not exist,
+// and looks them up in the same round trip. If one exists, it sends everything again.
 func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question) error {
 	if len(list) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (s *Store) answer(ctx context.Context, conn *pgxpool.Conn, list []question)
 	return err
 }
 
-// ask sends questions, with the look-ups that guess needs; again reports that these found
+// ask sends questions with the look-ups that guess needs. again means that a look-up found
 // something.
 func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, guess *unseen) (again bool, err error) {
 	var statements []*words
@@ -149,7 +149,7 @@ func (s *Store) ask(ctx context.Context, conn *pgxpool.Conn, list []question, gu
 		b.Queue(texts[i], statements[i].args...).Query(q.read)
 	}
 	if guess != nil {
-		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: earlier results are from this place, or are asked again
+		b.Queue(findPlace).QueryRow(func(row pgx.Row) error { // last: it confirms the place of the earlier results
 			var now uint32
 			err := row.Scan(&now)
 			if err == nil && now != place {

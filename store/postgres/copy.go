@@ -69,7 +69,7 @@ func (r *rows) float64(v float64) {
 	r.b = binary.BigEndian.AppendUint64(r.b, math.Float64bits(v))
 }
 
-// array begins an array of n elements that take size bytes in all, without their lengths.
+// array begins an array of n elements with size bytes in all, without the length before each.
 func (r *rows) array(oid, n, size int) {
 	if n == 0 {
 		r.length(12)
@@ -87,7 +87,7 @@ func (r *rows) int32s(list []int32) {
 	r.array(oidInt4, len(list), 4*len(list))
 	b := r.b
 	for _, v := range list {
-		b = binary.BigEndian.AppendUint64(b, 4<<32|uint64(uint32(v))) // its length, then the value
+		b = binary.BigEndian.AppendUint64(b, 4<<32|uint64(uint32(v))) // the length of an element, then its value
 	}
 	r.b = b
 }

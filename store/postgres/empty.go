@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Empty implements [store.Emptier], all at once. The dictionary stays, because other programs
+// Empty implements [store.Emptier], all at once. The dictionary stays, because other processes
 // remember the numbers of its terms.
 func (s *Store) Empty(ctx context.Context) error {
 	bulk, err := s.Bulk(ctx)

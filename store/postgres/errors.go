@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// fail adds what was attempted, and gives an error of the driver a category of the root package
-// unless it has one.
+// fail names the attempted operation, and gives an error of the driver a category of the root
+// package unless it has one.
 func fail(what string, err error) error {
 	if err == nil {
 		return nil
@@ -57,7 +57,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// category returns the category of an SQLSTATE; nil when we have none for it.
+// category returns the category of an SQLSTATE; nil means none.
 func category(code string) error {
 	switch {
 	case code == "53100", code == "53200", code == "53300", code == "55P03", code == "25P03", code == "25P04",
@@ -104,7 +104,7 @@ func remedy(e *pgconn.PgError) string {
 		return " (options of the address are schema, hnsw, rls, timeout and those of PostgreSQL, which must be 13 or newer)"
 	case e.Code == "42939":
 		return " (PostgreSQL keeps names that begin with pg_ for itself: name another schema)"
-	case e.Code == "2BP01": // the detail names what depends on it, one on each line
+	case e.Code == "2BP01": // the detail names the dependent objects, one on each line
 		return " (" + strings.ReplaceAll(e.Detail, "\n", "; ") + ": remove that first, or name another schema)"
 	case e.Code == "42P05", e.Code == "26000":
 		return " (a pooler before the server gives every transaction another connection: name the server itself in the " +

@@ -13,12 +13,12 @@ import (
 	"sheaf/store/storekit"
 )
 
-// minServer is the oldest version of PostgreSQL with all that the statements use: FETCH FIRST WITH
-// TIES. Presorted aggregates are only faster.
+// minServer is the oldest version of PostgreSQL that has every feature of the statements: FETCH
+// FIRST WITH TIES. Presorted aggregates only save time.
 const minServer = 130_000
 
-// Examine checks a server and its schema, and changes nothing. After a fault it goes on as far as
-// possible.
+// Examine checks a server and its schema, and changes nothing. After a fault it checks the rest as
+// far as possible.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}
@@ -80,8 +80,8 @@ func examineServer(ctx context.Context, conn *pgx.Conn) []store.Finding {
 	return []store.Finding{server, vector, clock}
 }
 
-// examineInstall installs the extension and rolls back, because servers differ in who may install
-// it.
+// examineInstall installs the extension and rolls back, because servers differ in the rights that
+// this needs.
 func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {

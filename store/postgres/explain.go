@@ -66,7 +66,7 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 			parts[sheaf.ID(id)] = make([][]sheaf.Explanation, len(w.plan.Fields))
 		}
 		if term == "" {
-			continue // this row only says that the chunk matches
+			continue // the row only marks a match
 		}
 		term, field := strings.TrimPrefix(term, storekit.FormMark), ""
 		label := strconv.Quote(term)

@@ -27,15 +27,15 @@ func (s *statement) with(prefix, body string) string {
 	return name
 }
 
-// once is with for an expression that must be computed once. Without statistics of its tables the
-// server may otherwise move the expression into a loop of a join.
+// once is with for an expression that the server must compute once. Without statistics of its
+// tables the server may otherwise move the expression into the loop of a join.
 func (s *statement) once(prefix, body string) string {
 	name := fmt.Sprintf("%s%d", prefix, len(s.parts))
 	s.parts = append(s.parts, name+" AS MATERIALIZED ("+body+")")
 	return name
 }
 
-// maxArgs is the most parameters that the protocol can number.
+// maxArgs is the largest number of parameters in the protocol.
 const maxArgs = 65_535
 
 // text returns the whole statement; all parameters must be added before.
@@ -50,8 +50,8 @@ func (s *statement) text(final string) (string, error) {
 	return "WITH " + strings.Join(s.parts, ",\n") + "\n" + final, nil
 }
 
-// maxFilters is the most parts of a filter. A larger filter is refused before a statement is made;
-// see also maxArgs.
+// maxFilters is the largest number of parts of a filter. A larger filter is refused before a
+// statement is made; see also maxArgs.
 const maxFilters = 10_000
 
 // validate refuses requests that cannot become a statement.
@@ -64,7 +64,7 @@ func validate(req *store.Request) error {
 
 func fits(f sheaf.Filter) error { return store.ValidateParts(f, "postgres: search", maxFilters) }
 
-// keyBytes is how much of a text the indexes of properties keep.
+// keyBytes is the length in bytes to which the indexes of properties cut a text.
 const keyBytes = 256
 
 // filter returns the condition on chunk c for f.

@@ -9,14 +9,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Sizes of a part. A part has the chunks that are ready when the server has finished the last part:
-// at least firstPart, at most maxPart, or all chunks of one call of Add.
+// Sizes of a part. A part has the chunks that wait when the server has finished the last part: at
+// least firstPart, at most maxPart, or all chunks of one call of Add.
 const (
 	firstPart = 48
 	maxPart   = 512
 )
 
-// waiting is what a load received and has not sent.
+// waiting has the batches that a load received and did not send yet.
 type waiting struct {
 	part
 	replace []sheaf.ID
@@ -26,9 +26,9 @@ type waiting struct {
 	bytes   int               // of texts and vectors, approximately
 }
 
-// gather lets a batch wait and returns how many chunks and replaced documents wait then. It returns
-// 0 when the waiting ones must be sent first: because there are enough, or because the batch
-// replaces some of them.
+// gather adds a batch to the waiting ones and returns how many chunks and replaced documents wait.
+// It returns 0 when the load must first send the waiting ones: because they are enough, or because
+// the batch replaces some of them.
 func (w *load) gather(batch *store.Batch, chunks []analyzed) (int, error) {
 	w.gathering.Lock()
 	defer w.gathering.Unlock()

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// findPlace identifies one creation of the tables: numbers of terms and fields are only valid
-// there.
+// findPlace identifies one creation of the tables. Numbers of terms and fields are only valid for
+// that creation.
 const findPlace = "SELECT tableoid FROM total"
 
-// moved forgets what was read from another place.
+// moved forgets everything from another place.
 func (s *Store) moved(place uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,7 +22,7 @@ func (s *Store) moved(place uint32) {
 	clear(s.terms)
 }
 
-// memory returns the place that the remembered numbers belong to; 0 when there are none.
+// memory returns the place of the remembered numbers; 0 when there are none.
 func (s *Store) memory() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,8 +37,7 @@ func (s *Store) findOut(ctx context.Context, conn *pgxpool.Conn) (place uint32, 
 	return place, err
 }
 
-// known returns the remembered IDs of terms, which it removes from texts, and the place they belong
-// to.
+// known returns the remembered IDs of terms, which it removes from texts, and their place.
 func (s *Store) known(texts map[string]bool) (map[string]int32, uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

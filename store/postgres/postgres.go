@@ -1,12 +1,12 @@
 // Package postgres keeps chunks in PostgreSQL with the extension pgvector. Its main type is
 // [Store].
 //
-// Words are scored by BM25 over posting lists of the analyzer's own terms in tables, so that scores
-// equal those of the embedded engine. PostgreSQL's ts_rank_cd knows neither how rare a term is nor
-// the average length of texts. Every request, with its statistics, is one statement and so sees one
+// BM25 scores words over posting lists of the analyzer's own terms in tables, so that scores equal
+// those of the embedded engine. PostgreSQL's ts_rank_cd uses neither the rarity of a term nor the
+// average length of texts. Every request, with its statistics, is one statement and so sees one
 // state of the store. Vectors are compared exactly, or through an HNSW index with [Options.HNSW].
 //
-// A write is one transaction. All tables are in one schema of the database, which holds no other
+// A write is one transaction. All tables are in one schema of the database, which has no other
 // tables.
 package postgres
 
@@ -30,7 +30,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Options say where a store is and what it is made with.
+// Options are the place of a store and its settings.
 type Options struct {
 	// URL is a connection string of libpq: user, password, host, database, sslmode, sslrootcert and
 	// so on. The usual PG variables of the environment supply what is missing.
@@ -38,11 +38,10 @@ type Options struct {
 	// Schema has the tables; "" means DefaultSchema. It consists of lower-case letters, digits and
 	// underscores.
 	Schema string
-	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
-	// made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them; other fields take the
-	// dimensions of their first vector.
+	// Vectors are the vector fields with their models; other fields take the dimensions of their
+	// first vector.
 	Vectors []store.VectorField
 	// HNSW, when above 0, keeps an HNSW index with that many neighbors (m, 2..100) for each vector
 	// field, and searches through it. 0 compares every vector.
@@ -53,7 +52,7 @@ type Options struct {
 	// Timeout limits every call without an earlier deadline; 0 means 30 s. In a bulk load it limits
 	// each call.
 	Timeout time.Duration
-	// Access says whether Open may create the tables, and whether they may be written.
+	// Access says whether Open may create the tables, and whether calls may write to them.
 	Access store.Access
 }
 
@@ -64,17 +63,17 @@ const DefaultSchema = "sheaf"
 type Store struct {
 	o    Options
 	pool *pgxpool.Pool
-	// written analyzes what is written.
+	// written analyzes texts for writing.
 	written *storekit.Writer
 	// writing has a token while no write runs.
 	writing chan struct{}
 
 	mu sync.Mutex
-	// place is the table total from which the fields below were read. It changes when somebody
-	// drops the schema and fills it again.
+	// place is the table total at the last look-up of the fields below. It changes when another
+	// process drops the schema and fills it again.
 	place uint32
 	terms map[string]int32 // terms of the dictionary; its entries never change
-	// The fields that readers saw; they are added and never changed.
+	// The fields that readers looked up. Fields are only added.
 	fields map[string]int32
 	// vectors are the tables of the last used fields: see inField.
 	vectors map[string]vectorTable
@@ -93,10 +92,9 @@ var _ interface {
 } = (*Store)(nil)
 
 // Open connects, and creates the tables in a database without them. It fails with sheaf.ErrInvalid
-// for a store with another analyzer or other dimensions, or tables that something else made; with
-// sheaf.ErrUnsupported for a store of a later version, or a server without pgvector; with
-// sheaf.ErrUnavailable for a server that does not answer or does not let us in. The message says
-// what to do.
+// for a store with another analyzer or other dimensions, for foreign tables, or when the server
+// refuses the user; with sheaf.ErrUnsupported for a store of a later version, or a server without
+// pgvector; with sheaf.ErrUnavailable for a server that does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -151,7 +149,7 @@ func (o *Options) connection() (*pgxpool.Config, error) {
 		if err := tooOld("installed", installed); err != nil {
 			return fmt.Errorf("postgres: %w", err)
 		}
-		if !strings.HasPrefix(got, path) { // a path of others would be searched for tables, and tables created there
+		if !strings.HasPrefix(got, path) { // the store would use tables in foreign paths
 			return fmt.Errorf("postgres: %w: a pooler before the server leaves out the setting search_path, which says where "+
 				"the tables are: name the server itself in the address, or let the pooler pass it on", sheaf.ErrUnsupported)
 		}
@@ -210,11 +208,11 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// readAttempts is how often a read is tried when the connection breaks.
+// readAttempts is the number of attempts of a read when the connection breaks.
 const readAttempts = 3
 
-// read runs a function that only reads, and repeats it when the connection breaks: after a restart
-// of the server or a proxy the answer comes later, but it comes.
+// read runs a function that only reads, and repeats it when the connection breaks, as in a restart
+// of the server or of a proxy.
 func (s *Store) read(ctx context.Context, what string, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
 	if err := s.open(); err != nil {
 		return err
@@ -275,5 +273,5 @@ func broken(err error) bool {
 		// 57P: the server is shutting down, starting up or crashed.
 		return len(server.Code) == 5 && (server.Code[:3] == "57P" || server.Code[:2] == "08")
 	}
-	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // this package makes these errors
+	return !errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrUnsupported) // errors of this package
 }

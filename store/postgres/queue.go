@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// queue runs the tasks that a load has prepared, one after the other, while the load prepares the
-// next. After an error it runs no other task.
+// queue runs the prepared tasks of a load one after the other, while the load prepares the next.
+// After an error it runs no other task.
 type queue struct {
 	tasks  chan task
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed after the last task
-	// fault is why the queue has ended, and chunks the number of chunks of the task that failed.
+	// fault is the reason why the queue ended, and chunks the number of chunks of the failed task.
 	fault  error
 	chunks int
 }
@@ -23,7 +23,7 @@ type task struct {
 	run    func(ctx context.Context) error
 }
 
-// maxWaiting is how many tasks may wait. A task has about pieceBytes at most.
+// maxWaiting limits the waiting tasks. A task has at most about pieceBytes.
 const maxWaiting = 4
 
 // newQueue starts a queue. It goes on after ctx ends, until stop.
@@ -60,7 +60,7 @@ func (q *queue) stop() {
 	<-q.ended
 }
 
-// put queues a task, when there is room. It returns the error of an earlier task.
+// put queues a task when the queue has space. It returns the error of an earlier task.
 func (q *queue) put(t task) error {
 	select {
 	case <-q.ended:

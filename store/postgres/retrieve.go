@@ -42,9 +42,9 @@ func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *store
 	return n, err
 }
 
-// inField runs one statement about the field of a request; read reads its rows. It does not call
-// read when the field has no vectors. The same round trip looks up the field's table again: if
-// somebody replaced it meanwhile, inField asks again.
+// inField runs one statement about the vector field of a request; read reads its rows. It does not
+// call read when the field has no vectors. The same round trip looks up the field's table again: if
+// another process replaced the table, inField repeats the statement.
 func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest,
 	compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
 	s.mu.Lock()
@@ -87,8 +87,8 @@ func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.Vect
 }
 
 // vectorField returns the field of a request; ok is false when it has no vectors. It reads the
-// field now: if another process recreated the tables with other numbers, vectors of different
-// fields would be compared.
+// field for each request: if another process recreated the tables with other numbers, an old number
+// would select another field's vectors.
 func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest) (vectorTable, bool, error) {
 	fields, err := vectorFields(ctx, conn)
 	if err != nil {
@@ -103,7 +103,7 @@ func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorReque
 }
 
 // inside restricts passages v to the chunks of a relation. As an array the condition filters the
-// scan, so an HNSW scan goes on until it has enough.
+// scan, so an HNSW scan continues until it has enough.
 func inside(allowed string) string {
 	if allowed == "" {
 		return ""

@@ -39,7 +39,7 @@ func (w *load) sendColumns(chunks []analyzed, before int64) error {
 	return w.sendVectors(chunks, before)
 }
 
-// sendTexts sends the texts of chunks, with terms that are new.
+// sendTexts sends the texts of chunks, with the new terms.
 func (w *load) sendTexts(p *part, before int64) error {
 	ids, fresh, err := w.intern(p)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sheaf/store"
 )
 
-// With Options.RowSecurity the server itself hides the rows of documents that a connection may not
-// see, whatever it is asked. Two settings of the session say who the user is, sheaf.tenant and
+// With Options.RowSecurity the server itself hides from every query the rows of documents that are
+// not visible to the viewer. Two settings of the session describe the viewer: sheaf.tenant and
 // sheaf.access; a connection without them sees nothing. Names are hexadecimal, so that a list needs
 // no quotes.
 const (
@@ -22,8 +22,8 @@ const (
 	accessSetting = "sheaf.access" // "*", or "=" and names between commas
 )
 
-// wallTable says who may see each chunk. The policies of other tables use it; its own policy uses
-// only the session.
+// wallTable has the tenants and the access list of each chunk. The policies of other tables use it;
+// its own policy uses only the session.
 const wallTable = `CREATE TABLE wall (chunk bigint PRIMARY KEY, tenants text[] NOT NULL, access text[] NOT NULL);
 ALTER TABLE wall ENABLE ROW LEVEL SECURITY;
 ALTER TABLE wall FORCE ROW LEVEL SECURITY;
@@ -39,8 +39,8 @@ CREATE POLICY wall_write ON wall FOR ALL USING (
 	current_setting('sheaf.tenant', true) = '*' AND current_setting('sheaf.access', true) = '*');
 `
 
-// walled returns the statements that protect a table by row-level security; column has the table's
-// chunks.
+// walled returns the statements that protect a table by row-level security. column is the column
+// with chunk numbers.
 func walled(table, column string) string {
 	return fmt.Sprintf(`ALTER TABLE %s ENABLE ROW LEVEL SECURITY;
 ALTER TABLE %[1]s FORCE ROW LEVEL SECURITY;
@@ -60,8 +60,8 @@ type executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// show tells a session who the user is. Every use of a connection begins with it, so none inherits
-// the user of another.
+// show sets the viewer of a session. Every use of a connection begins with it, so no use inherits
+// an earlier viewer.
 func (s *Store) show(ctx context.Context, conn executor) error {
 	if !s.o.RowSecurity {
 		return nil
@@ -83,7 +83,7 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 	return err
 }
 
-// wallRow adds who may see a chunk.
+// wallRow adds the row with the tenants and the access list of a chunk.
 func wallRow(out *rows, c *store.Chunk, ord int64) {
 	names := func(column string) []string {
 		list := []string{}

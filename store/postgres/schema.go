@@ -25,13 +25,13 @@ const (
 	maxDims        = 16_000
 	maxIndexed     = 2_000
 	maxIndexedHalf = 4_000
-	// maxPlain is how many dimensions fit into a page with the rest of a row, so that reading a
-	// vector needs no second look-up.
+	// maxPlain is the number of dimensions that fit into a page with the rest of a row. Reading
+	// such a vector needs no second look-up.
 	maxPlain = 1_900
 )
 
-// tables are created in the order of their references. IDs and values of columns are bytes, because
-// they may be any bytes and because bytes sort as a ranking needs.
+// tables are created in the order of their references. IDs and values of columns are bytes: they may
+// be any bytes, and bytes sort in the order of rankings.
 const tables = `
 CREATE TABLE setting (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE total (chunks bigint NOT NULL, vectors bigint NOT NULL, generation bigint NOT NULL);
@@ -68,8 +68,8 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock is the key of the advisory lock for writers of a schema.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing is a transaction that, once it has the lock, sees what the writer before it wrote,
-// whatever the default of the database is.
+// writing is a transaction that, once it has the lock, sees the changes of the writer before it,
+// whatever the default of the database.
 var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
 // prepare creates the tables, or checks existing ones.
@@ -96,7 +96,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// create creates the tables unless somebody else did meanwhile.
+// create creates the tables unless another process did meanwhile.
 func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, lock, s.o.Schema); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 		"to_regnamespace($1))", s.o.Schema).Scan(&shared); err != nil {
 		return err
 	}
-	if shared || s.o.Schema == "public" { // it is in the search path of all
+	if shared || s.o.Schema == "public" { // the schema is in every search path
 		return lookedThrough(s.o.Schema)
 	}
 	// Not IF NOT EXISTS: it requires the right to create schemas even where this schema exists.
@@ -146,14 +146,14 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// lookedThrough returns the error for a schema that is in the search path of every other schema: a
-// store whose own schema was removed would use its tables.
+// lookedThrough returns the error for a schema in the search path of every other schema. A store
+// whose own schema was removed would use its tables.
 func lookedThrough(schema string) error {
 	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed "+
 		"would be answered from the tables there: name another schema, as in ?schema=notes", schema)
 }
 
-// extension ensures that pgvector is installed, at least in the version with iterative scans.
+// extension ensures that pgvector is installed, in a version with iterative scans.
 func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	var installed, available, closed *string
 	err := tx.QueryRow(ctx, "SELECT "+askExtension).Scan(&installed, &available, &closed)
@@ -170,7 +170,7 @@ func (s *Store) extension(ctx context.Context, tx pgx.Tx) error {
 	case tooOld("available", available) != nil:
 		return fmt.Errorf("postgres: %w", tooOld("available", available))
 	}
-	// A savepoint lets us replace the server's message about a refusal.
+	// After a savepoint this program can replace the server's message about a refusal.
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, createExtension)
 		return err
@@ -224,8 +224,8 @@ func tooOld(what string, version *string) error {
 		"run ALTER EXTENSION vector UPDATE", sheaf.ErrUnsupported, what, *version)
 }
 
-// look reads what a schema contains, without what extensions made, and whether it has tables like
-// ours.
+// look lists the content of a schema, except objects of extensions, and reports whether the schema
+// has a store's tables.
 func look(ctx context.Context, conn *pgx.Conn, schema string) (ours bool, holds []string, err error) {
 	err = conn.QueryRow(ctx, `SELECT to_regclass($1 || '.posting') IS NOT NULL AND 2 = (SELECT count(*) FROM pg_attribute
 			WHERE attrelid = to_regclass($1 || '.setting') AND attname IN ('name', 'value') AND atttypid = 'text'::regtype),
@@ -281,7 +281,7 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 	return true, s.verifyVectors(ctx, conn)
 }
 
-// notOurs returns the error for a schema with tables and views that something else made.
+// notOurs returns the error for a schema with foreign tables and views.
 func (s *Store) notOurs(names []string) error {
 	const shown = 5
 	list := strings.Join(names[:min(shown, len(names))], ", ")
@@ -382,8 +382,8 @@ func (o *Options) indexStatement(v vectorTable) string {
 		v.table(), v.table(), v.indexed("v"), ops, o.HNSW, max(64, 2*o.HNSW))
 }
 
-// SQL returns the statements that create the tables of a store with these options, for people who
-// create them by hand: Open accepts them as its own.
+// SQL returns the statements that create the tables of a store with these options, for manual use.
+// Open accepts these tables as a store.
 func (o Options) SQL() (string, error) {
 	if err := o.prepare(); err != nil {
 		return "", err
@@ -409,7 +409,7 @@ func (o Options) SQL() (string, error) {
 // ourTables are the tables of every store, followed by those for row-level security.
 var ourTables = []string{"setting", "total", "field", "term", "chunk", "posting", "property", "wall", "vector_field"}
 
-// connect opens one connection. The address may have options of a pool.
+// connect opens one connection. The address may have pool options.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -418,8 +418,8 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config.ConnConfig)
 }
 
-// Drop removes the tables of a store. The schema stays, with its rights, and the functions, types
-// and extensions of others. If the schema has tables of others, or something elsewhere needs our
+// Drop removes the tables of a store. The schema stays, with its rights and with foreign functions,
+// types and extensions. If the schema has foreign tables, or a foreign object needs the store's
 // tables, Drop fails with sheaf.ErrInvalid and removes nothing.
 func Drop(ctx context.Context, url, schema string) error {
 	if !storekit.PlainName(schema, "_", 48) {

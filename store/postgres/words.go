@@ -17,8 +17,8 @@ import (
 )
 
 // A part of a word query is a relation (chunk, f, n, term, s): the chunk matches, and part n of the
-// query adds s to its score in field f of the request; term is the counting term. A matching chunk
-// has at least one row, perhaps one that adds 0.
+// query adds s to its score in field f of the request. term is the term that scores. A matching
+// chunk has at least one row, perhaps a row that adds 0.
 
 // words builds the statement for a request by words.
 type words struct {
@@ -31,17 +31,17 @@ type words struct {
 	n     int                // parts so far
 	// allowed is the relation of chunks that pass filter and bound; "" means all.
 	allowed string
-	// over is the relation of chunks over which statistics are counted. overNamed says that they
+	// over is the relation of chunks over which statistics are counted. overNamed means that they
 	// are among chunks that the request names.
 	over      string
 	overNamed bool
-	// named says the same about allowed.
+	// named means the same for allowed.
 	named bool
 	// buildOptions say what the statement is for.
 	buildOptions
 }
 
-// buildOptions say what a word statement is for.
+// buildOptions are the purpose of a word statement.
 type buildOptions struct {
 	// count leaves scores out.
 	count bool
@@ -91,7 +91,7 @@ func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error
 		}
 	})
 	w.grown = map[string][]grown{}
-	if w.guess == nil { // with guess the answer says it
+	if w.guess == nil { // with guess, the answer contains them
 		if _, err := s.findOut(ctx, conn); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (s *Store) knownFields() map[string]int32 {
 
 // readFields reads the ids of a place's fields and remembers them.
 func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error) {
-	found := map[string]int32{} // never changed afterwards: requests share it
+	found := map[string]int32{} // shared by requests, so never changed later
 	var id int32
 	var name string
 	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { found[name] = id; return nil }); err != nil {
@@ -260,7 +260,7 @@ func (w *words) nothing() string {
 	return w.with("q", "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false")
 }
 
-// looked has the arrays of terms that a leaf looks up.
+// looked has the arrays of terms for the look-up of a leaf.
 type looked struct {
 	term, field, f, n []int32
 	factor            []float64
@@ -325,7 +325,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 	return w.with("q", sql)
 }
 
-// counted restricts the counting of a term to the chunks over which statistics are counted.
+// counted restricts the document frequency of a term to the chunks of the statistics.
 func (w *words) counted() string {
 	if w.over == "" {
 		return ""
@@ -333,9 +333,9 @@ func (w *words) counted() string {
 	return " AND " + in(w.over, w.overNamed)
 }
 
-// let returns the condition that a posting's chunk passes filter and bound. The server assumes that
-// a filter passes one chunk, and a join would read every posting of each chunk, or every chunk for
-// each posting. IS TRUE makes it use a hash table. Named chunks it can estimate.
+// let returns the condition that a posting's chunk passes filter and bound. The server expects a
+// filter to pass one chunk. A join would then read every posting of each chunk, or every chunk for
+// each posting. IS TRUE forces a hash table. For named chunks the server's estimate is right.
 func (w *words) let() string { return in(w.allowed, w.named) }
 
 func in(relation string, named bool) string {
@@ -348,7 +348,7 @@ func in(relation string, named bool) string {
 
 const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
-// fielded scores every term in every field by itself.
+// fielded scores every term in every field separately.
 func (w *words) fielded(l looked, where string) string {
 	if w.count {
 		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s
@@ -533,10 +533,10 @@ func (w *words) statistics() {
 
 // Limits of one statement.
 const (
-	// MaxPhrase is the most terms of a phrase; the time for checking their positions in SQL grows
-	// with them.
+	// MaxPhrase is the largest number of terms of a phrase. The time for checking their positions
+	// in SQL grows with it.
 	MaxPhrase = 500
-	// maxParts is the most parts of a query; each is a relation.
+	// maxParts is the largest number of parts of a query; each is a relation.
 	maxParts = 2000
 )
 

@@ -75,11 +75,11 @@ func (s *Store) Bulk(ctx context.Context) (store.BulkWriter, error) {
 type load struct {
 	s *Store
 
-	// gathering guards next, which Add fills during sending.
+	// gathering guards next, which Add fills while the queue sends.
 	gathering sync.Mutex
 	next      waiting
 
-	// mu guards the fields below; its holder prepares what is sent. It is locked before gathering.
+	// mu guards the fields below; its holder prepares tasks. Lock it before gathering.
 	mu           sync.Mutex
 	*transaction       // nil between a Commit and the next Add
 	sending      int   // chunks, for the error message
@@ -91,8 +91,8 @@ type load struct {
 type transaction struct {
 	conn *pgxpool.Conn
 	tx   pgx.Tx
-	// queue sends what is prepared. Only its tasks use the connection and removed, unless it has
-	// settled.
+	// queue sends the prepared tasks. Only its tasks use the connection and removed, until it
+	// settles.
 	queue   *queue
 	removed removed
 
@@ -108,13 +108,13 @@ type transaction struct {
 type newTerms struct {
 	place uint32 // of the tables
 	ids   map[string]int32
-	// all says that the dictionary was empty, as before the first field; then ids has every term.
+	// all means that the dictionary was empty before the first field; then ids has every term.
 	all     bool
 	numbers sequence
 }
 
 // seenIDs has the hashes of the IDs of documents and chunks that a transaction writes to an empty
-// schema, so that nothing of others must be removed.
+// schema. For new IDs it then needs no deletion.
 type seenIDs struct {
 	hashes map[uint64]struct{} // nil when the schema had chunks, or these are too many
 	seed   maphash.Seed
@@ -136,7 +136,7 @@ func (c *sequence) take(n int) int64 {
 	return c.last - int64(n)
 }
 
-// field is a row of the table field with what the transaction adds to it.
+// field is a row of the table field with the numbers that the transaction adds to it.
 type field struct {
 	id             int32
 	fresh          bool
@@ -145,8 +145,8 @@ type field struct {
 
 var errEnded = fmt.Errorf("postgres: the load has ended: %w", sheaf.ErrUnavailable)
 
-// check refuses what cannot be written, except wrong dimensions of fields that the options do not
-// name: see checkDims.
+// check refuses batches that cannot be written. checkDims checks the dimensions of fields that the
+// options do not name.
 func (s *Store) check(batch *store.Batch) error {
 	if err := batch.Validate(); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (s *Store) check(batch *store.Batch) error {
 	return batch.ValidateDims(dims, maxDims)
 }
 
-// checkDims refuses vectors whose dimensions differ from their field's. It does not repeat the
-// tests of check, because other writers may wait.
+// checkDims refuses vectors whose dimensions differ from those of their field. It does not repeat
+// the tests of check, because other calls of Add may wait.
 func (w *waiting) checkDims(batch *store.Batch) error {
 	return batch.ValidateDims(maps.Clone(w.dims), maxDims)
 }
@@ -237,7 +237,7 @@ func (w *load) begin(ctx context.Context) error {
 	return nil
 }
 
-// end rolls back what was not committed and returns the connection; it requires w.mu.
+// end rolls back uncommitted changes and returns the connection; it requires w.mu.
 func (w *load) end() {
 	if w.transaction == nil {
 		return
@@ -295,7 +295,7 @@ func (w *load) add(ctx context.Context, batch *store.Batch, chunks []analyzed) e
 	}
 }
 
-// lockIdle locks w.mu if no task waits for the server; then it is time to prepare the next part.
+// lockIdle locks w.mu if no task waits for the server. Then it is time to prepare the next part.
 func (w *load) lockIdle() bool {
 	if !w.mu.TryLock() {
 		return false
@@ -307,8 +307,8 @@ func (w *load) lockIdle() bool {
 	return true
 }
 
-// change runs f in the transaction, without other writers. It may return before everything is sent.
-// Each statement has the whole timeout. It requires w.mu.
+// change runs f in the transaction, without other writers. It may return before the queue has sent
+// everything. Each statement has the whole timeout. It requires w.mu.
 func (w *load) change(ctx context.Context, f func(ctx context.Context) error) error {
 	switch {
 	case w.closed:
@@ -338,7 +338,7 @@ func (w *load) change(ctx context.Context, f func(ctx context.Context) error) er
 }
 
 // flush prepares the waiting batches for sending; it requires w.mu and the transaction. Meanwhile
-// the queue sends what was prepared before.
+// the queue sends earlier tasks.
 func (w *load) flush(context.Context) error {
 	w.gathering.Lock()
 	next := w.next
@@ -414,13 +414,13 @@ func (s *Store) model(vectorField string) string {
 	return ""
 }
 
-// removeChunks joins, because the server plans each constant of a list separately.
+// removeChunks uses a join, because the server plans each constant of a list separately.
 const removeChunks = `DELETE FROM chunk WHERE ord IN (
 	SELECT ord FROM unnest($1::bytea[]) AS gone JOIN chunk ON sha256(doc) = gone
 	UNION ALL SELECT ord FROM unnest($2::bytea[]) AS gone JOIN chunk ON sha256(id) = gone) RETURNING ord, lens`
 
-// unseen reports whether nothing of documents and chunks can be stored yet, and records the chunks.
-// Two IDs with the same hash only cost a query.
+// unseen reports whether the store cannot have anything of documents and chunks yet, and records
+// the chunks. Two IDs with the same hash only cost a query.
 func (w *load) unseen(docs []sheaf.ID, chunks []analyzed) bool {
 	if w.seen.hashes == nil {
 		return false
@@ -526,7 +526,7 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	w.s.mu.Lock()
 	known := w.s.terms
 	if w.s.place != w.terms.place {
-		known = nil // a slow search remembers terms of another place
+		known = nil // a slow search remembers another place's terms
 	}
 	for _, number := range sorted {
 		id, ok := known[p.terms[number]]
@@ -555,7 +555,7 @@ func (w *load) intern(p *part) (ids, fresh []int32, err error) {
 	return ids, fresh, nil
 }
 
-// find looks up terms that are not remembered, and returns the missing ones.
+// find looks up terms that the store does not remember, and returns the missing ones.
 func (w *load) find(p *part, ids, missing []int32) (fresh []int32, err error) {
 	texts := make([]string, len(missing))
 	for i, number := range missing {
@@ -670,7 +670,7 @@ RETURNING CASE WHEN $8::boolean THEN setval('chunk_ord', $7::bigint) END,
 // maxRemembered limits the terms that a store and a load keep in memory.
 const maxRemembered = 1_000_000
 
-// remember records IDs of terms that were read from a place, unless the place has changed.
+// remember records IDs of terms of a place, unless the place has changed.
 func (s *Store) remember(place uint32, terms map[string]int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"sheaf"
 )
 
-// Calls admits the calls of an open store. Each call has a bounded time; a write goes on as long as
-// the server answers. One write runs at a time, and none after Close. Calls is safe for concurrent
-// use.
+// Calls admits the calls of an open store. Each call has a time limit; a write goes on as long as
+// the server answers. One write runs at a time, and no call after Close. Calls is safe for
+// concurrent use.
 type Calls struct {
 	store    string
 	http     *http.Client
@@ -46,8 +46,8 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// silence measures how long a write waits for an answer of the server, and ends the write when that
-// is too long. The time between requests does not count.
+// silence measures how long a write waits for an answer of the server, and ends the write when it
+// waits too long. The time between requests does not count.
 type silence struct {
 	timeout time.Duration
 
@@ -77,7 +77,7 @@ func (s *silence) ask() {
 	}
 }
 
-// end ends what ask began: the request is over.
+// end ends a request that ask began.
 func (s *silence) end() {
 	if s == nil {
 		return
@@ -101,8 +101,8 @@ func (s *silence) answered() {
 	}
 }
 
-// patient returns a context that ends when requests get no answer for a time, and the function that
-// ends it.
+// patient returns a context that ends when requests get no answer for the timeout, and the function
+// that ends it.
 func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	s := &silence{timeout: timeout, timer: time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })}
@@ -110,15 +110,15 @@ func patient(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithValue(ctx, silenceKey{}, s), func() { s.timer.Stop(); end(nil) }
 }
 
-// WaitsFor reports whether to ask a server again that has been busy since began. A write may wait
-// as long as it waits for an answer.
+// WaitsFor reports whether to ask a server again that has been busy since began. A busy server gets
+// as much time as a silent one. Only writes wait.
 func WaitsFor(ctx context.Context, began time.Time) bool {
 	s := silenceOf(ctx)
 	return s != nil && time.Since(began) < s.timeout
 }
 
 // Write runs f when no other write runs; earlier writes end first. It goes on as long as the server
-// answers each request in time. The server may say that it is busy for the same time.
+// answers each request in time. A server may be busy for the same time.
 func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error {
 	if c.readOnly {
 		return fmt.Errorf("%s: %w: the store is open for reading only", c.store, sheaf.ErrUnsupported)
@@ -132,7 +132,7 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// After the wait: Close may have run meanwhile.
+	// Close may have run during the wait.
 	if c.isClosed() {
 		return c.gone()
 	}

@@ -30,7 +30,7 @@ type Client struct {
 	HTTP *http.Client
 	// Authorize adds credentials to a request; nil adds none.
 	Authorize func(*http.Request)
-	// Refusal turns an unsuccessful answer into an error of our categories; nil means [Refusal].
+	// Refusal gives an unsuccessful answer a category of the root package; nil means [Refusal].
 	Refusal func(status int, body []byte) error
 	// Attempts is how often a request is sent at most; 0 means 5. A write to a busy server is
 	// limited by time instead: see [WaitsFor].
@@ -153,8 +153,8 @@ func OutOfTime(ctx context.Context, err error) error {
 	return store.Late(err)
 }
 
-// once sends a request one time. A negative pause means that trying again is useless, 0 that the
-// usual pause is fine.
+// once sends a request one time. A negative pause means that another attempt is useless, 0 means
+// the usual pause.
 func (c *Client) once(ctx context.Context, method, path, contentType string, data []byte) (answer []byte,
 	pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(data))
@@ -283,15 +283,15 @@ func Halve(from, to int, send func(from, to int) error, refuse func(i int, err e
 	}
 }
 
-// direct returns a client that follows no redirect, so that texts and secrets only go to the given
-// address.
+// direct returns a client that follows no redirect, so that texts and secrets only go to the
+// configured address.
 func (c *Client) direct() *http.Client {
 	direct := *c.HTTP
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &direct
 }
 
-// Refusal turns an unsuccessful answer into an error of our categories, by its status.
+// Refusal returns an error with the category for the status of an unsuccessful answer.
 func Refusal(status int, body []byte) error {
 	return Refused(status, fmt.Sprintf("%.300q", body))
 }

@@ -11,13 +11,13 @@ import (
 	"sheaf"
 )
 
-// Some stores keep all columns in one field of words, so that a filter can use any column without
-// an entry in the schema. A word has four parts: the column's name in hexadecimal, a dot, a letter
-// for the kind, and the value in a form that sorts like the values. Texts are in hexadecimal,
-// everything else is the bits of its number. A server finds nothing in a word to trim, fold or read
-// as syntax. ColumnWord and ValueWord write the two halves of a word, ReadWords reads whole words.
+// Some stores keep all columns in one field of words. A filter can then use any column without an
+// entry in the schema. A word has four parts: the column's name in hexadecimal, a dot, a letter for
+// the kind, and the value in a form that sorts like the values. Texts are in hexadecimal, other
+// values are the bits of their number. A server cannot trim, fold or misread such a word. ColumnWord
+// and ValueWord write the two halves of a word, ReadWords reads whole words.
 
-// LongestWord is how many bytes of a text value or of a name are kept. A longer text becomes its
+// LongestWord is the number of bytes that a text value or a name keeps. A longer text becomes its
 // beginning and a hash, a longer name a hash.
 const LongestWord = 4000
 
@@ -36,8 +36,8 @@ var letters = map[sheaf.Kind]string{sheaf.KindText: "t", sheaf.KindNumber: "n", 
 // KindWord returns the beginning of the values of a kind.
 func KindWord(k sheaf.Kind) string { return letters[k] }
 
-// ValueWord returns the rest of a word. Within a kind it sorts as sheaf.Value.Compare says, as far
-// as texts are kept whole.
+// ValueWord returns the rest of a word. Words of one kind sort like sheaf.Value.Compare, except for
+// texts that are longer than LongestWord.
 func ValueWord(v sheaf.Value) string {
 	if v.Kind == sheaf.KindText {
 		if len(v.Text) > LongestWord {
@@ -54,7 +54,7 @@ func PrefixWord(text string) string {
 	return "t" + hex.EncodeToString([]byte(text[:min(len(text), LongestWord)]))
 }
 
-// sortable returns bits that sort as numbers do.
+// sortable returns bits that sort like numbers.
 func sortable(f float64) uint64 {
 	bits := math.Float64bits(f)
 	if bits>>63 != 0 {
@@ -63,7 +63,7 @@ func sortable(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// SortableNumber is an integer that orders as numbers do.
+// SortableNumber returns an integer that sorts like the number.
 func SortableNumber(f float64) int64 { return int64(sortable(f) ^ 1<<63) }
 
 // Columns are the values that words encode.
@@ -99,7 +99,7 @@ func readValue(word string) (sheaf.Value, bool) {
 	return sheaf.TextValue(string(raw)), err == nil
 }
 
-// ReadNumber reverses ValueWord for a value that is no text.
+// ReadNumber reverses ValueWord for values other than texts.
 func ReadNumber(word string) (sheaf.Value, bool) {
 	for kind, letter := range letters {
 		digits, ok := strings.CutPrefix(word, letter)

@@ -10,7 +10,7 @@ import (
 type Flat struct {
 	// Must, Should and MustNot are as in [Bool]; a list without terms never matches.
 	Must, Should, MustNot [][]Term
-	// All says that Must and Should are empty and everything matches.
+	// All means that Must and Should are empty and everything matches.
 	All bool
 }
 

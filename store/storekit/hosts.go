@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Hosts is a transport to a server with several addresses. A request to the first address goes to
-// the one that answered last, and to the next when that one gives no answer. Requests to other
-// hosts go there unchanged. Hosts is safe for concurrent use.
+// Hosts is a transport to a server with several addresses. It sends a request for the first address
+// to the host that answered last, and to the next host when that one does not answer. Requests to
+// other addresses go there unchanged. Hosts is safe for concurrent use.
 type Hosts struct {
 	Transport *http.Transport
 	// Hosts are names or addresses with ports, at least one.

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ahead is how many results are made before they are used.
+// ahead is the number of results that may wait for their use.
 const ahead = 64
 
 // InOrder calls produce for the elements of list, several at a time, and meanwhile uses the results
@@ -24,7 +24,7 @@ func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, er
 			select {
 			case waiting <- made:
 			case <-ctx.Done():
-				return nil // the use of a result failed and says why
+				return nil // another goroutine's error explains it
 			}
 			workers <- struct{}{}
 			group.Go(func() error {

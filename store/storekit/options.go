@@ -15,18 +15,17 @@ import (
 // DefaultTimeout bounds the calls of a store whose options set no timeout.
 const DefaultTimeout = 30 * time.Second
 
-// Options are those of every store on a server that speaks HTTP.
+// Options are the options of every store on a server that speaks HTTP.
 type Options struct {
 	// URL is the address of the server: scheme, host and port.
 	URL string
-	// Client speaks HTTP, with the certificates that it trusts and shows; nil trusts those of the
-	// system and shows none.
+	// Client speaks HTTP, with its trusted certificates and its own. nil trusts those of the system
+	// and has no certificate of its own.
 	Client *http.Client
-	// Analyzer makes terms from texts. A store can only be opened with the analyzer that it was
-	// made with.
+	// Analyzer makes terms from texts. A store can only be opened with the analyzer that made it.
 	Analyzer *analysis.Analyzer
-	// Vectors are the vector fields with the models that fill them. Other fields take the
-	// dimensions of their first vector, where the server allows other fields.
+	// Vectors are the vector fields with their models. Other fields take the dimensions of their
+	// first vector, where the server allows other fields.
 	Vectors []store.VectorField
 	// K1 and B are BM25's parameters of the store; if both are 0, the defaults of package store
 	// apply.
@@ -34,7 +33,7 @@ type Options struct {
 	// Timeout limits every call without an earlier deadline; in a write, the time between two
 	// answers of the server. 0 means 30 s.
 	Timeout time.Duration
-	// Access says whether Open may create the store, and whether the store may be written.
+	// Access says whether Open may create the store, and whether calls may write to it.
 	Access store.Access
 }
 
@@ -48,7 +47,7 @@ func (o *Options) Prepare(server string, maxDims int) error {
 	return o.PrepareMade(server, maxDims)
 }
 
-// PrepareMade is Prepare for the options that say how a store is made.
+// PrepareMade is Prepare for the options that determine how a store is created.
 func (o *Options) PrepareMade(server string, maxDims int) error {
 	if o.K1 == 0 && o.B == 0 {
 		o.K1, o.B = store.DefaultK1, store.DefaultB
@@ -62,7 +61,7 @@ func (o *Options) PrepareMade(server string, maxDims int) error {
 	return store.ValidateVectorFields(server, o.Vectors, maxDims)
 }
 
-// connect fills in what a client needs.
+// connect fills in the defaults of a client.
 func (o *Options) connect() {
 	o.URL = strings.TrimRight(o.URL, "/")
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
@@ -84,7 +83,7 @@ func (o *Options) Made() Made { return Made{Analyzer: o.Analyzer.Name(), K1: o.K
 
 // Opens fails when a store with this record cannot be opened with these options: with
 // sheaf.ErrUnsupported when another version of the program made it, and with store.ErrMadeOtherwise
-// when it was made with other settings. place names what holds the store, such as "index".
+// when it has other settings. place is the word for the place of the store, such as "index".
 func (o *Options) Opens(m Made, version, reads int, place string) error {
 	if version != reads {
 		return fmt.Errorf("%w: the %s has version %d, this program reads version %d: "+
@@ -96,8 +95,8 @@ func (o *Options) Opens(m Made, version, reads int, place string) error {
 	return m.Same(o.Made(), place)
 }
 
-// Refuses says why a server with BM25 of its own cannot score a request, or returns "". place names
-// what holds the store, such as "index".
+// Refuses returns why a server with its own BM25 cannot score a request, or "". place is the word
+// for the place of the store, such as "index".
 func (o *Options) Refuses(req *store.Request, place string) string {
 	t := req.Text
 	switch {
@@ -113,7 +112,7 @@ func (o *Options) Refuses(req *store.Request, place string) string {
 	return ""
 }
 
-// Unscored returns a request with scoring that the server has: scoring does not affect what matches.
+// Unscored returns a request with scoring that the server has. Scoring does not affect the matches.
 func (o *Options) Unscored(req store.Request) store.Request {
 	if req.Text != nil {
 		text := *req.Text

@@ -16,8 +16,8 @@ const FormMark = "\x01"
 
 // Plan is an analyzed request.
 type Plan struct {
-	// Fields are those of the request, in its order, then those that only parts of the query name,
-	// with weight 1. Nodes refer to them by index.
+	// Fields are the fields of the request, in its order, then fields that only parts of the query
+	// name, with weight 1. Nodes refer to them by index.
 	Fields []store.FieldWeight
 	// Root is what a chunk must match.
 	Root Node
@@ -30,13 +30,13 @@ type Node interface{ node() }
 type Term struct {
 	Text   string
 	Fields []int
-	// Factor multiplies the score: it includes boosts and how often the query contains the term.
+	// Factor multiplies the score. It includes boosts and the number of repetitions in the query.
 	Factor float64
 }
 
 // Expand matches chunks with a term that begins with Text (Distance 0), or that is at most Distance
 // edits from it and shares its first Same characters; with Forms, forms count too. In each field
-// the best of those terms scores; see [Expand.Weight].
+// the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int
@@ -62,8 +62,8 @@ type Token struct {
 	Position int
 }
 
-// Bool matches as sheaf.Bool does, but one with empty Must and Should matches everything only if
-// All is set, and else nothing.
+// Bool matches like sheaf.Bool, except that empty Must and Should match everything only if All is
+// set, and nothing otherwise.
 type Bool struct {
 	Must, Should, MustNot []Node
 	All                   bool
@@ -197,8 +197,8 @@ func (c *compiler) phrase(q sheaf.Phrase, factor float64) Node {
 	return out
 }
 
-// pieces returns a node that matches all pieces; inexact pieces match as like says. A repeated
-// piece gets the sum of the factors.
+// pieces returns a node that matches all pieces; inexact pieces match like the Expand like. A
+// repeated piece gets the sum of the factors.
 func (c *compiler) pieces(pieces []analysis.Piece, field string, factor float64, like Expand) Node {
 	var out Bool
 	times := map[analysis.Piece]float64{}
@@ -233,8 +233,8 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// Weight returns what a term or form of the dictionary (forms begin with FormMark) weighs under e:
-// 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does not accept it.
+// Weight returns the weight of a term or form of the dictionary (forms begin with FormMark) under
+// e: 1 for a prefix, 1/(1+d) at a distance of d edits, 0 when e does not accept it.
 func (e Expand) Weight(term string) float64 {
 	text, form := strings.CutPrefix(term, FormMark)
 	if form && !e.Forms {

@@ -21,7 +21,7 @@ func Finding(check, found string, err error) store.Finding {
 	return store.Finding{Check: check, Found: found, Err: err}
 }
 
-// Connected returns the result of the check that a server answers, which began at a time.
+// Connected returns the result of the check that a server answers. began is the start of the check.
 func Connected(began time.Time) store.Finding {
 	return store.Finding{Check: "connection", Found: fmt.Sprintf("in %v", time.Since(began).Round(time.Millisecond))}
 }
@@ -36,8 +36,8 @@ func Chunks(check string, chunks int, err error) store.Finding {
 const removing = 30 * time.Second
 
 // Probe checks the rights to create and to delete: it calls make, then removes the result with a
-// DELETE of path. It removes it even if ctx ends in between or the answer to make was lost. An
-// error says when the probe may be left behind.
+// DELETE of path. It also removes it if ctx ends in between or the answer to make is lost. An error
+// says when the probe may be left.
 func (c *Client) Probe(ctx context.Context, path string, make func() error) error {
 	made := make()
 	if made != nil && ctx.Err() == nil && !errors.Is(made, sheaf.ErrUnavailable) {

@@ -7,15 +7,15 @@ import (
 	"sheaf/store"
 )
 
-// Made records what a store was made with. Stores write it as JSON, beside their own data.
+// Made records the settings of a store. Stores write it as JSON, beside their own data.
 type Made struct {
 	Analyzer string  `json:"analyzer"`
 	K1       float64 `json:"k1"`
 	B        float64 `json:"b"`
 }
 
-// Same fails with store.ErrMadeOtherwise when a store that was made like m cannot answer as need
-// requires. place names what holds the store, such as "index", in the advice.
+// Same fails with store.ErrMadeOtherwise when a store with the settings m cannot answer as need
+// requires. place is the word for the place of the store, such as "index", in the advice.
 func (m Made) Same(need Made, place string) error {
 	switch {
 	case m.Analyzer != need.Analyzer:

@@ -8,8 +8,8 @@ import (
 	"sheaf/store"
 )
 
-// together: requests that are sent together get the same answers as alone, even with unknown words
-// before, among and after them.
+// together checks that requests sent together get the same answers as alone, even with unknown
+// words before, among and after them.
 func together(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

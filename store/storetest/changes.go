@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// changes: writes, replacements and deletions are visible when they return.
+// changes checks that writes, replacements and deletions are visible when the call returns.
 func changes(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -49,8 +49,8 @@ func changes(t *testing.T, o Options) {
 	expect(t, b, "not the first of equal ids", body(sheaf.Match{Text: "x"}), "")
 }
 
-// emptied: nothing is left, later writes are scored as in a new store, and emptying an empty store
-// is not an error.
+// emptied checks that Empty leaves nothing, that later writes score as in a new store, and that an
+// empty store can be emptied.
 func emptied(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -104,8 +104,8 @@ func within(t *testing.T, o Options) {
 	expect(t, b, "no bound", req, "t:a t:b")
 }
 
-// many: bounds, filters and deletions with more values than a statement of PostgreSQL has
-// parameters (65,535), or a Lucene query has clauses. A store that cannot take so many says so.
+// many checks bounds, filters and deletions with more values than PostgreSQL allows parameters in a
+// statement (65,535), or Lucene clauses in a query. A store may refuse them as unsupported.
 func many(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -162,8 +162,8 @@ func unit(v ...float32) []float32 {
 	return v
 }
 
-// vectors: the best passage decides the similarity of a chunk. Stores may keep vectors with less
-// precision, so similarities agree to 0.02.
+// vectors checks that the best passage decides the similarity of a chunk. Similarities may differ
+// by 0.02, because some stores keep vectors with less precision.
 func vectors(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -196,7 +196,7 @@ func vectors(t *testing.T, o Options) {
 	expect(t, b, "after a deletion", req, "t:b")
 }
 
-// invalid: bad requests and batches are errors, and change nothing.
+// invalid checks that bad requests and batches are errors and change nothing.
 func invalid(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -295,7 +295,7 @@ func invalid(t *testing.T, o Options) {
 	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
 }
 
-// hostile: any bytes in ids, fields, columns and queries.
+// hostile checks any bytes in IDs, fields, columns and queries.
 func hostile(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -331,7 +331,7 @@ func hostile(t *testing.T, o Options) {
 	}
 }
 
-// bulk: added chunks appear at Commit, all at once, and never without it.
+// bulk checks that added chunks appear at Commit, all at once, and never without it.
 func bulk(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -386,7 +386,7 @@ func bulk(t *testing.T, o Options) {
 	expect(t, b, "written after the load", body(sheaf.Match{Text: "after"}), "t:after")
 }
 
-// concurrent: readers see a whole batch or nothing of it, while others write.
+// concurrent checks that readers see a whole batch or nothing of it during writes.
 func concurrent(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -429,7 +429,7 @@ func concurrent(t *testing.T, o Options) {
 	expect(t, b, "the last version", body(sheaf.Match{Text: "version25"}), "t:d#0 t:d#1 t:d#2 t:d#3 t:d#4")
 }
 
-// explain: the parts give the score that Retrieve gives.
+// explain checks that the parts of an explanation give the score of Retrieve.
 func explain(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -489,7 +489,7 @@ func reopen(t *testing.T, o Options) {
 	expect(t, b, "reopened again", body(sheaf.Match{Text: "x"}), "t:b t:c")
 }
 
-// cancel: a context that has ended is an error, and nothing is written.
+// cancel checks that calls with an ended context fail and write nothing.
 func cancel(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

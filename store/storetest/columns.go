@@ -11,7 +11,7 @@ import (
 	"sheaf/store"
 )
 
-// columns: facets count the matches, and orders sort them by a column.
+// columns checks that facets count the matches, and that orders sort them by a column.
 func columns(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

@@ -38,8 +38,8 @@ type Exchanges struct {
 	used []bool
 }
 
-// exchange is a request and its answer. Bodies are JSON; several values, one on each line, become a
-// list. Refused is the store's error instead of a request.
+// exchange is a request and its answer. Bodies are JSON; a body of several lines becomes a list.
+// Refused is the store's error, if it sends no request.
 type exchange struct {
 	About   string
 	Request string          `json:",omitempty"`
@@ -160,7 +160,7 @@ func same(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && x.String() == y.String()
 }
 
-// Result records in the golden file what the store refuses to ask. Other errors fail the test.
+// Result records an unsupported error in the golden file. Other errors fail the test.
 func (e *Exchanges) Result(err error) {
 	e.t.Helper()
 	switch {
@@ -176,7 +176,7 @@ func (e *Exchanges) Result(err error) {
 	}
 }
 
-// changing matches the parts of a body that differ each time: marks of writes, clocks.
+// changing matches the parts of a body that differ each time: tokens of writes, clocks.
 var changing = regexp.MustCompile(`"[A-Z2-7]{26}"|"took":\d+|"(?:creation|lastUpdate)TimeUnix":\d+`)
 
 // readable turns a body into JSON; several lines become a list.

@@ -11,8 +11,8 @@ import (
 	"sheaf/store"
 )
 
-// large: the store finds texts and values that are larger than index keys. If it cannot take a
-// document, it names the document and the limit, and writes the rest.
+// large checks texts and values that are larger than index keys. If the store cannot take a
+// document, it must name the document and the limit, and write the rest.
 func large(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -76,8 +76,8 @@ func large(t *testing.T, o Options) {
 	}
 }
 
-// names: fields and columns may have names that look like parts of a request. If the store cannot
-// use a name, it refuses it and names it, before it writes anything.
+// names checks names of fields and columns that look like parts of a request. If the store cannot
+// use a name, its error must name it, before it writes anything.
 func names(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

@@ -10,8 +10,8 @@ import (
 	"sheaf/store"
 )
 
-// asWritten: numbers match in the form that a document uses, and compare by size. Dates with and
-// without a zone compare as the clocks of their writers show them.
+// asWritten checks that numbers match in the document's form, and compare by size. Dates compare by
+// their local time, with a zone or without.
 func asWritten(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -49,7 +49,7 @@ func asWritten(t *testing.T, o Options) {
 		chunk("t:day", date("2024-12-31T00:00:00Z")), // the stored form of a date without a zone
 		chunk("t:old", date("0999-01-01T00:00:00Z")),
 	)
-	// Package query makes these filters from the text.
+	// Package query makes these filters from the user's text.
 	prop, written := sheaf.PropertyColumn, sheaf.WrittenColumn
 	in := func(column string, v sheaf.Value) sheaf.Filter {
 		return sheaf.In{Column: column, Values: []sheaf.Value{v}}

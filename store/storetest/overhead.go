@@ -83,7 +83,7 @@ func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// Tap records the requests that a store sends, so that a test can repeat them without the store.
+// Tap records the requests of a store, so that a test can repeat them without the store.
 type Tap struct {
 	// HTTP speaks to the server.
 	HTTP http.RoundTripper
@@ -158,7 +158,7 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 	b.Helper()
 	requests := make([][]Sent, queries)
 	for i := range requests {
-		if err := whole(i); err != nil { // the first run asks what is then remembered
+		if err := whole(i); err != nil { // the first run fills caches
 			b.Fatal(err)
 		}
 		t.Take()
@@ -203,9 +203,9 @@ func (t *Tap) Together(ctx context.Context, list []Sent) error {
 	return g.Wait()
 }
 
-// Fill compares a write of chunks with the requests that it sends, of which only those that fills
-// selects are repeated. fresh opens an empty store through t and returns the name of its place, which
-// the repeated requests have instead of the first store's.
+// Fill compares a write of chunks with a repetition of those of its requests that fills selects.
+// fresh opens an empty store through t and returns the name of its place. Repeated requests use
+// that name instead of the first store's.
 func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Backend, place string),
 	fills func(s Sent) bool) {
 	b.Helper()

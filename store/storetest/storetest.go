@@ -33,7 +33,7 @@ type Options struct {
 	Shape func(req *store.Request)
 	// Skip names tests that the store cannot pass, each with the reason.
 	Skip map[string]string
-	// Torn says that readers may see a part of a batch while it is written.
+	// Torn means that readers may see a part of a batch during its write.
 	Torn bool
 	// Tolerance is the relative error of scores compared with float64; 0 means 1e-9.
 	Tolerance float64
@@ -42,7 +42,7 @@ type Options struct {
 // limits has the Options of the open stores.
 var limits sync.Map
 
-// Limited tells the tests the limits of a store that they did not open.
+// Limited records the limits of a store that a test opened itself.
 func Limited(b store.Backend, o Options) store.Backend {
 	limits.Store(b, o)
 	return b
@@ -69,7 +69,7 @@ func optionsOf(b store.Backend) Options {
 	return Options{}
 }
 
-// refused reports whether b refuses a request, as its options say, and checks that it does.
+// refused reports whether the options of b say that it refuses a request, and checks that it does.
 func refused(t testing.TB, b store.Backend, req store.Request) bool {
 	t.Helper()
 	lacks := optionsOf(b).Lacks
@@ -259,7 +259,7 @@ func combine(t *testing.T, o Options) {
 	}
 }
 
-// statistics: counted over the candidates, idf and lengths differ.
+// statistics checks scores with idf and lengths of all chunks, of candidates, and of Among.
 func statistics(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -414,7 +414,7 @@ func filters(t *testing.T, o Options) {
 	}
 }
 
-// order: equal scores are ordered by ID, and limits cut the same ranking.
+// order checks that equal scores are ordered by ID, and that limits cut the same ranking.
 func order(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()

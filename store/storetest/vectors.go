@@ -12,8 +12,8 @@ import (
 	"sheaf/store"
 )
 
-// vectorTolerance is how much similarities of a store may differ from those of the oracle: it may
-// keep vectors with less precision.
+// vectorTolerance is the largest difference of similarities between a store and the oracle: a store
+// may keep vectors with less precision.
 const vectorTolerance = 0.01
 
 // VectorHistory makes the same random changes to the vectors of two stores and compares their

@@ -9,7 +9,7 @@ import (
 	"sheaf/store"
 )
 
-// anyCase: words and phrases match in any case, also those of letters and digits.
+// anyCase checks that words and phrases match in any case, also words of letters and digits.
 func anyCase(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -48,8 +48,8 @@ func anyCase(t *testing.T, o Options) {
 	}
 }
 
-// cutWords: hyphens at line ends and invisible characters do not split words, and all kinds of
-// hyphens are equal.
+// cutWords checks that hyphens at line ends and invisible characters do not split words, and that
+// all kinds of hyphens are equal.
 func cutWords(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -69,7 +69,7 @@ func cutWords(t *testing.T, o Options) {
 	expectSet(t, b, "prefix", Words(sheaf.Prefix{Text: "donaud"}), "t:z")
 }
 
-// valueEnds: a phrase never continues from one value into the next, even with very many values.
+// valueEnds checks that a phrase never continues into the next value, even with very many values.
 func valueEnds(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -98,7 +98,7 @@ func valueEnds(t *testing.T, o Options) {
 	}
 }
 
-// emoji are words, and the parts of joined emoji find them.
+// emoji checks that emoji are words, and that the parts of joined emoji find them.
 func emoji(t *testing.T, o Options) {
 	b := o.Open(t)
 	defer b.Close()
@@ -116,7 +116,7 @@ func emoji(t *testing.T, o Options) {
 	expectSet(t, b, "prefix", Words(sheaf.Prefix{Text: "🐘"}), "t:elephant")
 }
 
-// expectSet checks what is found, in any order.
+// expectSet checks which chunks a request finds, in any order.
 func expectSet(t testing.TB, b store.Backend, what string, req store.Request, want string) {
 	t.Helper()
 	if refused(t, b, req) {

@@ -15,7 +15,7 @@ import (
 
 // Options of a copy.
 type Options struct {
-	// Cursor is where an earlier copy ended, "" to begin.
+	// Cursor is the end of an earlier copy; "" starts from the beginning.
 	Cursor string
 	// Progress gets, after every batch, the number of chunks since Cursor and the cursor after
 	// them. These chunks are durable. Its error ends the copy. It may be nil.
@@ -29,9 +29,9 @@ const (
 	batchChunks = 5000
 )
 
-// Copy writes every chunk of from to another store and returns how many. Writing a chunk twice
-// equals writing it once, so an interrupted copy can restart anywhere before its end. Documents
-// that the store rejects are named in a store.PartialError at the end; all others are copied.
+// Copy writes every chunk of from to another store and returns their number. Writing a chunk twice
+// equals writing it once, so an interrupted copy can restart anywhere before its end. At the end, a
+// store.PartialError names the documents that the store rejected; all others are copied.
 func Copy(ctx context.Context, from store.Streamer, to store.Backend, o Options) (int, error) {
 	c := copying{to: to, o: o, rejected: map[sheaf.ID]error{}}
 	err := from.Stream(ctx, o.Cursor, func(chunks []store.Chunk, cursor string) error {
@@ -100,9 +100,9 @@ func size(c *store.Chunk) int {
 	return n
 }
 
-// Verify counts the chunks of both stores and compares about sample chunks from all over the first:
-// their IDs, and the similarity of each to its own first vector. It returns how many it compared; a
-// difference is sheaf.ErrCorrupt.
+// Verify counts the chunks of both stores and compares about sample chunks from all parts of the
+// first: their IDs, and the similarity of each to its own first vector. It returns the number of
+// compared chunks. A difference is sheaf.ErrCorrupt.
 func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample int) (int, error) {
 	counts := [2]int{-1, -1}
 	for i, st := range []any{from, to} {
@@ -132,7 +132,7 @@ func Verify(ctx context.Context, from store.Streamer, to store.Backend, sample i
 	return compared, err
 }
 
-// compare looks for chunks by ID, and for those with vectors also by the first vector.
+// compare looks up chunks by ID, and chunks with vectors also by their first vector.
 func compare(ctx context.Context, to store.Backend, picked []store.Chunk) error {
 	if len(picked) == 0 {
 		return nil

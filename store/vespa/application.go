@@ -21,19 +21,19 @@ var templates embed.FS
 
 var pages = template.Must(template.ParseFS(templates, "application/*.tmpl"))
 
-// maxHits is the most hits of one query in the application as we make it: store.MaxLimit, and as
-// many more to settle ties.
+// maxHits is the largest number of hits of one query in Sheaf's application: store.MaxLimit, and
+// as many more to settle ties.
 const maxHits = 2 * store.MaxLimit
 
 // TwoPhases is a ranking in two phases on the server, as in the profile onyx-vespa. The rank
 // profiles have these values as defaults; a query may set all but Floor.
 type TwoPhases struct {
-	// Alpha weighs meaning against words, KeywordAlpha does so for queries of keywords; Ratio
+	// Alpha weighs meaning against words, KeywordAlpha does the same for queries of keywords. Ratio
 	// weighs the title against the content.
 	Alpha, KeywordAlpha, Ratio float64
-	// Decay is how fast documents lose score with age, and Floor the factor that they keep.
+	// Decay is the rate at which documents lose score with age, and Floor the factor that remains.
 	Decay, Floor float64
-	// Rerank is how many chunks the second phase ranks.
+	// Rerank is the number of chunks in the second phase.
 	Rerank int
 }
 
@@ -135,7 +135,7 @@ func (o *Options) hybridDims() (int, error) {
 	return dims[store.VectorBody], nil
 }
 
-// WriteApplication writes files of an application package into a folder, which it creates if
+// WriteApplication writes the files of an application package into a folder, which it creates if
 // needed. It fails with sheaf.ErrInvalid when a file exists with other content.
 func WriteApplication(dir string, files map[string]string) error {
 	names := slices.Sorted(maps.Keys(files))

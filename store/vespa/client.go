@@ -13,7 +13,7 @@ import (
 )
 
 // feedAttempts is how often a document is sent when the server is unreachable or too slow (504). A
-// server that is too busy (429, 503) slows down its feeders; then a time limit applies instead.
+// server that is too busy (429, 503) slows its feeders down; a time limit applies instead.
 const feedAttempts = 12
 
 // newClient returns a client for the container.
@@ -44,8 +44,8 @@ type refusal struct {
 	status int
 	reason string
 	error
-	// document says that the answer is about a document. A missing document has status 404, like an
-	// unknown path.
+	// document means that the answer is about a document. A missing document has status 404, like
+	// an unknown path.
 	document bool
 }
 

@@ -12,14 +12,14 @@ import (
 	"sheaf/store/storekit"
 )
 
-// The configuration server keeps one application for everyone who does not name a tenant.
+// The configuration server keeps one application for all requests without a tenant.
 const (
 	application = "/application/v2/tenant/default/application/default"
 	activate    = "/application/v2/tenant/default/prepareandactivate"
 )
 
-// deploy makes the server run our application when it runs none. An existing application stays:
-// others may need its content, and a deployment replaces all of it.
+// deploy makes the server run Sheaf's application when it runs none. An existing application stays:
+// other users may need its content, and a deployment replaces all of it.
 func (s *Store) deploy(ctx context.Context) error {
 	config := newClient(s.o)
 	config.URL = s.o.Config
@@ -45,7 +45,7 @@ func (s *Store) deploy(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// waitPause is the pause between two questions whether the container runs the application.
+// waitPause is the pause between two requests for the state of the container.
 const waitPause = 200 * time.Millisecond
 
 // wait returns when the container knows the schema. That takes some time after the deployment.
@@ -53,7 +53,7 @@ func (s *Store) wait(ctx context.Context) error {
 	for {
 		err := s.verify(ctx)
 		if err == nil || errors.Is(err, errEmpty) || errors.Is(err, sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
-			return nil // Open reports what is wrong with it
+			return nil // Open reports the fault
 		}
 		select {
 		case <-time.After(waitPause):
@@ -85,8 +85,8 @@ func Drop(ctx context.Context, o Options) error {
 	return nil
 }
 
-// deleteSome deletes as many documents of a schema as the server does at a time, from where the
-// last call stopped; continuation is "" at the end.
+// deleteSome deletes as many documents of a schema as the server deletes at a time. It continues
+// where the last call stopped; continuation is "" at the end.
 func deleteSome(ctx context.Context, c *storekit.Client, schema string, continuation *string) error {
 	path := "/document/v1/" + namespace + "/" + schema + "/docid/?selection=true"
 	if *continuation != "" {

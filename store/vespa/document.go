@@ -28,7 +28,7 @@ func (s *Store) pathOf(key string) string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
 }
 
-// document returns a chunk as a document; token names the write.
+// document returns a chunk as a document; token identifies the write.
 func (s *Store) document(c *store.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
 		"chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token}
@@ -111,12 +111,12 @@ func terms(f storekit.Field) string {
 const (
 	hexMark  = "zz" // the bytes in hexadecimal
 	hashMark = "zy" // a hash of a term that is too long
-	// maxTerm is the length up to which a term is kept whole; the server's limit is 1000.
+	// maxTerm is the longest term that is stored unchanged; the server's limit is 1000.
 	maxTerm = 400
 )
 
-// termWord writes a term in letters and digits, which the server neither splits nor changes;
-// different terms stay different.
+// termWord encodes a term in letters and digits, which the server neither splits nor changes.
+// Different terms have different words.
 func termWord(term string) string {
 	plain := !strings.HasPrefix(term, hexMark) && !strings.HasPrefix(term, hashMark)
 	for i := 0; plain && i < len(term); i++ {

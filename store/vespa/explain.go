@@ -58,8 +58,8 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 	return out, nil
 }
 
-// explanation combines the scores of a chunk's fields as its total does; by converts the server's
-// scores to ours.
+// explanation combines the scores of a chunk's fields to its total. by converts the server's scores
+// to Sheaf's.
 func explanation(req *store.TextRequest, sent object, fields hitFields, by float64) *sheaf.Explanation {
 	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
 	best := -1

@@ -53,7 +53,7 @@ func (o *Options) wordsProfile() string {
 // plain returns the shortest form of a number.
 func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// form says how the values of a column are kept in a separate field.
+// form is the way in which a separate field keeps the values of a column.
 type form uint8
 
 const (
@@ -68,19 +68,19 @@ const (
 
 // attribute is a column that also has a separate field.
 type attribute struct {
-	// Field and Type are the field's name and type in the schema.
+	// Field and Type are the name and the type in the schema.
 	Field, Type string
 	columns     []string // the first column that a chunk has is kept
 	form        form
 }
 
-// Fast reports whether filters look the values up, Struct whether they are structs.
+// Fast reports whether filters look up values in the field, Struct whether values are structs.
 func (a attribute) Fast() bool {
 	return a.form == formList || a.form == formSet || a.form == formNumbers
 }
 func (a attribute) Struct() bool { return a.form == formRelationships }
 
-// attributes are the fields that rankings and people's own queries name. Columns that begin with
+// attributes are the fields for rankings and for the users' own queries. Columns that begin with
 // "onyx." belong to package onyx.
 var attributes = []attribute{
 	{"tenant_id", "array<string>", []string{sheaf.ColumnTenant}, formList},
@@ -172,7 +172,7 @@ func looked(column string) string {
 	return ""
 }
 
-// folded writes a text in characters that no server folds, trims, forbids or takes for syntax.
+// folded encodes a text in characters that no server folds, trims, forbids or reads as syntax.
 // Different texts stay different, and usual names stay readable.
 func folded(text string) string {
 	var out strings.Builder

@@ -9,7 +9,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Conditions that need no field.
+// Conditions without a field.
 const (
 	everything = "true"
 	nothing    = "false"

@@ -15,17 +15,17 @@ type Hybrid struct {
 	// Words are matched in title and content; Vector is compared with the vectors of both.
 	Words  sheaf.TextQuery
 	Vector []float32
-	// Keyword says that the query is a list of keywords. Then the first phase ranks by words, else
+	// Keyword means that the query is a list of keywords. Then the first phase ranks by words, else
 	// by vectors.
 	Keyword bool
 	// Filter and Within restrict the hits, as in store.Request.
 	Filter sheaf.Filter
 	Within []sheaf.ID
-	// Alpha weighs meaning against words, Ratio the title against the content. Decay is how fast
-	// documents lose score with age.
+	// Alpha weighs meaning against words, Ratio the title against the content. Decay is the rate at
+	// which documents lose score with age.
 	Alpha, Ratio, Decay float64
-	// TargetHits is how many chunks each vector retrieves, at least Rerank. Rerank is how many
-	// chunks the second phase ranks. Limit is how many are returned, at most Rerank.
+	// TargetHits is the number of chunks that each vector retrieves, at least Rerank. Rerank is the
+	// number of chunks in the second phase. Limit is the number of returned chunks, at most Rerank.
 	TargetHits, Rerank, Limit int
 }
 

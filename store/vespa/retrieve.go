@@ -72,9 +72,9 @@ func (s *Store) count(ctx context.Context, where string, q *query) (int, error) 
 // asked is a request that is sent repeatedly until the wanted hits are settled.
 type asked struct {
 	q *query
-	// window sets how many candidates the server examines.
+	// window sets the number of candidates of the server.
 	window func(hits int)
-	// score computes our score and passage of a hit.
+	// score computes the store's score and the passage of a hit.
 	score func(h *sheaf.Hit, fields hitFields)
 }
 
@@ -106,8 +106,8 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 	for field, weight := range w.weights {
 		q.body["input.query(weight_"+field+")"] = weight
 	}
-	// Vespa multiplies by k1+1; repeated terms multiply by the scale that makes their factors
-	// integers.
+	// Vespa's scores have the factor k1+1. Repeated terms add the factor scale, which makes their
+	// factors integers.
 	by := (s.o.K1 + 1) * w.scale
 	a.score = func(h *sheaf.Hit, _ hitFields) { h.Score /= by }
 	return a, nil

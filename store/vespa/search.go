@@ -23,7 +23,7 @@ type answer struct {
 	}
 }
 
-// coverage says how much of the content answered.
+// coverage is the part of the content that answered.
 type coverage struct {
 	Coverage int
 	Degraded json.RawMessage
@@ -60,7 +60,7 @@ func (s *Store) search(ctx context.Context, q *query) (*answer, error) {
 	q.body["ranking.softtimeout.enable"] = false
 	q.body["presentation.timing"] = false
 	if end, ok := ctx.Deadline(); ok {
-		// The server gives up when we do.
+		// The server stops when this call's time ends.
 		q.body["timeout"] = fmt.Sprintf("%dms", max(time.Until(end).Milliseconds(), 1))
 	}
 	var out answer

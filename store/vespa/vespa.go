@@ -3,8 +3,8 @@
 // that a Vespa installation runs for it.
 //
 // The schema has the analyzer's own terms, so that words match as in the embedded engine, and every
-// column as words (package storekit). The user's text is never part of a query: it travels in
-// parameters that the YQL names. The differences come from Vespa. Its idf counts all chunks of a
+// column as words (package storekit). The user's text is never part of a query: the YQL names
+// parameters that contain it. The differences come from Vespa. Its idf counts all chunks of a
 // content node, even those without the field, and average lengths are running averages. It has BM25
 // only for whole fields of plain words. So these requests fail with sheaf.ErrUnsupported: phrases,
 // prefixes, fuzzy words, BM25F, statistics over candidates, other k1 and b than the application's,
@@ -29,15 +29,15 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Options say where a store is and what it is made with.
+// Options are the place of a store and its settings.
 type Options struct {
 	storekit.Options
 	// Schema is the name of the schema of chunks: lower-case letters, digits and underscores, a
-	// letter first. The schema with this name and "_about" behind it says what the store was made
-	// with.
+	// letter first. A second schema, with "_about" after this name, has the store's record: the
+	// settings that made it.
 	Schema string
 	// Config is the address of the configuration server. With it, Open deploys the application when
-	// the server runs none. With "" somebody else deploys what sheaf export vespa-app wrote.
+	// the server runs none. With "" an administrator deploys the result of sheaf export vespa-app.
 	Config string
 	// Token is a bearer token; "" means none.
 	Token string
@@ -45,8 +45,8 @@ type Options struct {
 	HNSW bool
 	// Ranking adds the rank profiles of a ranking in two phases to the application; nil adds none.
 	Ranking *TwoPhases
-	// Feeds is the most documents that are written at a time; 0 means 32. A busy server may reduce
-	// it to one.
+	// Feeds is the largest number of parallel writes; 0 means 32. A busy server may reduce it to
+	// one.
 	Feeds int
 }
 
@@ -59,7 +59,7 @@ const (
 
 // Store is an open schema.
 type Store struct {
-	// written analyzes what is written.
+	// written analyzes texts for writing.
 	written *storekit.Writer
 	o       Options
 	client  *storekit.Client
@@ -159,14 +159,14 @@ func (s *Store) Close() error { return s.calls.Close() }
 // version is the version of the schema.
 const version = 1
 
-// meta says what a schema was filled with. It is a document of the schema beside it.
+// meta records the settings of a store. It is a document of the second schema.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
 	Vectors []store.VectorField `json:"vectors"`
 }
 
-// errEmpty says that the schema exists and nothing was written to it.
+// errEmpty means that the schema exists and has no record yet.
 var errEmpty = fmt.Errorf("nothing was written yet: %w", sheaf.ErrNotFound)
 
 // about returns the path of the document with the meta.
@@ -174,7 +174,7 @@ func (s *Store) about() string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "_about/docid/about"
 }
 
-// verify compares what the schema was filled with to the options.
+// verify compares the record with the options.
 func (s *Store) verify(ctx context.Context) error {
 	var said struct {
 		Fields struct{ About string }
@@ -216,7 +216,7 @@ func (s *Store) compare(m meta) error {
 	return nil
 }
 
-// introduce records what the schema is filled with.
+// introduce writes the record.
 func (s *Store) introduce(ctx context.Context) error {
 	about, err := json.Marshal(meta{version, s.o.Made(), s.o.Vectors})
 	if err != nil {
@@ -225,8 +225,8 @@ func (s *Store) introduce(ctx context.Context) error {
 	return s.client.Call(ctx, "POST", s.about(), object{"fields": object{"about": string(about)}}, nil)
 }
 
-// verifySchema asks for each rank profile; their names contain their parameters. A server without
-// one of them runs another application than the options require.
+// verifySchema asks for each rank profile, because the names contain the parameters. A server that
+// lacks one runs another application than the options require.
 func (s *Store) verifySchema(ctx context.Context) error {
 	profiles := []string{s.o.wordsProfile()}
 	for _, v := range s.o.Vectors {

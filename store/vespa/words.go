@@ -68,7 +68,7 @@ func (s *Store) words(q *query, req *store.TextRequest, scores bool) (words, err
 	case len(should) == 0 || !scores:
 		out.match = and(must...)
 	default:
-		// The first argument says what matches; all of them score.
+		// The first argument selects chunks; all arguments score.
 		out.match = and(must...)
 		if rest := or(should...); out.match != nothing && rest != nothing {
 			out.match = "rank(" + out.match + ", " + rest + ")"

@@ -23,7 +23,7 @@ const (
 	// maxDocument is the largest document that a content cluster accepts by default
 	// (max-document-size).
 	maxDocument = 128 << 20
-	// removePage is how many old chunks are looked up at a time.
+	// removePage is the number of old chunks in one look-up.
 	removePage = 10_000
 )
 
@@ -121,8 +121,8 @@ func (s *Store) each(ctx context.Context, ids []sheaf.ID, f func(ctx context.Con
 	return g.Wait()
 }
 
-// remove deletes the chunks of documents, given by hashes, except those that the write with this
-// token put.
+// remove deletes the chunks of documents, given by hashes, except those of the write with this
+// token.
 func (s *Store) remove(ctx context.Context, docs []string, token string) error {
 	for some := range slices.Chunk(docs, 1000) {
 		for {

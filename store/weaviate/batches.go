@@ -8,8 +8,8 @@ import (
 )
 
 // RetrieveAll implements [store.Batcher]: one request asks for the lists of all word requests.
-// Vectors, and filters that the server cannot express, may need several requests and are asked for
-// one by one.
+// Vectors, and filters that the server cannot express, may need several requests each and are
+// handled one by one.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
 	err := s.together(ctx, reqs, func(req *store.Request) (asked, error) { return s.prepare(req) },
@@ -69,8 +69,8 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	return out, nil
 }
 
-// together passes to all the requests that fit into one, each prepared and with its index, and the
-// other requests to one. It skips requests that cannot find anything.
+// together passes to all the requests that fit into one HTTP request, each prepared and with its
+// index, and passes the other requests to one. It skips requests that cannot find anything.
 func (s *Store) together(ctx context.Context, reqs []store.Request, prepare func(*store.Request) (asked, error),
 	fits func(asked) bool,
 	all func(ctx context.Context, list []asked, of []int) error,

@@ -23,8 +23,8 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// refusal turns an unsuccessful answer into an error of our categories. A server without any class
-// knows no queries either.
+// refusal gives an unsuccessful answer a category of the root package. A server without any class
+// refuses every query.
 func refusal(status int, body []byte) error {
 	if status == http.StatusUnprocessableEntity && bytes.Contains(body, []byte("no graphql provider present")) {
 		return storekit.Refused(http.StatusNotFound, "the server has no class any more")
@@ -59,8 +59,8 @@ func (a *said[T]) of(s *Store) (T, error) {
 	return a.Data, nil
 }
 
-// hits returns the hits of a class. An answer without the requested class is a fault: a class
-// without hits is an empty list.
+// hits returns the hits of a class. An answer without the requested class is a fault, because a
+// class without hits is an empty list.
 func hits[T any](s *Store, get map[string][]T, class string) ([]T, error) {
 	list, ok := get[class]
 	if !ok {

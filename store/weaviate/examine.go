@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Examine checks a server and its class. It creates an empty class beside it and removes it again,
-// which tests rights.
+// Examine checks a server and its class. To test rights, it creates an empty class beside it and
+// removes it.
 func Examine(ctx context.Context, o Options) []store.Finding {
 	if err := o.prepare(); err != nil {
 		return []store.Finding{{Check: "settings", Err: err}}

@@ -8,11 +8,11 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxParts is the most parts of a filter: with this many the server takes seconds, with seven times
-// as many minutes.
+// maxParts is the largest number of parts of a filter. With this many the server takes seconds, with
+// seven times as many it takes minutes.
 const maxParts = 10_000
 
-// condition is a filter in GraphQL, or one of the two that need no server.
+// condition is a filter in GraphQL, or a special condition that needs no server.
 type condition struct {
 	where     string
 	all, none bool
@@ -76,7 +76,7 @@ func joined(operator string, parts []string, none condition, loose bool) conditi
 	return out
 }
 
-// not of a loose condition matches everything, because only the test of each hit decides.
+// not of a loose condition matches everything, because only a test of each hit decides.
 func not(c condition) condition {
 	switch {
 	case c.loose:

@@ -11,8 +11,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// page has some hits without those that fail a loose filter. last is the score of the last hit when
-// there may be more, else nil.
+// page has the hits of one answer that pass the filter. last is the score of the last hit when more
+// hits may follow, else nil.
 type page struct {
 	found sheaf.Ranking
 	last  *float64

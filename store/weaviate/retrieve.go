@@ -173,8 +173,7 @@ func (s *Store) any(terms []storekit.Term, plan storekit.Plan) condition {
 	return or(list...)
 }
 
-// has reports whether any chunk may have the field; the server refuses properties that it does not
-// know.
+// has reports whether any chunk may have the field. The server refuses unknown properties.
 func (s *Store) has(field string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,9 +245,9 @@ func (a asked) total(scores []float64) float64 {
 	return a.combine(fields)
 }
 
-// joined asks for every list as a whole and joins them. A shorter list may differ from the
-// beginning of the whole list: version 1.35 drops some of the best hits, most of all right after
-// they were written. So lists of more than MaxLimit hits are only as good as the server's.
+// joined asks for every list as a whole and joins the lists. A shorter list may differ from the
+// beginning of the whole list: version 1.35 drops some of the best hits, especially right after a
+// write. So lists of more than MaxLimit hits are only as good as the server's.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
 	pages, err := s.pages(ctx, a.whole())
 	if err != nil {
@@ -380,7 +379,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	}
 }
 
-// maxLeft is how many times seen chunks are excluded: many documents may have more near passages
+// maxLeft limits how often seen chunks are excluded: many documents may have more near passages
 // than a list has entries.
 const maxLeft = 20
 
@@ -395,8 +394,8 @@ func (s *Store) guess(class string, limit int) int {
 // queries.
 const maxSpread = 8
 
-// note records how many chunks the hits of a class belonged to when they were too few: a second
-// request costs more than unneeded hits.
+// note records the number of hits for one chunk when the hits were too few. A second request costs
+// more than unneeded hits.
 func (s *Store) note(class string, hits, chunks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

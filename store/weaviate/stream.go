@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// keptProperty has a chunk as it was written, without its vectors: the other properties only have
+// keptProperty has the written chunk without its vectors, because the other properties only have
 // its terms.
 const keptProperty = "kept"
 
@@ -49,12 +49,12 @@ func keep(c *store.Chunk) string {
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
-		panic(err) // bytes and finite numbers
+		panic(err) // bytes and finite numbers always encode
 	}
 	return string(data)
 }
 
-// streamed is how many chunks are read at a time.
+// streamed is the number of chunks in one read.
 const streamed = 100
 
 // Stream implements [store.Streamer], in the order of the server's own IDs.
@@ -72,7 +72,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	}
 }
 
-// stored is the data of an answer with chunks as they were written.
+// stored is the data of an answer with chunks in their written form.
 type stored struct {
 	Get map[string][]struct {
 		CID        string `json:"cid"`
@@ -171,7 +171,7 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	return nil
 }
 
-// timed runs a request with the whole time of a call, however many requests there are.
+// timed runs a request with the whole time limit of a call, whatever the number of requests.
 func timed[T any](ctx context.Context, s *Store, call func(ctx context.Context) (T, error)) (T, error) {
 	ctx, stop, err := s.calls.Begin(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
 }
 
 // Remove implements [store.Inspector]. It deletes object by object, because a deletion by filter
-// misses what the filters have lost.
+// misses objects that the filters' index has lost.
 func (s *Store) Remove(ctx context.Context, ids []sheaf.ID) error {
 	fields := s.vectors.All()
 	for _, id := range ids {

@@ -28,7 +28,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Options say where a store is and what it is made with.
+// Options are the place of a store and its settings.
 type Options struct {
 	storekit.Options
 	// Class is the name of the class of chunks; it begins with a capital.
@@ -39,24 +39,23 @@ type Options struct {
 
 const (
 	maxDims = 65_535
-	// MaxLimit is the most hits that the server returns by default (QUERY_MAXIMUM_RESULTS).
+	// MaxLimit is the server's default for the largest number of hits (QUERY_MAXIMUM_RESULTS).
 	MaxLimit = 10_000
 )
 
 // Store is an open class.
 type Store struct {
-	// written analyzes what is written.
+	// written analyzes texts for writing.
 	written *storekit.Writer
 	o       Options
 	client  *storekit.Client
 	calls   *storekit.Calls
-	// alone says that the server only accepts one query in a request from us.
+	// alone means that the server only accepts one query in a request from this store.
 	alone   atomic.Bool
 	vectors storekit.Vectors
 
 	mu sync.Mutex
-	// spread is the number of hits for one chunk, by class, where that made a second request
-	// necessary.
+	// spread is the number of hits for one chunk, by class, in lists that needed a second request.
 	spread map[string]float64
 	texts  map[string]bool // properties with terms
 	shards int             // of the class; each shard counts words by itself
@@ -75,9 +74,9 @@ var _ interface {
 type object = map[string]any
 
 // Open checks the server and its classes, and creates the classes when there are none. It fails
-// with sheaf.ErrInvalid for a class with another analyzer, other parameters or dimensions, or of
-// something else; with sheaf.ErrUnsupported for a class of a later version of this program; with
-// sheaf.ErrUnavailable for a server that does not answer. The message says what to do.
+// with sheaf.ErrInvalid for a class with another analyzer, other parameters or dimensions, or a
+// foreign class; with sheaf.ErrUnsupported for a class of a later version of this program; with
+// sheaf.ErrUnavailable for a server that does not answer. The message gives advice.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (s *Store) Close() error { return s.calls.Close() }
 // version is the version of the classes.
 const version = 1
 
-// meta is what a class says about itself, in its description.
+// meta records the settings of a class, in its description.
 type meta struct {
 	Version int `json:"sheaf"`
 	storekit.Made
@@ -155,9 +154,9 @@ func (s *Store) chunkClass() object {
 	}
 }
 
-// facts returns the properties that chunks and passages have. Everything for filters is in
-// hexadecimal, which sorts like the bytes; the server finds nothing in it to trim, fold or read as
-// a wildcard.
+// facts returns the properties that chunks and passages have. Properties for filters are in
+// hexadecimal, which sorts like the bytes. The server cannot trim or fold such texts, or read
+// wildcards in them.
 func facts() []object {
 	return []object{
 		property("cid", "text", "field", false), property("chunk", "text", "field", true),
@@ -206,7 +205,7 @@ type class struct {
 // other returns err with the question whether the server is Weaviate.
 func other(err error) error {
 	switch {
-	case errors.Is(err, sheaf.ErrNotFound): // said of a missing class
+	case errors.Is(err, sheaf.ErrNotFound): // also the answer for a missing class
 		return fmt.Errorf("%w: %v (is that Weaviate?)", sheaf.ErrInvalid, err)
 	case errors.Is(err, sheaf.ErrInvalid) && strings.Contains(err.Error(), "status 400"):
 		return fmt.Errorf("%w (is that Weaviate?)", err)
@@ -269,8 +268,7 @@ func (s *Store) Shards() int {
 	return s.shards
 }
 
-// about reads what a class of chunks says about itself; ours is false for a class that something
-// else made.
+// about reads the record of a class of chunks; ours is false for a foreign class.
 func about(description string) (m meta, ours bool) {
 	err := json.Unmarshal([]byte(description), &m)
 	return m, err == nil && m.Version != 0
@@ -291,8 +289,8 @@ func (s *Store) compare(description string) error {
 	return nil
 }
 
-// Bodies returns the requests that create the classes, in order, for people who create them by
-// hand: Open accepts them as its own.
+// Bodies returns the requests that create the classes, in order, for manual use. Open accepts these
+// classes as a store.
 func (o Options) Bodies() ([]map[string]any, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
@@ -348,8 +346,8 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, nil
 }
 
-// Drop removes the classes of a store; missing ones are not an error. If something else made one of
-// them, Drop fails with sheaf.ErrInvalid and all of them stay.
+// Drop removes the classes of a store; a missing class is not an error. If one of them is foreign,
+// Drop fails with sheaf.ErrInvalid and all of them stay.
 func Drop(ctx context.Context, o Options) error {
 	s := &Store{o: o, client: newClient(o)}
 	defer s.client.HTTP.CloseIdleConnections()

@@ -19,7 +19,7 @@ import (
 	"sheaf/store/storekit"
 )
 
-// maxBatch is the most objects of one request, maxBatchBytes the approximate most bytes.
+// maxBatch is the largest number of objects in a request, maxBatchBytes the approximate size.
 const (
 	maxBatch      = 500
 	maxBatchBytes = 4 << 20
@@ -124,7 +124,7 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 }
 
 // objects returns a chunk and its passages as JSON. A long text has tens of thousands of passages,
-// so what they share is encoded once.
+// so the shared part is encoded once.
 func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	words := []string{}
 	for _, col := range c.Columns {
@@ -257,7 +257,7 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 	return nil
 }
 
-// holding returns the classes that have something of documents or chunks. Most writes are of new
+// holding returns the classes that have objects of documents or chunks. Most writes are of new
 // documents; then no other class must be searched for old objects.
 func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map[string]bool, error) {
 	names := make([]string, len(docs))
@@ -298,8 +298,8 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// removeOthers deletes what documents and chunks had before the write with this token, in the
-// classes that had something of them, and everything of the documents in bad.
+// removeOthers deletes older objects of documents and chunks, all without this write's token, in
+// the classes that had them, and all objects of the documents in bad.
 func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
 	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
 	for _, c := range s.classes() {
@@ -331,8 +331,8 @@ func (s *Store) deleteWhere(ctx context.Context, class string, where []object) e
 	}
 }
 
-// deleteSome deletes as many objects as the server does at a time, and reports whether there may be
-// more.
+// deleteSome deletes as many objects as the server deletes at a time, and reports whether more may
+// be left.
 func (s *Store) deleteSome(ctx context.Context, class string, where []object) (more bool, err error) {
 	var said struct {
 		Results *struct{ Matches, Successful, Failed, Limit int }

@@ -29,8 +29,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// made returns a folder of 10,000 notes of nine sections: 100,000 chunks with the notes themselves. Word
-// frequencies are as uneven as in real text, and each note links to the previous one.
+// made returns a folder of 10,000 notes with nine sections each. That makes 100,000 chunks, because a note
+// is a chunk too. Word frequencies are as uneven as in real text. Each note links to the previous note.
 func made(b *testing.B) string {
 	b.Helper()
 	root := b.TempDir()
@@ -66,10 +66,10 @@ func word(n uint64) string {
 	return string(text)
 }
 
-// BenchmarkShareOfStages measures how much processor time stages add to a query at 100,000 chunks, or on the
-// folder SHEAF_TEST_DIR with the queries of SHEAF_TEST_QUERIES, embedded by the built-in model. The promise is a
-// tenth at most. Retrieval is embedding, the requests of branches, and later requests of stages and fusion:
-// scores of other branches' hits, words side by side, counts of words. Reported for each system:
+// BenchmarkShareOfStages measures the processor time that stages add to a query on 100,000 chunks. It can
+// use the folder SHEAF_TEST_DIR and the queries SHEAF_TEST_QUERIES instead. The limit is a tenth. Retrieval
+// is embedding, the requests of branches, and the later requests of stages and fusion. Later requests ask
+// for scores of other branches' hits, adjacent words and counts of words. Each system reports:
 //
 //	%stages  fusion and stages, as a share of all retrieval
 //	%query   the same, as a share of the rest of the query
@@ -98,7 +98,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 	for _, name := range []string{"sheaf", "sonar", "tree", "onyx-vespa", "onyx-elastic", "bench", "rrf"} {
 		b.Run(name, func(b *testing.B) {
 			p := load(b, name)
-			for _, text := range queries { // a process reads these once, not per query
+			for _, text := range queries { // a process reads the word lists once, not per query
 				partsOf(b, s, p, text)
 			}
 			runs := make([][]parts, len(queries))
@@ -106,7 +106,7 @@ func BenchmarkShareOfStages(b *testing.B) {
 				n := i % len(queries)
 				runs[n] = append(runs[n], partsOf(b, s, p, queries[n]))
 			}
-			var sum parts // of the lower quartiles: other work on the machine only makes runs longer
+			var sum parts // sums of the lower quartiles, because other work on the machine only adds time
 			for _, of := range runs {
 				for k := range sum {
 					slices.SortFunc(of, func(a, b parts) int { return cmp.Compare(a[k], b[k]) })
@@ -185,9 +185,9 @@ func (t *timedStore) timed() (done func()) {
 }
 
 var (
-	// reads counts the calls of read.
+	// reads counts the calls of the function read.
 	reads atomic.Int64
-	// perRead is the time of one call, which every span between two calls includes.
+	// perRead is the time of one call of read. Every span between two calls includes it.
 	perRead time.Duration
 )
 
@@ -197,7 +197,7 @@ func read() time.Time {
 	return processor()
 }
 
-// costOfReading returns the median of many empty spans.
+// costOfReading returns the median time of many empty spans.
 func costOfReading() time.Duration {
 	spans := make([]time.Duration, 1001)
 	for i := range spans {
@@ -208,7 +208,7 @@ func costOfReading() time.Duration {
 	return spans[len(spans)/2]
 }
 
-// parts are the time of a query by part.
+// parts holds the time of each part of a query.
 type parts [4]time.Duration
 
 const (
@@ -239,7 +239,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 			of[stages] += t.Duration - perRead
 		}
 	}
-	// Branches retrieve before anything else asks the store. A first phase makes no other requests between them.
+	// Branches send the first requests of a query. A first phase sends no other requests between them.
 	for i, d := range st.took {
 		if i < branches {
 			of[first] += d
@@ -247,7 +247,7 @@ func partsOf(b *testing.B, s *search.Searcher, p *profile.Profile, text string) 
 			of[again] += d
 		}
 	}
-	// Later requests are part of stages and fusion, and each reads the clock once more.
+	// The times of stages and fusion include later requests, and one more clock reading for each.
 	of[stages] -= of[again] + time.Duration(len(st.took)-branches)*perRead
 	of[around] = all - of[first] - of[again] - of[stages]
 	return of

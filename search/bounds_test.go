@@ -20,7 +20,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// inEngine returns a searcher of notes in the engine, which counts words.
+// inEngine returns a searcher of notes in the embedded engine, which can count words.
 func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	t.Helper()
 	a := must(analysis.New(analysis.Options{Language: language}))
@@ -37,7 +37,7 @@ func inEngine(t testing.TB, notes *shelf, language string) *search.Searcher {
 	return s
 }
 
-// bounds are the largest values of parts of the default ranking, by the beginning of their labels.
+// bounds holds the largest value of each part of the default ranking, by the start of its label.
 var bounds = map[string]float64{
 	"words / all that was asked for": 1, "similarity": 1.00001, "share of the query in the name": 1,
 	"share of the name in the query": 1, "share of the query's pairs": 1,
@@ -58,8 +58,8 @@ func checkBounds(t *testing.T, what string, e *sheaf.Explanation) {
 	}
 }
 
-// checkShares searches twice with the default profile. The answers are equal, parts recombine to the scores and
-// stay within their bounds.
+// checkShares searches twice with the default profile. It checks that the answers are equal, that
+// parts add up to the scores, and that parts stay within their bounds.
 func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *search.Result {
 	t.Helper()
 	p := load(t, "sheaf")
@@ -81,7 +81,7 @@ func checkShares(t *testing.T, s *search.Searcher, what string, q sheaf.Query) *
 	return r
 }
 
-// labeled returns the values of the parts of an explanation whose labels begin like this.
+// labeled returns the values of the parts of an explanation whose labels start with begin.
 func labeled(e *sheaf.Explanation, begin string) (out []float64) {
 	if strings.HasPrefix(e.Label, begin) {
 		out = append(out, e.Value)
@@ -114,7 +114,7 @@ func oddQueries() map[string]string {
 	}
 }
 
-// TestOddQueries: for any query and documents, no part leaves its bounds.
+// TestOddQueries checks that no part leaves its bounds, for unusual queries and documents.
 func TestOddQueries(t *testing.T) {
 	titled := func(n int, title func(i int) string) map[string][]string {
 		docs := map[string][]string{}
@@ -169,8 +169,8 @@ func TestOddQueries(t *testing.T) {
 	}
 }
 
-// TestManyEqualHeadings: 10,000 sections with one heading are ranked in bounded time, in the same order each
-// time.
+// TestManyEqualHeadings checks that 10,000 sections with the same heading are ranked in bounded
+// time, and in the same order each time.
 func TestManyEqualHeadings(t *testing.T) {
 	docs := map[string][]string{}
 	for i := range 10_000 {
@@ -189,7 +189,7 @@ func TestManyEqualHeadings(t *testing.T) {
 	}
 }
 
-// TestWordsShareOfCompounds: for a query of plain words, some of them compounds, the words part is at most 1.
+// TestWordsShareOfCompounds checks that the words part is at most 1 for plain words and compounds.
 func TestWordsShareOfCompounds(t *testing.T) {
 	list := []string{"ref", "current", "ref.current", "git", "hub", "GitHub", "git_hub", "x.y.z", "useState", "state",
 		"use", "the", "a.the", "e-mail", "mail", "C++", "10.5", "foo/bar", "bar", "naïve", "日本語", "日本", "ab12"}
@@ -215,8 +215,8 @@ func TestWordsShareOfCompounds(t *testing.T) {
 	}
 }
 
-// TestPairsOfOverlappingTerms: terms of a script without spaces overlap. Their pairs count for the query, and for
-// no hit.
+// TestPairsOfOverlappingTerms checks pairs in a script without spaces, where terms overlap. Their
+// pairs count in the total of the query, but add nothing to a hit.
 func TestPairsOfOverlappingTerms(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"A: 東京都庁 tall building", "B: 京都 old town"},
 		"b.md": {"C: building tall"}})
@@ -235,7 +235,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 			t.Errorf("%s: the share of pairs is %v, want %v", text, got, want)
 		}
 	}
-	// Then the pair of two other words counts only in part, because the total includes the overlapping pairs.
+	// The pair of the two other words is less than the total, which includes the overlapping pairs.
 	r := checkShares(t, s, "both", query("東京都庁 tall building", 5))
 	at := slices.IndexFunc(r.Hits, func(h search.Hit) bool { return h.ID == "t:a.md#A" })
 	if at < 0 {
@@ -246,7 +246,7 @@ func TestPairsOfOverlappingTerms(t *testing.T) {
 	}
 }
 
-// retriever is a store that counts, and gives scores only by Retrieve.
+// retriever is a store that can count. It gives scores only by Retrieve.
 type retriever struct {
 	store.Backend
 	store.Counter
@@ -255,7 +255,7 @@ type retriever struct {
 
 type explainer = store.Explainer
 
-// TestPairsWithoutScorer: a store without scores of given chunks gives the same answers.
+// TestPairsWithoutScorer checks that a store that cannot score given chunks gives the same answers.
 func TestPairsWithoutScorer(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"A: undo a commit that was pushed", "B: commit what was undone"},
@@ -278,7 +278,7 @@ func TestPairsWithoutScorer(t *testing.T) {
 	}
 }
 
-// slow is a store that counts, or finds phrases, only after its time is over.
+// slow is a store that counts or finds phrases only after the request has timed out.
 type slow struct {
 	store.Backend
 	store.Counter
@@ -310,8 +310,8 @@ func (s *slow) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestPairsInTime: when time runs out while pairs are looked up, the rest counts and a warning says so. A
-// canceled caller gets no answer.
+// TestPairsInTime checks that a timeout during the lookup of pairs causes a warning and keeps the
+// other scores. A canceled search returns no answer.
 func TestPairsInTime(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"A: undo a commit"}, "b.md": {"B: commit undo"}})
 	s := inEngine(t, notes, "en")
@@ -339,7 +339,7 @@ func TestPairsInTime(t *testing.T) {
 			t.Errorf("%s: canceled: %v, %v", name, r, err)
 		}
 		cancel()
-		// When time runs out while words are counted, a warning says so, too.
+		// A timeout while the store counts words causes a warning, too.
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), counts: true}
 		r, err := there.Search(t.Context(), query("undo a commit", 5), p,
 			search.Options{Timeout: 200 * time.Millisecond, Explain: true})
@@ -357,7 +357,7 @@ func TestPairsInTime(t *testing.T) {
 	}
 }
 
-// TestStagesOfAStoreThatCannotCount: names that equal the query still count; a fault is an error.
+// TestStagesOfAStoreThatCannotCount checks that equal names still count, and that a fault is an error.
 func TestStagesOfAStoreThatCannotCount(t *testing.T) {
 	notes := newShelf(map[string][]string{"a.md": {"Undo a commit: how", "B: undo"},
 		"b.md": {"C: undo a commit, undo a commit, undo a commit"}})

@@ -12,8 +12,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// TestBranchStagesThatMakeOtherHits: stages of branches may replace hits. The fusion gets each hit once, with its
-// rank at the end of its branch.
+// TestBranchStagesThatMakeOtherHits checks stages of branches that replace hits. The fusion gets
+// each hit once, with its rank at the end of its branch.
 func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	queries := []string{"the", "flour water salt", "release", "bread dough salt", "how we release", "undo changes"}
@@ -21,7 +21,7 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	for _, stages := range [][2]string{
 		{"reading_order: 1000000", "reading_order: 1000000"},
 		{lifts, lifts},
-		// documents and chunks have separate numbers
+		// Documents and chunks are numbered separately.
 		{lifts, "adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}"},
 		{"adaptive: {floor: 0, ceiling: 1000, relative: 0, absolute: -1000}", lifts},
 		{lifts + "}, {top: 3", lifts + "}, {top: 2"},
@@ -42,7 +42,7 @@ func TestBranchStagesThatMakeOtherHits(t *testing.T) {
 	}
 }
 
-// twoBranches is a profile with stages in both of its branches and a fusion.
+// twoBranches returns a profile with stages in both branches, and a fusion.
 func twoBranches(t *testing.T, stages [2]string, limit string) *profile.Profile {
 	t.Helper()
 	p, err := profile.Parse("two.yaml", []byte(`

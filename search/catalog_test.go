@@ -16,7 +16,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// notes makes a catalog of real Markdown, with a shelf of its chunks.
+// notes creates a catalog of Markdown files, and a shelf of their chunks.
 func notes(t *testing.T, files map[string]string) (*shelf, *catalog.View) {
 	t.Helper()
 	c := must(catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{}))
@@ -69,7 +69,7 @@ func TestSearchOnACatalog(t *testing.T) {
 	if first.Title != "All about cats" || first.Path != "pets/cats.md" {
 		t.Errorf("an alias finds %s first", first.ID)
 	}
-	// The boosts that ask the catalog.
+	// These boosts read the catalog.
 	boosted, err := profile.Parse("boosted.yaml", []byte(`name: boosted
 branches: [{retrieve: text, fields: {title: 1, body: 1}}]
 then:
@@ -121,7 +121,7 @@ func labelsOf(e *sheaf.Explanation) string {
 	return text
 }
 
-// TestVotesMoveRanks: votes for a document change its rank in every profile that uses them.
+// TestVotesMoveRanks checks that votes for a document change its rank.
 func TestVotesMoveRanks(t *testing.T) {
 	const text = "# Cats\n\nA cat sleeps.\n"
 	for _, boosts := range [][2]int{{-5, 5}, {5, -5}} {
@@ -143,7 +143,7 @@ func TestVotesMoveRanks(t *testing.T) {
 	}
 }
 
-// broken is facts with a fault.
+// broken is a catalog view with a fault.
 type broken struct{ *catalog.View }
 
 func (broken) Err() error { return errors.New("segment 3: corrupt") }
@@ -158,7 +158,7 @@ func TestFaultsOfTheCatalogAreTold(t *testing.T) {
 	}
 }
 
-// whole counts how often a whole document is requested.
+// whole records which documents a search looks up.
 type whole struct {
 	*catalog.View
 	asked map[sheaf.ID]bool
@@ -180,7 +180,7 @@ func (w whole) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, ok
 }
 
-// TestOnlyFinalResultsAreLookedUp: a search looks up whole documents only for the final results.
+// TestOnlyFinalResultsAreLookedUp checks that a search looks up only the documents of final results.
 func TestOnlyFinalResultsAreLookedUp(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {

@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// picky is a store without some abilities.
+// picky is a store without BM25 over several fields and without scores of given chunks.
 type picky struct{ *shelf }
 
 func (picky) Supports(req store.Request) error {
@@ -23,8 +23,8 @@ func (picky) Supports(req store.Request) error {
 	return nil
 }
 
-// TestTextFallsBack: on a store without BM25 over several fields, combine: text takes the best field and adds a
-// note. The default profile runs on such a store.
+// TestTextFallsBack checks a store without BM25 over several fields. There, combine: text takes the
+// best field and adds a note. The default profile runs on this store.
 func TestTextFallsBack(t *testing.T) {
 	store := newShelf(map[string][]string{"a.md": {"one: cat"}, "b.md": {"two: dog"}})
 	s := searcher(store)
@@ -54,8 +54,8 @@ func (noBM25F) Supports(req store.Request) error {
 	return nil
 }
 
-// TestUnsupportedAtLoad: a search refuses a profile that the store cannot run before anything runs. The error
-// names the profile, the branch and the store.
+// TestUnsupportedAtLoad checks that a search refuses a profile that the store cannot run, before it
+// sends a request. The error names the profile, the branch and the store.
 func TestUnsupportedAtLoad(t *testing.T) {
 	const words = "{name: words, retrieve: text, fields: {title: 1}"
 	const meaning = "{name: meaning, retrieve: vector, field: body}"

@@ -13,7 +13,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestOrderAndFacets: all matches are ordered and counted by columns. A store without that returns an error.
+// TestOrderAndFacets checks that columns order and count all matches. A store that cannot do it returns an error.
 func TestOrderAndFacets(t *testing.T) {
 	s, p := searcher(animals()), load(t, "rrf")
 	by := search.Options{Order: &store.Order{Column: "n", Descending: true}}

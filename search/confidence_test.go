@@ -22,7 +22,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// usual returns a calibration with typical numbers of judged data sets.
+// usual returns a calibration with numbers that are typical for judged data sets.
 func usual() *search.Calibration {
 	return &search.Calibration{
 		Right:    calibrate.Logistic{Bias: -3.5, Weights: []float64{1.7, -1.1, 1.2, 5.6, -1.9, 0.8, -1.1}},
@@ -31,7 +31,7 @@ func usual() *search.Calibration {
 	}
 }
 
-// always returns a calibration with the same probabilities for every result.
+// always returns a calibration that gives every result the same probabilities.
 func always(bias, answered float64) *search.Calibration {
 	none := make([]float64, len(new(search.Evidence).Features()))
 	return &search.Calibration{Right: calibrate.Logistic{Bias: bias, Weights: none},
@@ -43,7 +43,7 @@ func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
 	return s
 }
 
-// tally is a shelf that counts. It treats phrases as single words.
+// tally is a shelf that can count. It treats a phrase as single words.
 type tally struct{ *shelf }
 
 func (s tally) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
@@ -67,7 +67,7 @@ func (s tally) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) (
 	return s.shelf.Explain(ctx, plainly(req), ids)
 }
 
-// plainly returns the request with a match of all words in place of its text query.
+// plainly replaces the text query of a request by a match of all its words.
 func plainly(req store.Request) store.Request {
 	var all []string
 	var add func(q sheaf.TextQuery)
@@ -107,7 +107,7 @@ func counting(t *testing.T, s *shelf) *search.Searcher {
 
 func parsed(text string) sheaf.Query { return words.Parse(text, words.Options{Limit: 3}) }
 
-// chunkCount is the number of chunks of animals: one for each document and section.
+// chunkCount is the number of chunks of the animals: one for each document and one for each section.
 const chunkCount = 4 + 8
 
 func rarity(chunks float64) float64 { return math.Log(1 + (chunkCount-chunks+0.5)/(chunks+0.5)) }
@@ -238,9 +238,9 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// TestUnseen checks that words in no chunk count by their rarity, and that those with a digit count separately.
+// TestUnseen checks that words in no chunk count by rarity, and that words with a digit count separately.
 func TestUnseen(t *testing.T) {
-	cat, unknown := rarity(4), rarity(0) // four chunks have the cat
+	cat, unknown := rarity(4), rarity(0) // four chunks contain "cat"
 	for _, c := range []struct {
 		text            string
 		unseen, numbers float64
@@ -270,8 +270,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestQueryInAnotherLanguage asks English notes in English and in Russian. Unknown Russian words do not make a
-// query unanswerable, but an unknown number does.
+// TestQueryInAnotherLanguage searches English notes in English and in Russian. Unknown Russian
+// words do not make a query unanswerable, but an unknown number does.
 func TestQueryInAnotherLanguage(t *testing.T) {
 	root := t.TempDir()
 	notes := []string{"undo a commit", "bake bread", "repair a bicycle", "plant tomatoes", "read a map", "tune a guitar",
@@ -294,7 +294,7 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 	}{
 		{"how do I bake bread", yes, false},
 		{"the medieval castles of Bohemia", no, false},
-		{"bkae braed", no, false}, // misspelt words have no known language
+		{"bkae braed", no, false}, // misspelt words are in no known language
 		{"как испечь хлеб", "not known", true},
 		{"как починить велосипед", "not known", true},
 		{"квитанция 4712", no, true},
@@ -316,8 +316,8 @@ func TestQueryInAnotherLanguage(t *testing.T) {
 	}
 }
 
-// TestConfidenceNeedsWords checks that filters alone have no confidence, because they list exactly what they ask
-// for.
+// TestConfidenceNeedsWords checks that a query of filters alone has no confidence, because its
+// results match the filters exactly.
 func TestConfidenceNeedsWords(t *testing.T) {
 	s := calibrated(searcher(animals()), always(-20, -20))
 	for _, text := range []string{"tag:nosuch", "-tag:nosuch", "-zebra", "path:cats.md", "", "?!"} {
@@ -350,7 +350,7 @@ func TestConfidenceNeedsWords(t *testing.T) {
 	}
 }
 
-// TestConfidenceOfOddQueries checks that probabilities are within 0..1 for every query.
+// TestConfidenceOfOddQueries checks that probabilities are between 0 and 1 for unusual queries.
 func TestConfidenceOfOddQueries(t *testing.T) {
 	for _, text := range []string{"", " ", "a", "1", "?", "cat", strings.Repeat("cat ", 1000),
 		strings.Repeat("zebra ", 999) + "cat", numerals(1000), "-cat", `""`, "()", "OR", "日本語"} {
@@ -387,8 +387,8 @@ func numerals(n int) string {
 	return b.String()
 }
 
-// TestAnswerable checks the rules of one calibration: the probability decides, but an unknown number always makes
-// a query unanswerable.
+// TestAnswerable checks that the probability decides, but an unknown number always makes a query
+// unanswerable.
 func TestAnswerable(t *testing.T) {
 	sure, unsure := always(0, 20), always(0, -20)
 	for _, c := range []struct {
@@ -483,8 +483,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestOneWord checks that one word in the first result is an answer: a rare code in a long text has little other
-// evidence.
+// TestOneWord checks that a query of one word is answerable when the first result has the word. A
+// rare code in a long text has little other evidence.
 func TestOneWord(t *testing.T) {
 	s := calibrated(counting(t, animals()), always(-20, -20))
 	for text, want := range map[string]bool{"cat": true, "stone": true, "cat stone": false, "zebra": false, "4712": false,
@@ -496,8 +496,8 @@ func TestOneWord(t *testing.T) {
 	}
 }
 
-// TestConfidenceIsOfOnePipeline checks that confidence depends on what a profile computes, not on its name. A
-// changed pipeline has none.
+// TestConfidenceIsOfOnePipeline checks that a profile has a calibration because of what it
+// computes, not because of its name. A changed pipeline has no confidence.
 func TestConfidenceIsOfOnePipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
 		return must(profile.Parse("own.yaml", []byte(text), profile.Builtin))

@@ -12,7 +12,7 @@ import (
 	language "sheaf/text/query"
 )
 
-// TestUnmet: for a value that no document has, the result names the existing values.
+// TestUnmet checks that the result names the existing values when no document has the wanted value.
 func TestUnmet(t *testing.T) {
 	a := must(analysis.New(analysis.Options{}))
 	st := memory.New(a)

@@ -30,8 +30,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// systems are the reference systems: each profile with its parameters, on documents that are cut as the system
-// cuts them.
+// systems are the reference systems: each is a profile with parameters, and documents that are cut
+// as the system cuts them.
 var systems = []struct {
 	name    string
 	profile string
@@ -62,7 +62,7 @@ var systems = []struct {
 var asked = []string{"undo commit", `"force push"`, "Rebase", "how do I get back a branch that I deleted?",
 	"branch tag:howto", "zebra"}
 
-// vault copies testdata/vault and sets the times of its files, because notes without a date use them.
+// vault copies testdata/vault and sets the file times, because notes without a date use them.
 func vault(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "vault")
@@ -82,8 +82,8 @@ func vault(t *testing.T) string {
 	return root
 }
 
-// collection opens the folder testdata/vault in a real catalog and the real engine, with a model whose vectors
-// are the same on every machine.
+// collection opens the folder testdata/vault in a real catalog and the embedded engine. Its model
+// gives the same vectors on every machine.
 func collection(t *testing.T, o chunk.Options) *search.Searcher {
 	return indexed(t, vault(t), hashed.New(64), o, "the engine", openEngine)
 }
@@ -92,7 +92,7 @@ func openEngine(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField)
 	return openEngineLike("")(t, a, vectors)
 }
 
-// openEngineLike opens an engine that counts words as the named store does; "" is the engine itself.
+// openEngineLike opens an engine that counts words like the store st. The name "" means no change.
 func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
 	return func(t testing.TB, a *analysis.Analyzer, vectors []store.VectorField) store.Backend {
 		o := embedded.Options{Dir: t.TempDir(), Analyzer: a, Vectors: vectors, AllChunks: st == "Weaviate"}
@@ -103,7 +103,7 @@ func openEngineLike(st string) func(testing.TB, *analysis.Analyzer, []store.Vect
 	}
 }
 
-// indexed indexes a folder in a real catalog and a store, with vectors of embedder.
+// indexed indexes a folder into a catalog and a store, with vectors of embedder.
 func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options, name string,
 	open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 	t.Helper()
@@ -133,8 +133,8 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
-// TestDocumentsOfPieces: a document that was cut into windows or sections has no chunk of its own, but is shown
-// in full as an answer.
+// TestDocumentsOfPieces checks documents that were cut into windows or sections. They have no chunk
+// of their own, but an answer can show them in full.
 func TestDocumentsOfPieces(t *testing.T) {
 	for _, s := range systems {
 		if s.chunk.Chunker == "" {
@@ -175,7 +175,7 @@ func TestSystemsEndToEnd(t *testing.T) {
 				explained := mustSearch(t, searcher, q, p, search.Options{Parameters: s.set, Explain: true})
 				fmt.Fprintf(&golden, "%s\n", text)
 				for i, h := range r.Hits {
-					// three digits hide the rounding of stores
+					// Three digits hide the rounding of stores.
 					fmt.Fprintf(&golden, "  %d %s %.3g", h.Rank, strings.TrimPrefix(string(h.ID), "vault:"), h.Score)
 					for _, c := range h.Constituents {
 						fmt.Fprintf(&golden, " +%s", strings.TrimPrefix(string(c.ID), string(h.Doc)))
@@ -199,7 +199,7 @@ func TestSystemsEndToEnd(t *testing.T) {
 	}
 }
 
-// checkAbsence asks why a note about cooking is not an answer.
+// checkAbsence checks the reason why a note about cooking is not in the answer.
 func checkAbsence(t *testing.T, s *search.Searcher, q sheaf.Query, r *search.Result, name string,
 	set map[string]string) {
 	t.Helper()

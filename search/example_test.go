@@ -9,7 +9,7 @@ import (
 	"sheaf/search"
 )
 
-// A store, facts about its documents, a model for queries, and a profile.
+// The example needs a store, facts about its documents, a model for queries, and a profile.
 func ExampleSearcher_Search() {
 	store := animals()
 	s := &search.Searcher{Backend: store, Facts: store,

@@ -25,7 +25,7 @@ func (s *countedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.R
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// filled is a shelf of documents with these numbers of sections, in a store that filters.
+// filled returns a searcher of documents with these numbers of sections, in a store that can filter.
 func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 	t.Helper()
 	docs := map[string][]string{}
@@ -46,7 +46,7 @@ func filled(t *testing.T, sections ...int) (*search.Searcher, *countedStore) {
 	return s, st
 }
 
-// listing returns a query for everything, and one for all chunks without a word.
+// listing returns a query for everything, and a query for all chunks without the word "dog".
 func listing(limit int) []sheaf.Query {
 	every := sheaf.Exists{Column: sheaf.ColumnDoc}
 	return []sheaf.Query{
@@ -55,9 +55,9 @@ func listing(limit int) []sheaf.Query {
 	}
 }
 
-// TestListed: a query without words lists the documents that its filter matches, in the order of IDs. A branch
-// retrieves a thousand chunks with one request, so that a document of hundreds of sections does not fill the
-// list.
+// TestListed checks that a query without words lists the documents that match its filter, in the
+// order of their IDs. A branch retrieves 1,000 chunks with one request, so that a document of
+// hundreds of sections does not fill the list.
 func TestListed(t *testing.T) {
 	many := slices.Repeat([]int{1}, 31)
 	many[0], many[5] = 300, 400
@@ -92,7 +92,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestListedInPart: when a document fills even the longer list, a note says so.
+// TestListedInPart checks that a note is added when one document fills all 1,000 retrieved chunks.
 func TestListedInPart(t *testing.T) {
 	s, _ := filled(t, 3000, 2, 2)
 	r := mustSearch(t, s, listing(10)[0], load(t, "sheaf"), search.Options{})

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// counted is a store that counts every word in one chunk, and the cat in all chunks.
+// counted is a store that counts "cat" in all chunks, and every other word in one chunk.
 type counted struct{ store.Backend }
 
 func (counted) Count(_ context.Context, req store.Request) (int, error) {
@@ -25,15 +25,15 @@ func (counted) Count(_ context.Context, req store.Request) (int, error) {
 	return 1, nil
 }
 
-// uncounting is a store that cannot count.
+// uncounting is a store that returns an error when it should count.
 type uncounting struct{ store.Backend }
 
 func (uncounting) Count(context.Context, store.Request) (int, error) {
 	return 0, sheaf.ErrUnsupported
 }
 
-// TestModelWithoutCounts: when words cannot be counted, the vector of a query weighs its words equally, and a
-// note says so. Otherwise rare words weigh more, without a note.
+// TestModelWithoutCounts checks that the vector of a query weighs its words equally when the store
+// cannot count words, and that a note says so. Otherwise rare words weigh more, without a note.
 func TestModelWithoutCounts(t *testing.T) {
 	e := must(english.New())
 	a := must(analysis.New(analysis.Options{Language: "en"}))
@@ -60,7 +60,7 @@ func TestModelWithoutCounts(t *testing.T) {
 			t.Errorf("%s: the vector is that of words alike: %v, want %v", c.what, got, c.alike)
 		}
 		embed := s.Embed
-		s.Embed = func(ctx context.Context, text string) ([]float32, error) { // of the dimension of the store
+		s.Embed = func(ctx context.Context, text string) ([]float32, error) { // as many dimensions as in the store
 			if _, err := embed(ctx, text); err != nil {
 				return nil, err
 			}
@@ -73,8 +73,8 @@ func TestModelWithoutCounts(t *testing.T) {
 	}
 }
 
-// TestWrongVectors: a model with an invalid vector does not fail a search that has words, and the error does not
-// blame the caller.
+// TestWrongVectors checks that an invalid vector of a model does not fail a search that has words,
+// and that the message does not blame the caller.
 func TestWrongVectors(t *testing.T) {
 	a := must(analysis.New(analysis.Options{Language: "en"}))
 	for what, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestWrongVectors(t *testing.T) {
 	}
 }
 
-// wrong is a model of two dimensions that returns this vector for everything.
+// wrong is a model of two dimensions that returns the same vector for every text.
 type wrong []float32
 
 func (wrong) Model() string { return "wrong" }

@@ -14,7 +14,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// askedStore counts the requests of each kind.
+// askedStore counts requests by vector, and the chunks that these requests are limited to.
 type askedStore struct {
 	*memory.Backend
 	vectors, within int
@@ -28,8 +28,8 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestRequiredIsFoundByMeaning: a search by meaning ranks only chunks that match the required words, even when
-// many other chunks are nearer.
+// TestRequiredIsFoundByMeaning checks that a search by meaning ranks only chunks with the required
+// words, even when many other chunks are nearer.
 func TestRequiredIsFoundByMeaning(t *testing.T) {
 	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
 		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
@@ -66,7 +66,7 @@ func TestRequiredIsFoundByMeaning(t *testing.T) {
 			t.Errorf("%s: found, with ranks by meaning, %s; want %s", tt.text, got, tt.want)
 		}
 	}
-	// Why a chunk with a forbidden word is missing.
+	// WhyNot explains why a chunk with a forbidden word is missing.
 	for text, want := range map[string]string{
 		`wall -tree`:           `text: the words of the query do not match it; it holds "tree", which the query leaves out`,
 		`cat -tree -stone`:     `vector: it scores 0.1273 and holds "tree", which the query leaves out`,

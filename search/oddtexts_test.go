@@ -13,14 +13,14 @@ import (
 	words "sheaf/text/query"
 )
 
-// scripts is a word in each of fifty scripts.
+// scripts holds a word in each of fifty scripts.
 const scripts = "word λόγος слово բառ სიტყვა מילה كلمة ܡܠܬܐ ބަސް ߞߎߡߊ ቃል शब्द শব্দ ਸ਼ਬਦ શબ્દ ଶବ୍ଦ சொல் పదం ಪದ " +
 	"വാക്ക് වචනය คำ ຄຳ ཚིག စကား ពាក្យ " +
 	"ᎧᏃᎮᏛ ᐅᖃᐅᓯᖅ ᚱᚢᚾᚪ ᚑᚌᚐᚋ ᜐᜎᜒᜆ ᜰᜯ ᝐᝑ ᝠᝡ ᠦᠭᠡ ᤋᤠᤱ ᥐᥣᥲ ᦅᧄ ᨔᨈ ᬩᬲ ᮊᮨᮎᮕ᮪ ᰛᰦᰝ ᱨᱚᱲ ⲥⲁϫⲓ ⴰⵡⴰⵍ ⰔⰎⰑⰂⰑ ことば カタカナ 言葉 ㄘˊ 낱말 ꆈꌠ ꓡꓳ 𐌰𐌱 " +
 	"𐎠𐎡 𝐰𝐨𝐫𝐝"
 
-// TestStrangeTexts: a folder of texts that programs often mishandle is indexed and searched in bounded time,
-// twice with the same answers.
+// TestStrangeTexts indexes a folder of texts that programs often mishandle. It checks that search
+// takes bounded time, and gives the same answers twice.
 func TestStrangeTexts(t *testing.T) {
 	root := t.TempDir()
 	texts := map[string]string{

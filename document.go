@@ -44,7 +44,7 @@ func PathText(path string) string {
 	return b.String()
 }
 
-// Path returns the path that [DocumentID] was called with. For the ID of a chunk the result includes the slug.
+// Path returns the path that [DocumentID] got. For the ID of a chunk the result includes the slug.
 func (id ID) Path() string {
 	_, text, _ := strings.Cut(string(id), ":")
 	if !strings.ContainsRune(text, utf8.RuneError) {
@@ -161,7 +161,7 @@ type Chunk struct {
 	// above, and the chunk's own. Breadcrumb is "> Document › Parent › Title".
 	Hierarchy  []string
 	Breadcrumb string
-	// Heading is the range of the heading's lines with their endings, or the zero Span when HasHeading is false.
+	// Heading is the range of the heading's lines with their endings; zero without HasHeading.
 	Heading    Span
 	HasHeading bool
 	// Span is everything under the heading with its sub-headings. Body, a part of Span, ends before
@@ -295,7 +295,7 @@ func (k LinkKind) String() string {
 // MarshalText writes the kind as its name.
 func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Link is a reference from a chunk to a document, a section or block of a document, or something outside.
+// Link is a reference from a chunk to a document, a part of a document, or something outside.
 type Link struct {
 	Kind LinkKind `json:"kind"`
 	// Target is the file or address as the text spells it, percent-decoded for Markdown links; ""

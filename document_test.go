@@ -9,8 +9,8 @@ import (
 	"sheaf"
 )
 
-// TestOutlineParents checks that the node above is the nearest earlier node with the parent's ID,
-// in any tree, even with repeated IDs and missing parents.
+// TestOutlineParents checks that the node above is the nearest earlier node with the parent's ID.
+// The documents are any trees, even with repeated IDs and missing parents.
 func TestOutlineParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.Map(rapid.IntRange(0, 12), func(n int) sheaf.ID { return sheaf.ID("t:a.md#" + strconv.Itoa(n)) })

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The categories of error. An error from a package that imports this one wraps a category (test with
-// [errors.Is]), or an error of the operating system or of a context; any other error is a bug. The
-// packages text/analysis, model and index/vfs do not import this one and have their own errors.
+// The categories of error. An error from a package that imports this one wraps a category (test
+// with [errors.Is]), or an error of the operating system or of a context. Any other error is a bug.
+// The packages text/analysis, model and index/vfs do not import this one and have their own errors.
 var (
 	// ErrNotFound means that a named thing does not exist.
 	ErrNotFound = errors.New("not found")
@@ -19,11 +19,11 @@ var (
 	// ErrUnavailable means that something did not answer, or that another process holds it. The same
 	// call may succeed later.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrCorrupt means that stored bytes changed. The message names the file, the section and the offset.
+	// ErrCorrupt means that stored bytes changed. The message names file, section and offset.
 	ErrCorrupt = errors.New("corrupt")
 )
 
-// Invalidf returns an error that wraps [ErrInvalid]. Its text is "invalid: " and the formatted message.
+// Invalidf returns an error that wraps [ErrInvalid]. Its text is "invalid: " and the message.
 func Invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }

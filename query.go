@@ -95,9 +95,9 @@ func (Fuzzy) textQuery()  {}
 func (Bool) textQuery()   {}
 func (Boost) textQuery()  {}
 
-// Wanted yields, in order, the parts of q without own parts that a hit may match, each with the
-// product of the factors of the Boosts around it. It also yields a Bool without Must and Should,
-// which matches everything.
+// Wanted yields, in order, the parts of q that a hit may match and that have no own parts. Each comes
+// with the product of the factors of the Boosts around it. Wanted also yields a Bool without Must
+// and Should, which matches everything.
 func Wanted(q TextQuery) iter.Seq2[TextQuery, float64] {
 	return func(yield func(TextQuery, float64) bool) { wanted(q, 1, yield) }
 }

@@ -35,11 +35,11 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Value is one typed value of a property or a column. Values compare with ==. The zero Value means no value.
+// Value is a typed value of a property or a column. Values compare with ==. Zero means no value.
 type Value struct {
 	Kind Kind
-	// Text is the text of KindText. For a number or date it is the written form if unusual, such as
-	// 000032, 12.10 or a zone other than UTC, else "". Columns of stores do not keep that form.
+	// Text is the text of KindText. A number or date has its written form here if that is unusual,
+	// such as 000032, 12.10 or a zone other than UTC. Columns of stores do not keep that form.
 	Text string
 	// Number is the number for KindNumber, milliseconds since 1970 in UTC for KindDate, 0 or 1 for
 	// KindBool. It is never NaN.
@@ -86,7 +86,7 @@ func Clock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// Plain returns v as columns store it: a number without its written form, a date as [Clock] returns it.
+// Plain returns v as columns store it: a number without its written form, a date by [Clock].
 func (v Value) Plain() Value {
 	switch {
 	case v.Kind == KindText || v.Text == "":
@@ -157,9 +157,9 @@ func (v Value) String() string {
 // isDecimal matches numbers that JSON can write in the document's form: 12.10, not 007 or 1e3.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves, and the
-// zero Value or an infinite number as null. A number whose written form is not JSON becomes a
-// string: "000032".
+// MarshalJSON writes texts and dates as strings, numbers and truth values as themselves. The zero
+// Value and infinite numbers become null. A number whose written form is not JSON becomes a string:
+// "000032".
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.Kind {
 	case KindNumber:

@@ -113,9 +113,9 @@ const MaxLimit = 100_000
 // TextRequest finds chunks by words, scored by BM25.
 type TextRequest struct {
 	Query sheaf.TextQuery
-	// Fields are the fields to search, each with its weight; at least one. A part of the query that
-	// names its own field is searched only there, with the weight from this list, or 1 when the
-	// list does not have it.
+	// Fields are the fields to search, each with its weight; at least one. A part of the query with
+	// its own field is searched only there. Its weight comes from this list, or is 1 when the list
+	// does not have the field.
 	Fields []FieldWeight
 	// Combine says how the scores of one chunk's fields become one score.
 	Combine Combine

@@ -162,8 +162,8 @@ func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestExamineBlocked checks that the doctor names each block of an index and of its dictionary, and
-// that its advice, followed in order, lifts them.
+// TestExamineBlocked checks that the doctor names each block of an index and of its dictionary. Its
+// advice, followed in order, must lift them.
 func TestExamineBlocked(t *testing.T) { each(t, testExamineBlocked) }
 
 func testExamineBlocked(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -236,8 +236,8 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestClausesAreRaised checks that the store refuses a query with too many clauses, and answers it
-// after the advised change of the setting, also in a store that was opened before.
+// TestClausesAreRaised checks that the store refuses a query with too many clauses, with advice.
+// After the advised change an open store and a new one answer it.
 func TestClausesAreRaised(t *testing.T) { each(t, testClausesAreRaised) }
 
 func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options]) {
@@ -420,9 +420,9 @@ func TestUnfitServer(t *testing.T) {
 	}
 }
 
-// TestNearAll checks that Elasticsearch compares vectors one by one up to its limit, and that a
-// script does so beyond the limit and in an index made for the graph. Without scripts the server
-// must refuse clearly.
+// TestNearAll checks that Elasticsearch compares vectors one by one up to its limit. A script does
+// so beyond the limit, and in an index made for the graph. Without scripts the server must refuse
+// clearly.
 func TestNearAll(t *testing.T) {
 	s := storesOf(opensearch.Elasticsearch)
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 const remakeTimeout = 30 * time.Second
 
 // Empty implements [store.Emptier]: it removes the index and creates it again with its settings,
-// mapping and second names, because deleted chunks count in statistics until the server merges
+// mapping and second names. Deleted chunks would count in statistics until the server merges
 // segments. The dictionary stays: a term without chunks finds nothing.
 func (s *Store) Empty(ctx context.Context) error {
 	return s.calls.Write(ctx, func(ctx context.Context) error {

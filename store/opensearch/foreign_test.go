@@ -15,7 +15,7 @@ import (
 	"sheaf/store/storetest"
 )
 
-// asked sends a request directly to the server of o, and returns status and body.
+// asked sends a request directly to the server of o, and returns the status and the body.
 func asked(t *testing.T, o opensearch.Options, method, path, body string) (int, string) {
 	t.Helper()
 	req := must(http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.URL+path,

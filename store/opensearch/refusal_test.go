@@ -13,8 +13,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestLicenseRefuses checks that a missing license is ErrUnsupported and not ErrForbidden, so that
-// this program joins branches itself and the profile is not blamed.
+// TestLicenseRefuses checks that a feature without a license is ErrUnsupported and not ErrForbidden.
+// Then this program joins the branches itself, and no error blames the profile.
 func TestLicenseRefuses(t *testing.T) {
 	const cause = `{"type":"security_exception","reason":"current license is non-compliant for [Reciprocal Rank Fusion ` +
 		`(RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`

@@ -242,8 +242,8 @@ func (s *Store) near(req *store.Request, clauses []any) (object, error) {
 	return query, nil
 }
 
-// manyWithin is the number of chunks from which Elasticsearch compares all vectors again faster than
-// it looks up these chunks for each of its hits.
+// manyWithin is a number of chunks. From there on Elasticsearch compares all vectors again faster
+// than it looks up these chunks for each of its hits.
 const manyWithin = 500
 
 // maxNear is the largest number of nearest vectors that Elasticsearch finds without a script.
@@ -328,8 +328,8 @@ type scoped struct {
 	match storekit.Node
 }
 
-// scoring makes the parts of n optional, each on condition that it matches as a whole, so that a
-// field with only some of them scores these.
+// scoring makes the parts of n optional, so that a field with only some of them scores these. Each
+// part still requires that it matches as a whole.
 func (w *words) scoring(n storekit.Node) storekit.Node {
 	b, ok := n.(storekit.Bool)
 	if !ok {

@@ -50,8 +50,8 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// TestOlderExtension checks that Open and Examine refuse a pgvector without iterative scans, even
-// for an existing store, and that Open does not install it. That version loses hits silently.
+// TestOlderExtension checks that Open and Examine refuse a pgvector without iterative scans, because
+// it loses hits silently. Open also refuses it for an existing store, and does not install it.
 func TestOlderExtension(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	name := s.o.Schema + "_older"

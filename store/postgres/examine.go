@@ -94,7 +94,7 @@ func examineInstall(ctx context.Context, conn *pgx.Conn, version string) (string
 	return "vector " + version + " can be installed here", nil
 }
 
-// rightsOf counts the tables in a schema, and names the tables and sequences that the user may not
+// rightsOf counts the tables in a schema. It names the tables and sequences that the user may not
 // read, and those that the user may not write.
 const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 	coalesce(array_agg(relname::text ORDER BY relname) 

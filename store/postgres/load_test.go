@@ -113,8 +113,8 @@ func randomDocuments(r *rand.Rand) []store.Batch {
 	return out
 }
 
-// TestLoadIsWrites checks that a load stores the same rows as single writes, in an empty schema and
-// a filled one, with row-level security and without.
+// TestLoadIsWrites checks that a load stores the same rows as single writes. The schema is empty or
+// filled, with row-level security or without.
 func TestLoadIsWrites(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -230,8 +230,8 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// TestGathered checks that batches that are sent together give the same result as single batches,
-// even if they replace each other's chunks, and that the caller may change vectors after Add.
+// TestGathered checks that batches that are sent together are stored like single batches, even if
+// they replace each other's chunks. After Add the caller may change the vectors.
 func TestGathered(t *testing.T) {
 	b := stores().Open(t, options(t))
 	defer b.Close()
@@ -400,7 +400,7 @@ func TestMissingExtension(t *testing.T) {
 	}
 }
 
-// TestListOnly checks listing of a store that another analyzer made, with row-level security or not.
+// TestListOnly checks listing with another analyzer, with row-level security and without.
 func TestListOnly(t *testing.T) {
 	for _, wall := range []bool{false, true} {
 		made := options(t)

@@ -28,7 +28,7 @@ func slow(t *testing.T, to string, pause time.Duration) string {
 }
 
 // TestLongLoad checks that writing one document may take longer than the timeout if the server
-// takes each piece in time, with row-level security and without.
+// takes each piece in time. It runs with row-level security and without.
 func TestLongLoad(t *testing.T) {
 	const timeout = 2 * time.Second
 	for _, wall := range []bool{false, true} {

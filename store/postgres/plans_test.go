@@ -15,8 +15,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestCountedOnce checks that the server counts the chunks with a word once for each word, not once
-// for each posting, even without statistics of the tables.
+// TestCountedOnce checks that the server counts the chunks with a word once for each word, and not
+// for each posting. The server has no statistics of the tables.
 func TestCountedOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch

@@ -19,8 +19,8 @@ func TestRemoved(t *testing.T) {
 }
 
 // TestFilledAgain checks stores that are open while sheaf index --rebuild drops and fills their
-// schema. They must not use term numbers of the old dictionary, which mean other words in the new
-// one, neither to search nor to write.
+// schema. Term numbers of the old dictionary mean other words in the new one. The stores must not
+// use them, neither to search nor to write.
 func TestFilledAgain(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)

@@ -139,8 +139,8 @@ func TestExamineRights(t *testing.T) {
 }
 
 // TestPrepared checks that the server accepts the doctor's advice as printed. pgvector has its own
-// schema, the administrator makes the store's schema, and the user may make none and has a name
-// that needs quotes.
+// schema. The administrator makes the store's schema, because the user may make none. The user's
+// name needs quotes.
 func TestPrepared(t *testing.T) {
 	admin, err := pgx.Connect(t.Context(), server(t))
 	if err != nil {

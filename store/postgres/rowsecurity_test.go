@@ -69,7 +69,7 @@ func user(t *testing.T, o postgres.Options, statements ...string) string {
 }
 
 // TestRowSecurity checks that the server itself, without a filter, shows a viewer only the rows of
-// visible documents, and shows a connection without a viewer nothing.
+// visible documents. A connection without a viewer sees nothing.
 func TestRowSecurity(t *testing.T) {
 	o := options(t)
 	o.RowSecurity = true

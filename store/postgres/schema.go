@@ -68,8 +68,8 @@ CREATE TABLE vector_field (id int PRIMARY KEY, name text NOT NULL UNIQUE, dims i
 // lock is the key of the advisory lock for writers of a schema.
 const lock = "SELECT pg_advisory_xact_lock(hashtextextended('sheaf ' || $1, 0))"
 
-// writing is a transaction that, once it has the lock, sees the changes of the writer before it,
-// whatever the default of the database.
+// writing is a transaction that sees, once it has the lock, the changes of the writer before it. The
+// default of the database does not matter.
 var writing = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
 // prepare creates the tables, or checks existing ones.

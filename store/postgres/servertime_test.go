@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// serverTime returns the processor time of the server processes on this machine that serve this
-// program, or 0 if the system does not tell. Other work on the machine does not change it.
+// serverTime returns the processor time of this program's server processes, if they run on this
+// machine, else 0. Other work on the machine does not change it.
 func serverTime(b *testing.B, s *Store) (sum time.Duration) {
 	b.Helper()
 	rows, _ := s.pool.Query(context.Background(), "SELECT pid FROM pg_stat_activity WHERE application_name = 'sheaf'")

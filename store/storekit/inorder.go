@@ -10,7 +10,7 @@ import (
 // ahead is the number of results that may wait for their use.
 const ahead = 64
 
-// InOrder calls produce for the elements of list, several at a time, and meanwhile uses the results
+// InOrder calls produce for the elements of list, several at a time. Meanwhile it uses the results
 // one at a time, in the order of list. The first error ends it.
 func InOrder[T, M any](ctx context.Context, list []T, produce func(one T) (M, error),
 	use func(ctx context.Context, one T, made M) error) error {

@@ -34,9 +34,9 @@ type Term struct {
 	Factor float64
 }
 
-// Expand matches chunks with a term that begins with Text (Distance 0), or that is at most Distance
-// edits from it and shares its first Same characters; with Forms, forms count too. In each field
-// the best matching term scores; see [Expand.Weight].
+// Expand matches chunks with a term that begins with Text (Distance 0). Otherwise a term is at most
+// Distance edits from Text and shares its first Same characters. With Forms, forms count too. In
+// each field the best matching term scores; see [Expand.Weight].
 type Expand struct {
 	Text     string
 	Distance int

@@ -28,8 +28,8 @@ func (m Made) Same(need Made, place string) error {
 	return nil
 }
 
-// PlainName reports whether a name begins with a lower-case letter, has only lower-case letters,
-// digits and the characters of marks, and has at most most bytes.
+// PlainName reports whether a name begins with a lower-case letter and has only lower-case letters,
+// digits and the characters of marks. It may have at most most bytes.
 func PlainName(name, marks string, most int) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z'

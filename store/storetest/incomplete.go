@@ -22,9 +22,9 @@ type Hollow struct {
 	From, To string
 }
 
-// HollowAnswers checks that an incomplete answer is a fault of the server, never an empty list, a
-// zero, a success, or the fault of a document. open opens the store of the golden file at path,
-// through a client.
+// HollowAnswers checks that an incomplete answer is a fault of the server. It is never an empty
+// list, a zero, a success, or the fault of a document. open opens the store of the golden file at
+// path, through a client.
 func HollowAnswers(t *testing.T, path string, open func(client *http.Client) store.Backend, list []Hollow) {
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})

@@ -52,9 +52,9 @@ func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// Ratio compares two ways to do the same work, in turns, each after prepare. It reports, in
-// milliseconds, the median times of both, the processor time of this program in each, and the
-// median ratio of the first to the second.
+// Ratio compares two ways to do the same work, in turns, each after prepare. It reports the median
+// times of both and the processor time of this program in each, in milliseconds. It also reports
+// the median ratio of the first to the second.
 func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
 	b.Helper()
 	var times [2][]time.Duration

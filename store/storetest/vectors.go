@@ -17,9 +17,9 @@ import (
 const vectorTolerance = 0.01
 
 // VectorHistory makes the same random changes to the vectors of two stores and compares their
-// answers after each, as [RandomHistory] does for words. It expects as many chunks as the oracle
-// finds, in the order of a ranking, each with the oracle's similarity and best passage, within the
-// store's precision. The vectors have 8 dimensions. A failure names the seed.
+// answers after each, like [RandomHistory]. It expects as many chunks as the oracle finds, in the
+// order of a ranking. Each has the oracle's similarity and best passage, within the store's
+// precision. The vectors have 8 dimensions. A failure names the seed.
 func VectorHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()

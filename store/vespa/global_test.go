@@ -160,8 +160,8 @@ func plainly(t *testing.T, now int64, alpha, ratio, decay float64, docs []signal
 	return out
 }
 
-// TestGlobalPhaseEqualsPlain checks on random signals that Vespa's global phase and this program's
-// stages give the same scores, and the same order except for equal scores.
+// TestGlobalPhaseEqualsPlain checks that Vespa's global phase and this program's stages give the
+// same scores and order on random signals. Equal scores may have another order.
 func TestGlobalPhaseEqualsPlain(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))

@@ -58,8 +58,8 @@ type structured struct {
 	Hits                     int
 }
 
-// TestQueries compares the query body for each kind of request with a golden file, and the tree
-// that Vespa's parser reads from it with another.
+// TestQueries compares the query body for each kind of request with a golden file. A second file has
+// the trees that Vespa's parser reads from these bodies.
 func TestQueries(t *testing.T) {
 	s := unconnected(t)
 	var bodies strings.Builder

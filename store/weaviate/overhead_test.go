@@ -12,8 +12,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// BenchmarkOverhead compares whole queries through the collection, with a profile of two branches
-// and with the default, with the same requests sent directly.
+// BenchmarkOverhead compares whole queries through the collection with the same requests sent
+// directly. It uses a profile of two branches and the default.
 func BenchmarkOverhead(b *testing.B) {
 	for _, profile := range []string{"rrf", "sheaf"} {
 		b.Run(profile, func(b *testing.B) {

@@ -24,8 +24,8 @@ func TestRemoved(t *testing.T) {
 	storetest.Removed(t, b, func() error { return weaviate.Drop(t.Context(), o) })
 }
 
-// TestDropLeavesOthers checks that Drop keeps another store's class, even if its name begins like
-// the names of the vector classes, and refuses a foreign class with the store's name.
+// TestDropLeavesOthers checks that Drop keeps another store's class whose name begins like those of
+// the vector classes. It refuses a foreign class with the store's name.
 func TestDropLeavesOthers(t *testing.T) {
 	o := options(t)
 	o.Vectors = []store.VectorField{{Name: store.VectorBody, Dims: 2}}

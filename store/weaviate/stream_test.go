@@ -10,8 +10,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestStreamManyPassages checks that Stream returns chunks unchanged when their passages, of one
-// chunk or of several, need more than one answer of the server.
+// TestStreamManyPassages checks that Stream returns chunks unchanged when their passages need more
+// than one answer of the server. The passages belong to one chunk or to several.
 func TestStreamManyPassages(t *testing.T) {
 	b := stores().Empty(t)
 	defer b.Close()

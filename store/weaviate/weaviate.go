@@ -255,7 +255,7 @@ func (s *Store) verify(ctx context.Context) error {
 	return nil
 }
 
-// vectorFieldOf returns the vector field whose passages a class of this store holds; false for another class.
+// vectorFieldOf returns the vector field of a class of passages; ok is false for another class.
 func (s *Store) vectorFieldOf(c class) (v store.VectorField, ok bool) {
 	ok = json.Unmarshal([]byte(c.Description), &v) == nil && s.passageClass(v.Name) == c.Class
 	return v, ok

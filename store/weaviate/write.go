@@ -298,8 +298,8 @@ func (s *Store) classes() []string {
 	return out
 }
 
-// removeOthers deletes older objects of documents and chunks, all without this write's token, in
-// the classes that had them, and all objects of the documents in bad.
+// removeOthers deletes objects of documents and chunks from earlier writes, without this token, in
+// the classes that had any. It deletes all objects of the documents in bad.
 func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
 	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
 	for _, c := range s.classes() {

@@ -26,8 +26,8 @@ func (n noPhrases) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranki
 	return n.Backend.Retrieve(ctx, req)
 }
 
-// TestWordsSideBySide: of documents with the same words equally often, the one with the words side by side comes
-// first, by the strength. On a store without phrases only words count, and a note says so.
+// TestWordsSideBySide checks that a document with the query's words side by side ranks before one
+// with the same words apart. On a store without phrases only words count, and a note says so.
 func TestWordsSideBySide(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"First: trees were planted by the old wall where apple pips fell", "Second: soil"},

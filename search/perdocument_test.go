@@ -9,14 +9,14 @@ import (
 	"sheaf/search"
 )
 
-// crowd is a shelf with one document of hundreds of sections with a word, and a few documents with one occurrence
-// each.
+// crowd returns a shelf with one document of 300 sections that contain "cat", and twelve documents
+// with one section each.
 func crowd() *shelf {
 	docs := map[string][]string{}
 	for i := range 300 {
 		docs["crowd.md"] = append(docs["crowd.md"], fmt.Sprintf("Section %d: cat and cat", i))
 	}
-	docs["crowd.md"][50] = "Section 50: a cat of its own" // nearer by meaning alone
+	docs["crowd.md"][50] = "Section 50: a cat of its own" // nearer by meaning only
 	for i := range 12 {
 		docs[fmt.Sprintf("n%d.md", i)] = []string{"A: once upon a time there lived a cat beside a cat"}
 	}
@@ -36,8 +36,8 @@ fuse: {method: scores, norm: none, mean: sum}
 then: [per_document: 3, top: limit]
 `
 
-// TestCrowded: when one document fills what is retrieved, the answer is shorter and has a note. A larger limit
-// finds the others. The note does not count results that other stages drop.
+// TestCrowded checks that the answer is shorter and has a note when one document fills the retrieved
+// list. A larger limit finds the others. The note does not count results that other stages drop.
 func TestCrowded(t *testing.T) {
 	s := searcher(crowd())
 	r := mustSearch(t, s, query("cat", 10), parse(t, crowded), search.Options{})

@@ -24,7 +24,7 @@ func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
 	return s
 }
 
-// TestPhraseAsWritten: a chunk with the phrase in another case has as many words of the query.
+// TestPhraseAsWritten checks that the case of a phrase does not change how much it counts.
 func TestPhraseAsWritten(t *testing.T) {
 	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
 	for i := range 20 {
@@ -34,7 +34,7 @@ func TestPhraseAsWritten(t *testing.T) {
 	for _, tt := range []struct{ text, first, second string }{
 		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
 		{`"GitHub Pages"`, "t:small.md#A", "t:capitals.md#A"},
-		{`+GitHub`, "t:small.md#A", "t:capitals.md#A"}, // only the whole word counts, and the shorter text comes first
+		{`+GitHub`, "t:small.md#A", "t:capitals.md#A"}, // only the whole word counts, so the shorter text is first
 		{`-"GitHub Pages" +us`, "", ""},
 	} {
 		r := mustSearch(t, s, words.Parse(tt.text, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{Evidence: true})
@@ -56,7 +56,7 @@ func TestPhraseAsWritten(t *testing.T) {
 	}
 }
 
-// TestPhraseOfNames: a phrase of many names is found in any case.
+// TestPhraseOfNames checks that a phrase of many names is found in any case.
 func TestPhraseOfNames(t *testing.T) {
 	const names = "GitHub YouTube LinkedIn PayPal MacBook"
 	small := strings.ToLower(names)

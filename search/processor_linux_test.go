@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor returns the processor time of this process, which other programs do not change.
+// processor returns the processor time of this process. Other programs do not change it.
 func processor() time.Time {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

@@ -4,5 +4,5 @@ package search_test
 
 import "time"
 
-// processor returns the time of day where there is no processor clock.
+// processor returns the time of day, because this system has no processor clock.
 func processor() time.Time { return time.Now() }

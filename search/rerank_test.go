@@ -14,14 +14,14 @@ import (
 	"sheaf/search"
 )
 
-// reranked is the rrf profile with a reranking model.
+// reranked returns the profile rrf with a reranking model.
 func reranked(t *testing.T, settings string) *profile.Profile {
 	t.Helper()
 	return must(profile.Parse("reranked.yaml",
 		[]byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin))
 }
 
-// preferStones is a model that counts stones.
+// preferStones is a reranking model that counts stones.
 func preferStones(_ context.Context, _ string, texts []string) ([]float64, error) {
 	out := make([]float64, len(texts))
 	for i, text := range texts {
@@ -65,7 +65,7 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-// TestRerankFailsSoftly: after any failure of the model, the ranking stays and the result has a warning.
+// TestRerankFailsSoftly checks that the ranking stays after a fault of the model, with a warning.
 func TestRerankFailsSoftly(t *testing.T) {
 	shelf := animals()
 	s := searcher(shelf)

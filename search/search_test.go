@@ -69,8 +69,8 @@ func builtins(t *testing.T) []string {
 	return names
 }
 
-// TestEveryProfileExplains: every profile explains every score, down to the store's own parts, and the parts
-// recombine to it. An explanation changes nothing else, and the same query gives an identical answer.
+// TestEveryProfileExplains checks that every profile explains every score down to the parts of the store, and that
+// the parts add up to the score. An explanation changes nothing else. The same query gives an identical answer.
 func TestEveryProfileExplains(t *testing.T) {
 	s := searcher(animals())
 	for _, name := range builtins(t) {
@@ -119,7 +119,7 @@ func checkReason(t *testing.T, what string, score float64, e *sheaf.Explanation)
 
 func vectors(req store.Request) bool { return req.Vector != nil }
 
-// TestStepsLeadToTheFusion: the fusion gets every hit as the last step of its branch left it, also with at_least.
+// TestStepsLeadToTheFusion checks that the fusion gets every hit as the last step of its branch left it.
 func TestStepsLeadToTheFusion(t *testing.T) {
 	for _, name := range []string{"sheaf", "rrf", "bench", "sonar", "onyx-elastic", "onyx-vespa"} {
 		r := mustSearch(t, searcher(animals()), query("cat dog", 9), load(t, name), search.Options{Trace: true})
@@ -131,7 +131,7 @@ func TestStepsLeadToTheFusion(t *testing.T) {
 		}
 		compared := 0
 		for _, h := range r.Hits {
-			if len(h.Constituents) > 0 { // its legs are those of its best section
+			if len(h.Constituents) > 0 { // its legs belong to its best section
 				continue
 			}
 			for i, leg := range h.Legs {
@@ -223,8 +223,8 @@ func TestWithoutAModel(t *testing.T) {
 	}
 }
 
-// TestNoteOfWordsOnly: with the weight 0 of meaning, a note says that only words were searched. A query of
-// filters alone has no meaning, so it gets no note.
+// TestNoteOfWordsOnly checks that a note says that only words were searched when meaning has the
+// weight 0. A query of filters alone has no meaning, so it gets no note.
 func TestNoteOfWordsOnly(t *testing.T) {
 	s := searcher(animals())
 	for _, c := range []struct {
@@ -243,7 +243,7 @@ func TestNoteOfWordsOnly(t *testing.T) {
 	}
 }
 
-// TestWeightZero: a branch of weight 0 does not run, and its model is not called.
+// TestWeightZero checks that a branch of weight 0 does not run, and that its model is not called.
 func TestWeightZero(t *testing.T) {
 	shelf := animals()
 	s := searcher(shelf)
@@ -266,7 +266,7 @@ func TestWeightZero(t *testing.T) {
 		search.Options{Parameters: map[string]string{"vector_weight": "1"}}); !slices.Equal(r.Legs, []string{"vector"}) {
 		t.Errorf("legs %v", r.Legs)
 	}
-	// Also with several vector branches, and with a first phase.
+	// Also check several vector branches, with and without a first phase.
 	for _, trace := range []bool{false, true} {
 		o := search.Options{Parameters: map[string]string{"title_content_ratio": "0", "rerank_count": "2"}, Trace: trace}
 		r := mustSearch(t, searcher(animals()), query("cat", 5), load(t, "onyx-vespa"), o)
@@ -283,7 +283,7 @@ func TestBranchesRunTogether(t *testing.T) {
 	shelf := animals()
 	var both sync.WaitGroup
 	both.Add(2)
-	shelf.fail = func(store.Request) error { // each request waits for the other
+	shelf.fail = func(store.Request) error { // each request waits for the other request
 		both.Done()
 		both.Wait()
 		return nil
@@ -306,7 +306,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 		if !r.Degraded || len(r.Hits) == 0 {
 			t.Errorf("degraded %v, %d hits", r.Degraded, len(r.Hits))
 		}
-		// Branches answer, but the later scores of their hits do not: a warning says so.
+		// Branches answer, but later scores of their hits do not. A warning says so.
 		shelf.delay = func(req store.Request) time.Duration {
 			if req.Within != nil {
 				return time.Hour
@@ -334,8 +334,8 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	})
 }
 
-// TestCanceledWhenever: a canceled search returns no answer at any point. A partial answer would look like a slow
-// server.
+// TestCanceledWhenever checks that a canceled search returns no answer, at any point. A partial
+// answer would look as if a server were slow.
 func TestCanceledWhenever(t *testing.T) {
 	shelf := animals()
 	for at := int64(1); ; at++ {
@@ -423,7 +423,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestAnswersStay: an answer does not depend on earlier searches, and does not change during later ones.
+// TestAnswersStay checks that an answer does not depend on earlier searches, and does not change during later searches.
 func TestAnswersStay(t *testing.T) {
 	s := searcher(animals())
 	type asked struct {
@@ -490,7 +490,7 @@ func TestConcurrentSearches(t *testing.T) {
 	wg.Wait()
 }
 
-// narrow is the default profile with branches that retrieve two chunks and one passage.
+// narrow returns the default profile with branches that retrieve two chunks and one passage.
 func narrow(t *testing.T) *profile.Profile {
 	t.Helper()
 	p, err := profile.Parse("narrow.yaml", []byte("name: narrow\nextends: sheaf\nbranches:\n  words: {limit: 2}\n  "+
@@ -501,7 +501,7 @@ func narrow(t *testing.T) *profile.Profile {
 	return p
 }
 
-// atLeast is a profile with a branch that has at_least.
+// atLeast is a profile with a branch that sets at_least.
 const atLeast = `
 name: at-least
 branches:
@@ -573,8 +573,8 @@ func TestWhyNot(t *testing.T) {
 			}
 		})
 	}
-	// Scores that a branch gave to other branches' hits are outside its window: they are lower than the last
-	// score inside.
+	// A branch also scores hits of other branches. These scores are outside its window, so they are
+	// lower than the last score inside.
 	outside := regexp.MustCompile(`scores ([-.\d]+) and the last of the (\d+) retrieved has ([-.\d]+)`)
 	compared := 0
 	for _, id := range []sheaf.ID{"t:cats.md#Food", "t:cats.md#Sleep", "t:garden.md#Visitors", "t:dogs.md",

@@ -10,7 +10,7 @@ import (
 	words "sheaf/text/query"
 )
 
-// questions are longer than headings. Many words count a little each, so the rounding of lengths matters.
+// questions are longer than headings. Many words count a little each, so rounded lengths matter.
 var questions = []string{
 	"how do I fill a store on a server that others search at the same time",
 	"which settings can a folder bring along and which have to be approved first",
@@ -34,9 +34,9 @@ var questions = []string{
 	"where does the program say what it could not do and what to try instead",
 }
 
-// TestCountedAlike compares answers of a server with those of the engine. Only two things differ: Lucene rounds
-// lengths, and Weaviate's idf counts all chunks. An engine that counts as the server does must give the same
-// answers. The corpus is ten pages under testdata, which do not change.
+// TestCountedAlike compares answers of a server with answers of the engine. Lucene rounds lengths,
+// and the idf of Weaviate counts all chunks. An engine with the same rules must give the same
+// answers. The documents are ten pages under testdata.
 func TestCountedAlike(t *testing.T) {
 	root := must(filepath.Abs(filepath.Join("testdata", "alike")))
 	model := must(english.New())
@@ -60,7 +60,7 @@ func TestCountedAlike(t *testing.T) {
 	}
 }
 
-// agreeing returns the mean and smallest rank-biased overlap of two stores' answers to the questions.
+// agreeing returns the mean and the smallest rank-biased overlap of two stores' answers to the questions.
 func agreeing(t *testing.T, here, there *search.Searcher, profile string) (mean, least float64) {
 	t.Helper()
 	p := load(t, profile)

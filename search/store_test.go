@@ -19,20 +19,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a small store that reads every chunk. It scores words by their share of a field's words, and vectors
-// by cosine. It also implements the facts.
+// shelf is a small store that reads every chunk. It scores words by their share of a field's words,
+// and vectors by cosine. It also implements the facts.
 type shelf struct {
 	chunks map[sheaf.ID]*sheaf.Chunk
 	docs   map[sheaf.ID]*sheaf.Document
 	stored []store.Chunk
-	// fail and delay change a request, if set.
+	// fail returns an error for a request, and delay slows it, if set.
 	fail     func(req store.Request) error
 	delay    func(req store.Request) time.Duration
 	spoil    func(r sheaf.Ranking)
 	requests atomic.Int64
 }
 
-// vector returns the text's direction in a space of four words.
+// vector returns the direction of the text in a space of four words.
 func vector(text string) []float32 {
 	v := make([]float32, 4)
 	var length float64
@@ -47,7 +47,7 @@ func vector(text string) []float32 {
 	return v
 }
 
-// newShelf makes documents of "path" and sections of "title: text".
+// newShelf returns a shelf of documents. The keys are paths, and the values are sections "title: text".
 func newShelf(docs map[string][]string) *shelf {
 	s := &shelf{chunks: map[sheaf.ID]*sheaf.Chunk{}, docs: map[sheaf.ID]*sheaf.Document{}}
 	for p, sections := range docs {
@@ -138,7 +138,7 @@ func (s *shelf) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking,
 	return out, nil
 }
 
-// wordsOf returns the words of a query of plain words, the only queries of a shelf.
+// wordsOf returns the words of a query of plain words. A shelf knows no other queries.
 func wordsOf(q sheaf.TextQuery) string {
 	if b, ok := q.(sheaf.Bool); ok {
 		text := ""
@@ -150,7 +150,7 @@ func wordsOf(q sheaf.TextQuery) string {
 	return q.(sheaf.Match).Text
 }
 
-// score explains the score of a chunk; nil when it does not match.
+// score explains the score of a chunk, or returns nil when the chunk does not match.
 func (s *shelf) score(req store.Request, c *store.Chunk) *sheaf.Explanation {
 	if req.Vector != nil {
 		for _, v := range c.Vectors {
@@ -234,7 +234,7 @@ func query(text string, limit int) sheaf.Query {
 	return sheaf.Query{Text: text, Words: sheaf.Match{Text: text}, Limit: limit}
 }
 
-// everything is a scanner with every document as a candidate.
+// everything is a scanner that returns every document as a candidate.
 type everything struct{ *search.Searcher }
 
 func (e everything) Scan(context.Context, search.ScanRequest) (*search.Scanned, error) {

@@ -26,8 +26,8 @@ import (
 // window cuts like systems without headings.
 var window = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 96, Overlap: 16}}
 
-// origins are the nine systems, each with the store that it was made for. For a library inside a program (Sonar,
-// the heading tree's Tantivy) a server with Lucene's BM25 is used.
+// origins are the nine systems, each with the store of its design. Sonar and the heading tree use a
+// library inside the program (Tantivy in the tree), so the test uses a server with Lucene's BM25 for them.
 var origins = []struct {
 	system, profile, store string
 	set                    map[string]string
@@ -46,18 +46,18 @@ var origins = []struct {
 	{"sheaf", "sheaf", "PostgreSQL", nil, chunk.Options{}},
 }
 
-// agreement is the smallest mean rank-biased overlap with the embedded engine for each store. The engine counts
-// as the store does, so only the engine's rounding of vectors differs.
+// agreement is the smallest mean rank-biased overlap of each store with the engine. The engine
+// counts like the store, so only its rounding of vectors differs.
 var agreement = map[string]float64{"OpenSearch": 0.985, "Elasticsearch": 0.985, "Weaviate": 0.99, "PostgreSQL": 0.995,
 	"no store": 1 - 1e-9}
 
-// TestSystemsOnTheirStores: each of the nine systems answers on its store as on the embedded engine, over the
-// documentation of this repository. It skips servers that are not running.
+// TestSystemsOnTheirStores checks that each of the nine systems answers on its store as on the
+// embedded engine, on the documentation of this repository. It skips servers that are not running.
 func TestSystemsOnTheirStores(t *testing.T) {
 	root := must(filepath.Abs(filepath.Join("..", "doc")))
 	queries := headings(t, root, 80)
 	model := must(english.New())
-	made := map[string]*search.Searcher{} // one store for all systems that cut the same way
+	made := map[string]*search.Searcher{} // one store for all systems that cut alike
 	fill := func(st string, o chunk.Options,
 		open func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend) *search.Searcher {
 		key := st + o.Chunker
@@ -97,10 +97,10 @@ func TestSystemsOnTheirStores(t *testing.T) {
 	}
 }
 
-// operators are characters that queries here must not have, because Weaviate has no phrases.
+// operators are characters that the queries here must not have, because Weaviate has no phrases.
 const operators = "`\\\":+-()"
 
-// headings returns n titles of sections from all over a folder.
+// headings returns n titles of sections from all parts of a folder.
 func headings(t *testing.T, root string, n int) []string {
 	t.Helper()
 	var files []string
@@ -129,8 +129,8 @@ func headings(t *testing.T, root string, n int) []string {
 	return picked
 }
 
-// opener returns a function that opens a new place on a server; the end of the test removes it. The test skips
-// when the server is not running.
+// opener returns a function that opens a new index on a server, which the end of the test removes.
+// The test skips when the server is not running.
 func opener(t *testing.T, st string) func(testing.TB, *analysis.Analyzer, []store.VectorField) store.Backend {
 	name := fmt.Sprintf("systems_%d_%d", os.Getpid(), rand.Uint32())
 	address := func(variable, script string) string {

@@ -16,8 +16,8 @@ import (
 	words "sheaf/text/query"
 )
 
-// distant is a store on another machine. It records its requests, and answers a branch only while the words are
-// counted.
+// distant is a store on another machine. It records its requests. It answers a branch only while it
+// counts words.
 type distant struct {
 	store.Backend
 	store.Counter
@@ -43,7 +43,7 @@ func (d *distant) RetrieveAll(ctx context.Context, reqs []store.Request) ([]shea
 
 func (d *distant) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
 	d.once.Do(func() { close(d.counting) })
-	d.counts = append(d.counts, reqs) // one after another in this test
+	d.counts = append(d.counts, reqs) // one at a time in this test
 	return store.CountAll(ctx, struct{ store.Counter }{d.Counter}, reqs)
 }
 
@@ -55,7 +55,7 @@ func (d *distant) Count(ctx context.Context, req store.Request) (int, error) {
 	return n[0], nil
 }
 
-// uncounted is a store that fails to count words. It records how often it is asked.
+// uncounted is a store that fails to count words. It records the number of count requests.
 type uncounted struct {
 	store.Backend
 	fault error
@@ -67,7 +67,7 @@ func (u *uncounted) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sh
 }
 
 func (u *uncounted) CountAll(context.Context, []store.Request) ([]int, error) {
-	u.asked++ // one after another in this test
+	u.asked++ // one at a time in this test
 	return nil, u.fault
 }
 
@@ -76,13 +76,13 @@ func (u *uncounted) Count(context.Context, store.Request) (int, error) {
 	return 0, u.fault
 }
 
-// sized are facts that know how many chunks the caller sees.
+// sized are facts that know how many chunks the caller may see.
 type sized struct{ rank.Facts }
 
 func (sized) Chunks(context.Context) int { return 20 }
 
-// TestCountedAhead: one request counts the words of a query while the branches retrieve. The store is not asked
-// for the size of the collection when the facts know it.
+// TestCountedAhead checks that one request counts the words of a query while branches retrieve. The
+// search does not ask the store for the size of the collection when the facts know it.
 func TestCountedAhead(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	for name, facts := range map[string]rank.Facts{"the catalog": s.Facts, "what a caller sees": sized{s.Facts}} {
@@ -103,7 +103,7 @@ func TestCountedAhead(t *testing.T) {
 	}
 }
 
-// TestCountedOnce: a search asks a store that cannot count, or fails to, only once for the query's words.
+// TestCountedOnce checks that a search asks only once for word counts when a store cannot count or fails.
 func TestCountedOnce(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	p, err := profile.Parse("measured.yaml", []byte(`

@@ -9,7 +9,7 @@ import (
 	"sheaf/search"
 )
 
-// TestWording: a name that equals the query counts, whatever marks of the query language surround it.
+// TestWording checks that a name equal to the query counts, whatever query operators surround it.
 func TestWording(t *testing.T) {
 	s, p := searcher(newShelf(map[string][]string{
 		"dogs.md":  {"Food: a dog eats meat", "Walk: the dog runs around a tree"},
@@ -21,7 +21,7 @@ func TestWording(t *testing.T) {
 	}{
 		{"walk", "walk", "Walk"}, {" Walk ", "", "Walk"}, {`"walk"`, "walk", "Walk"}, {"walk -meat path:x/", "walk", "Walk"},
 		{"walk well", "walk well", ""}, {"cat -walk", "cat", ""}, {"walk path:x/", "", ""},
-		// The typed text may be a name with such marks.
+		// The typed text may be a name that contains operators.
 		{"Walk (long)", "Walk long", "Walk (long)"}, {" walk  (LONG) ", "walk LONG", "Walk (long)"},
 		{"(walk long)", "walk long", ""},
 	} {

@@ -21,7 +21,7 @@ import (
 
 var drawnNow = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// times draws times at the ends of windows, beside them, and at the assumed age of documents without a time.
+// times draws times at the ends of windows, just beside them, and at the assumed age of undated documents.
 func times(t *rapid.T, name string) time.Time {
 	days := rapid.SampledFrom([]int{-1, 10, 89, 90, 91, 200}).Draw(t, name)
 	if days < 0 {
@@ -85,7 +85,7 @@ func drawnFilters(t *rapid.T) onyx.Filters {
 	return f
 }
 
-// lets reports whether the specification finds the document, group by group.
+// lets reports whether the specification finds the document. It checks group by group.
 func lets(f *onyx.Filters, id sheaf.ID, m *onyx.Metadata) bool {
 	within := func(w onyx.Window, at time.Time) bool {
 		return !at.Before(w.Start) && (w.End.IsZero() || !at.After(w.End))
@@ -128,8 +128,8 @@ func shares[T comparable](a, b []T) bool {
 	return slices.ContainsFunc(a, func(x T) bool { return slices.Contains(b, x) })
 }
 
-// TestFiltersGroupByGroup: every group of filters must match, one value of a group is enough, and the ends of
-// windows are included. A store finds what the groups match when each is checked by itself.
+// TestFiltersGroupByGroup checks that every group of filters must match, that one value of a group
+// is enough, and that windows include their ends. It compares a store with a check of each group.
 func TestFiltersGroupByGroup(t *testing.T) {
 	a := must(analysis.New(analysis.Options{}))
 	let, kept := 0, 0
@@ -165,8 +165,8 @@ func TestFiltersGroupByGroup(t *testing.T) {
 	}
 }
 
-// TestActiveIn: a document edited within a period was created before its end and updated after its start. Only
-// the last update is known.
+// TestActiveIn checks that a document edited in a period was created before the end of the period
+// and updated after its start. Only the last update is known.
 func TestActiveIn(t *testing.T) {
 	period := onyx.Window{Start: drawnNow.AddDate(0, -2, 0), End: drawnNow.AddDate(0, -1, 0)}
 	created, updated := onyx.ActiveIn(period)
@@ -193,7 +193,7 @@ func TestFilterBounds(t *testing.T) {
 	}
 }
 
-// TestFiltersOfQueriesNarrow: a query's own filter only narrows.
+// TestFiltersOfQueriesNarrow checks that the filter of a query only narrows the caller's filters.
 func TestFiltersOfQueriesNarrow(t *testing.T) {
 	p := must(profile.Load("onyx-elastic", profile.Builtin))
 	for name, x := range local(t, nil) {

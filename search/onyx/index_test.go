@@ -28,7 +28,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// stores are those of local, and one on each available server that Onyx runs on.
+// stores returns the indexes of local, and one on each configured server that Onyx supports.
 func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	out := local(t, now)
@@ -56,7 +56,7 @@ func stores(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 // contents returns empty contents in memory.
 func contents() *onyx.Contents { return &onyx.Contents{FS: vfs.NewMem(), Dir: "/contents"} }
 
-// local are empty indexes over every store that needs no server.
+// local returns an empty index over every store that needs no server.
 func local(t *testing.T, now func() time.Time) map[string]*onyx.Index {
 	t.Helper()
 	a := must(analysis.New(analysis.Options{Language: "en"}))
@@ -119,7 +119,7 @@ func TestCreateOrVerify(t *testing.T) {
 	}
 }
 
-// TestWriteAndDelete: a document that shrinks leaves no chunks behind. Delete returns how many chunks it removed.
+// TestWriteAndDelete checks that a shrunk document leaves no old chunks, and what Delete returns.
 func TestWriteAndDelete(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		long := onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
@@ -151,8 +151,8 @@ func TestWriteAndDelete(t *testing.T) {
 	}
 }
 
-// TestUpdateMetadata: metadata change at once and as a whole, without embedding again. The old vectors still find
-// the document.
+// TestUpdateMetadata checks that an update changes the metadata of a document at once, without new
+// vectors. The old vectors still find the document.
 func TestUpdateMetadata(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Title: "Cats",
@@ -176,7 +176,7 @@ func TestUpdateMetadata(t *testing.T) {
 		if a, b := sees(ann), sees(bob); len(a) != 0 || !slices.Equal(b, []sheaf.ID{"t:a#0"}) {
 			t.Errorf("%s: after the update ann sees %v, bob %v", name, a, b)
 		}
-		// The set was not named, so it stays. Administrators see hidden documents.
+		// The update names no set, so the set stays. Administrators see hidden documents.
 		if got := sees(onyx.Filters{Access: []string{"bob"}, Sets: []string{"x"}}); len(got) != 1 {
 			t.Errorf("%s: the set is gone: %v", name, got)
 		}
@@ -191,8 +191,8 @@ func TestUpdateMetadata(t *testing.T) {
 	}
 }
 
-// TestGroupsAndWindows: all groups must match, with one value each. Documents without a date match windows that
-// began long ago and have no end.
+// TestGroupsAndWindows checks that all groups must match, with one value each. Undated documents
+// match windows that started more than 90 days ago and have no end.
 func TestGroupsAndWindows(t *testing.T) {
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
@@ -213,7 +213,7 @@ func TestGroupsAndWindows(t *testing.T) {
 			{onyx.Filters{Sources: []string{"web"}, Tags: []string{"k===w"}}, "[]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(30)}}, "[t:a#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(120)}}, "[t:a#0 t:b#0 t:c#0]"},
-			// A document without a time counts as 90 days old. A window that begins there excludes it.
+			// A document without a time counts as 90 days old. A window that starts then excludes it.
 			{onyx.Filters{Updated: onyx.Window{Start: days(90)}}, "[t:a#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(90).Add(-time.Second)}}, "[t:a#0 t:c#0]"},
 			{onyx.Filters{Updated: onyx.Window{Start: days(100), End: days(100)}}, "[t:b#0]"},
@@ -230,7 +230,7 @@ func TestGroupsAndWindows(t *testing.T) {
 	}
 }
 
-// TestKeywordQuery: words of later versions match title and content as words and as phrases.
+// TestKeywordQuery checks that a query matches title and content, as words and as phrases.
 func TestKeywordQuery(t *testing.T) {
 	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
 	if !ok || len(q.Must)+len(q.MustNot) > 0 {
@@ -247,8 +247,8 @@ func TestKeywordQuery(t *testing.T) {
 	}
 }
 
-// TestPublicToPrivate: a document that turns private disappears for others at once, and returns when it turns
-// public. Callers need no list beside the flag.
+// TestPublicToPrivate checks that a document that turns private disappears for others at once, and
+// returns when it turns public. The flag Public is enough; no access list is needed.
 func TestPublicToPrivate(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Public: true},
@@ -267,8 +267,8 @@ func TestPublicToPrivate(t *testing.T) {
 	}
 }
 
-// TestOddNames: no character of a document's name is rewritten or dropped, so names stay distinct and each can be
-// found.
+// TestOddNames checks that document names keep all their characters. Names stay distinct, and each
+// document is found.
 func TestOddNames(t *testing.T) {
 	names := []sheaf.ID{"t:it's.md", "t:it_s.md", "t:its.md", `t:say "x".md`, "t:a#b.md", "t:größe.md", "t:gro\u0308ße.md"}
 	for name, x := range stores(t, nil) {
@@ -286,7 +286,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// TestSections: sections come in document order, both ends of a range included. The filters apply to each.
+// TestSections checks that sections come in document order, that a range includes both ends, and that filters apply.
 func TestSections(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		var chunks []onyx.Chunk
@@ -353,8 +353,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestProjects: a project alone narrows the search, and widens it beside other scopes of knowledge. Other filters
-// narrow all of them.
+// TestProjects checks that a project alone narrows the search, but widens it together with
+// personas. Other filters narrow both.
 func TestProjects(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"},
@@ -405,8 +405,8 @@ func TestKnowledgeGraph(t *testing.T) {
 	}
 }
 
-// TestProfiles: the profiles of both systems run on the index. Filters apply before a branch is cut, so they
-// never empty it.
+// TestProfiles checks that the profiles of both Onyx systems run on the index. Filters apply before
+// a branch cuts its list, so they do not empty it.
 func TestProfiles(t *testing.T) {
 	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 	for name, x := range stores(t, now) {
@@ -435,8 +435,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestAccessIsCareful: a caller with the name "public" does not see private documents, and no narrowing filter
-// finds more.
+// TestAccessIsCareful checks which documents a caller finds. A caller named "public" does not find
+// private documents.
 func TestAccessIsCareful(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
@@ -471,7 +471,7 @@ func TestAccessIsCareful(t *testing.T) {
 	})
 }
 
-// TestContents: a damaged file is an error, and saved documents exist after a crash.
+// TestContents checks that a damaged file is an error, and that saved documents survive a crash.
 func TestContents(t *testing.T) {
 	disk := vfs.NewMem()
 	f := &onyx.Contents{FS: disk, Dir: "/c"}
@@ -517,8 +517,8 @@ func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChan
 	return nil
 }
 
-// TestListsAreTheCallers: a caller may change lists after a call, and lists of an answer, without changing who
-// sees what.
+// TestListsAreTheCallers checks that access rights do not change when a caller changes a list after
+// a call, or a list in an answer.
 func TestListsAreTheCallers(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		access := []string{"user:ann"}
@@ -573,7 +573,7 @@ func TestListsAreTheCallers(t *testing.T) {
 	}
 }
 
-// TestUpdateColumns: a store that can change columns gets nothing else.
+// TestUpdateColumns checks that a store that can change columns gets only column changes.
 func TestUpdateColumns(t *testing.T) {
 	a := must(analysis.New(analysis.Options{Language: "en"}))
 	st := &columnsOnly{Backend: memory.New(a)}

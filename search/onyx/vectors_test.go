@@ -62,7 +62,7 @@ func TestVectorsUndated(t *testing.T) {
 	})
 }
 
-// TestVectorsKeywordScore: the score of words is the sum of four clauses, each times its weight.
+// TestVectorsKeywordScore checks that the score of words is the weighted sum of four clauses.
 func TestVectorsKeywordScore(t *testing.T) {
 	clauses := []string{"title_match", "title_phrase", "content_match", "content_phrase"}
 	worked.Each(t, "onyx_opensearch_keyword_score.json", func(t *testing.T, in struct {
@@ -89,7 +89,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 			t.Errorf("score %v, want %v", score, want.Score)
 		}
 	})
-	// The score of a store is that sum.
+	// A store returns the same sum.
 	for name, x := range stores(t, nil) {
 		write(t, x, onyx.Document{ID: "t:a", Title: "Several words",
 			Chunks:   []onyx.Chunk{{Text: "There are several words here, and several other words."}},
@@ -105,7 +105,7 @@ func TestVectorsKeywordScore(t *testing.T) {
 	}
 }
 
-// score returns the score of the only document, with fields of weight 1.
+// score returns the score of the only document. Fields have the weight 1.
 func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 	t.Helper()
 	r, err := x.Plain(context.Background(), q, onyx.Filters{}, 1)
@@ -115,7 +115,7 @@ func score(t *testing.T, x *onyx.Index, q sheaf.TextQuery) float64 {
 	return r[0].Score
 }
 
-// TestVectorsMetadataSuffix reads the objects from the text, because Go's maps lose the order of their members.
+// TestVectorsMetadataSuffix decodes the objects token by token, because Go's maps lose the order of members.
 func TestVectorsMetadataSuffix(t *testing.T) {
 	worked.Each(t, "onyx_metadata_suffix.json", func(t *testing.T, in json.RawMessage, want struct {
 		Semantic, Keyword string

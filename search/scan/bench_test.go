@@ -31,8 +31,8 @@ func word(n uint64) string {
 	return string(text)
 }
 
-// vault returns a folder of n notes of about 6.8 kB, in folders of 25, with headings and links. Word frequencies
-// are as uneven as in real text. SHEAF_TEST_DIR names a real folder to use instead.
+// vault returns a folder of n notes of about 6.8 kB, in folders of 25, with headings and links.
+// Word frequencies are as uneven as in real text. SHEAF_TEST_DIR names another folder.
 func vault(b *testing.B, n int) string {
 	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
 		return dir
@@ -55,10 +55,10 @@ func vault(b *testing.B, n int) string {
 	return folder(b, files)
 }
 
-// BenchmarkTiered measures the targets: scan 1,000 files in 50 ms, cut 500 candidates in 50 ms, index 1,000
-// chunks in 100 ms, answer in 150 ms at the 95th percentile. "rg" is the time of ripgrep to count the same words
-// in the same files and run, if installed. "cpu" and "rg-cpu" are processor times, which other work does not
-// change.
+// BenchmarkTiered measures the targets: scan 1,000 files in 50 ms, cut 500 candidates in 50 ms,
+// index 1,000 chunks in 100 ms, answer in 150 ms at the 95th percentile. "rg" is the time in which
+// ripgrep, if installed, counts the same words in the same files. "cpu" and "rg-cpu" are processor
+// times, which other programs do not change.
 func BenchmarkTiered(b *testing.B) {
 	queries := []string{word(26) + " " + word(43), word(63) + " " + word(119) + " " + word(291), "how is " + word(9) +
 		" made of " + word(512), word(8191), "note heading"}
@@ -118,7 +118,7 @@ func benchmarkQueries(b *testing.B, root string, queries []string, remembered bo
 			}
 			start := time.Now()
 			cmd := exec.Command(rg, append(args, filepath.Clean(root))...)
-			_ = cmd.Run() // status 1 means that nothing was found
+			_ = cmd.Run() // status 1 means no match
 			steps["rg"] = append(steps["rg"], time.Since(start))
 			steps["rg-cpu"] = append(steps["rg-cpu"], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}

@@ -16,7 +16,7 @@ import (
 	"sheaf/store"
 )
 
-// picky is a model that refuses texts with stones.
+// picky is a model that refuses texts with the word "stone".
 type picky struct{ hashed.Embedder }
 
 func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
@@ -26,7 +26,7 @@ func (p picky) Embed(ctx context.Context, purpose model.Purpose, texts []string)
 	return p.Embedder.Embed(ctx, purpose, texts)
 }
 
-// TestOneFileWithoutVectors: a file that the model refuses does not keep others from their vectors.
+// TestOneFileWithoutVectors checks that a file that the model refuses does not stop vectors of other files.
 func TestOneFileWithoutVectors(t *testing.T) {
 	s := must(scan.New(scan.Options{Root: folder(t,
 		map[string]string{"a.md": "alpha\n", "b.md": "alpha stone\n", "c.md": "alpha\n"}), Tree: "vault",

@@ -9,8 +9,8 @@ import (
 	"sheaf/search"
 )
 
-// TestLettersLeftOutLoseNothing: a file with all wanted words is a candidate even if it has the letters of a
-// forbidden word, in another word or another section.
+// TestLettersLeftOutLoseNothing checks files that contain the letters of a forbidden word in a
+// longer word or in another section. They stay candidates.
 func TestLettersLeftOutLoseNothing(t *testing.T) {
 	files := map[string]string{"last/part.md": "cat and mouse, each a part\n",
 		"last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}

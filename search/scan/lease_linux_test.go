@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadLeased: a file with a lease is read when the lease ends.
+// TestReadLeased checks that a file with a lease is read after the lease ends.
 func TestReadLeased(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note.md")
 	if err := os.WriteFile(name, []byte("walrus"), 0o600); err != nil {

@@ -20,9 +20,9 @@ import (
 	"sheaf/text/query"
 )
 
-// TestCandidatesAgainstTheSlowWay compares candidates of queries with forbidden words with those of a slow search
-// in every file: the best matches in order, without files that a store of everything finds only for the wanted
-// words alone.
+// TestCandidatesAgainstTheSlowWay checks the candidates of queries with forbidden words against a
+// slow search in every file. Candidates are the best matches in order, without files that a full
+// index finds only when the query has no forbidden word.
 func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	var fields []store.FieldWeight
@@ -95,7 +95,7 @@ func TestCandidatesAgainstTheSlowWay(t *testing.T) {
 		for _, d := range cut {
 			id := string(d.doc.ID)
 			taken := now[id]
-			if !now[id] && !before[id] { // its letters match but no word: either result is right
+			if !now[id] && !before[id] { // letters match but no word: both results are right
 				taken = g.at[d.path]
 			}
 			if taken && len(want) < req.Limits.Files {

@@ -14,8 +14,8 @@ import (
 	"sheaf/text/query"
 )
 
-// TestWhatIsRefusedTakesNoPlace: files with a forbidden word are not candidates, however many there are and
-// however well they match.
+// TestWhatIsRefusedTakesNoPlace checks that files with a forbidden word are not candidates, even if
+// they are many and match well.
 func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	files := map[string]string{"last/one.md": "a zebra\n"}
 	for i := range 200 {
@@ -23,7 +23,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	}
 	s := searcher(t, folder(t, files))
 	many := ""
-	for i := range 70 { // more than are looked for
+	for i := range 70 { // more words than a scan looks for
 		many += fmt.Sprintf(" -no%c%c", 'a'+i/26, 'a'+i%26)
 	}
 	for _, text := range []string{
@@ -41,7 +41,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 			}
 		}
 	}
-	// Exactly as many as are wanted are found behind them.
+	// With 30 allowed files, the scan finds the 25 that the limit allows.
 	for i := range 30 {
 		files[fmt.Sprintf("z/%02d.md", i)] = "a zebra\n"
 	}
@@ -53,7 +53,7 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	}
 }
 
-// TestWhatMayAnswerIsKept: a file that one branch refuses is a candidate when another branch may find it.
+// TestWhatMayAnswerIsKept checks that a file stays a candidate when one branch refuses it but another may find it.
 func TestWhatMayAnswerIsKept(t *testing.T) {
 	root := folder(t, map[string]string{
 		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30),
@@ -84,11 +84,11 @@ fuse: {method: rrf, k: 60}
 		want    int
 	}{
 		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100"}, 0},
-		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100", "semantic": "1"}, 1}, // by the section beside it
-		// meaning has no required words
+		{"zebra -stone", tiered(t), map[string]string{"chunk_chars": "100", "semantic": "1"}, 1}, // section Two is found
+		// A search by meaning has no required words.
 		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1"}, 3},
 		{"zebra OR (horse -stone)", tiered(t), map[string]string{"semantic": "1", "semantic_weight": "0"}, 2},
-		{"zebra -stone", two, nil, 1}, // by the branch that does not search the title
+		{"zebra -stone", two, nil, 1}, // the second branch does not search the title
 	} {
 		s := searcher(t, root)
 		s.Embed = embed

@@ -26,7 +26,7 @@ import (
 	"sheaf/text/query"
 )
 
-// folder makes a folder of files.
+// folder creates a folder with these files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "vault")
@@ -59,7 +59,7 @@ func tiered(t testing.TB) *profile.Profile {
 	return must(profile.Load("tiered", profile.Builtin))
 }
 
-// ask runs a query, as a user types it, with the profile tiered.
+// ask runs a typed query with the profile tiered.
 func ask(t testing.TB, s *search.Searcher, text string, opt search.Options) *search.Result {
 	t.Helper()
 	return must(s.Search(context.Background(), query.Parse(text, query.Options{Limit: 30}), tiered(t), opt))
@@ -73,7 +73,7 @@ func ids(r *search.Result) []string {
 	return out
 }
 
-// sections returns a note of n sections that are long enough to be cut apart.
+// sections returns a note of n sections. Each is long enough for a chunk of its own.
 func sections(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -82,8 +82,8 @@ func sections(n int, text string) string {
 	return b.String()
 }
 
-// TestPropertiesAreReplicated runs the specification's example: every chunk of a note has the note's properties,
-// up to ten values of a list, without keys and nested values.
+// TestPropertiesAreReplicated runs the example of the specification. Every chunk of a note has the
+// properties of the note: up to ten values of a list, without keys and nested values.
 func TestPropertiesAreReplicated(t *testing.T) {
 	front := "---\nauthor: Alice\nstatus: draft\npriority: 1\ntags: [project/web]\naliases: [Plan]\nlist: [v1, v2, v3, " +
 		"v4, v5, v6, v7, v8, v9, v10, v11]\nnested: {inner: hidden}\nyear: 1987\ndone: true\nsince: 2024-05-06\nempty: " +
@@ -107,8 +107,8 @@ func TestPropertiesAreReplicated(t *testing.T) {
 	}
 }
 
-// TestFrontmatterDepth: values in lists and maps within properties are found down to the profile's depth. Keys,
-// and access lists, are never found.
+// TestFrontmatterDepth checks that values in lists and maps within properties are found down to the
+// depth of the profile. Keys and access lists are never found.
 func TestFrontmatterDepth(t *testing.T) {
 	front := "---\nauthor: &a {name: onyxname, places: [oslotown, [bergentown]]}\nmore: *a\nlist: [{of: deepmap}, " +
 		"plainvalue]\n" +
@@ -128,8 +128,8 @@ func TestFrontmatterDepth(t *testing.T) {
 	}
 }
 
-// TestCandidates: every file with a word is a candidate, not only the first ones listed. A word in the path
-// counts twice. When there are too many, the rarest words decide.
+// TestCandidates checks that every file with a word is a candidate, not only the first files. A
+// word in the path counts twice. When there are too many files, the rarest words decide.
 func TestCandidates(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {
@@ -164,7 +164,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestPathsComeFirst: a word in the path counts more than a word in the text.
+// TestPathsComeFirst checks that a word in the path counts more than a word in the text.
 func TestPathsComeFirst(t *testing.T) {
 	files := map[string]string{"z/zebra.md": "stripes\n"}
 	for i := range 20 {
@@ -177,8 +177,8 @@ func TestPathsComeFirst(t *testing.T) {
 	}
 }
 
-// TestRecall: a scan also finds other forms of the query's words: inflections, accents, scripts without spaces,
-// single characters, beginnings, misspellings, phrases.
+// TestRecall checks that a scan finds other forms of words: inflections, accents, scripts without
+// spaces, single characters, prefixes, misspellings, phrases.
 func TestRecall(t *testing.T) {
 	files := map[string]string{
 		"verbs.md":   "It was configured by hand.\n",
@@ -205,8 +205,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestFilterComesBeforeTheLimit: filters apply before candidates are counted, and files with a forbidden word
-// come after equal files without it. Neither takes the place of a wanted file.
+// TestFilterComesBeforeTheLimit checks that files that a filter or a forbidden word excludes do not
+// take the place of a wanted file.
 func TestFilterComesBeforeTheLimit(t *testing.T) {
 	files := map[string]string{"last/wanted.md": "---\ntags: [keep]\n---\nword\n"}
 	for i := range 30 {
@@ -220,11 +220,11 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 			t.Errorf("%s: got %v", query, got)
 		}
 	}
-	// A forbidden word alone does not make a file a candidate.
+	// A file that lacks the wanted words is no candidate, even if it lacks the forbidden word.
 	if r := ask(t, s, "missing -stone", search.Options{}); r.Scanned.Matched != 0 {
 		t.Errorf("%d files match", r.Scanned.Matched)
 	}
-	// A section without the forbidden word is found in a file that has the word elsewhere.
+	// A section without the forbidden word is found, even if another section of the file has it.
 	s = searcher(t, folder(t, map[string]string{"a.md": "# One\n\nword\n\n# Two\n\nstone\n" +
 		strings.Repeat("filler ", 30)}))
 	if got := ids(ask(t, s, "word -stone",
@@ -233,7 +233,7 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 	}
 }
 
-// TestFacts: folders count every file; links are those between candidates.
+// TestFacts checks that folder sizes count every file, and that links connect candidates.
 func TestFacts(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: " +
@@ -270,9 +270,9 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestLinksToOtherFiles: a link to a file that is not a candidate does not lead to a candidate with a similar
-// name. Names of other files are kept only if a candidate has a similar name, because a folder may have many
-// files.
+// TestLinksToOtherFiles checks that a link to a file that is no candidate does not lead to a
+// candidate with a similar name. A folder may have many files, so the scan stores the names of
+// other files only if a candidate has a similar name.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"a.md":      "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n",
@@ -292,8 +292,8 @@ func TestLinksToOtherFiles(t *testing.T) {
 	}
 }
 
-// TestChangesAreSeen: a changed file is cut again although it was cached, a deleted file disappears, and a query
-// gives the same answer with and without the cache.
+// TestChangesAreSeen checks that a changed file is cut again although it was cached, that a deleted
+// file disappears, and that the cache does not change answers.
 func TestChangesAreSeen(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
 	s := searcher(t, root)
@@ -313,7 +313,7 @@ func TestChangesAreSeen(t *testing.T) {
 	if got := ids(ask(t, s, "first", search.Options{})); len(got) != 0 {
 		t.Errorf("old text is found: %v", got)
 	}
-	// The file is a candidate either way. Its sections are the current ones, even if the change kept the size.
+	// A query finds the current sections, even if the change kept the size of the file.
 	now := func(found, not string) {
 		t.Helper()
 		if got := ids(ask(t, s, "+word +"+found, search.Options{})); !slices.Equal(got, []string{"a.md#0"}) {
@@ -332,7 +332,7 @@ func TestChangesAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	now("fourth", "second")
-	// And if the change kept the time.
+	// A query finds the current sections, even if the change kept the time.
 	was := must(os.Stat(name))
 	if err := os.WriteFile(name, []byte("fifth word\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func TestChangesAreSeen(t *testing.T) {
 	now("fifth", "fourth")
 }
 
-// TestMeaningIsBoundToTheCandidates: a search by meaning uses only the vectors of the candidates.
+// TestMeaningIsBoundToTheCandidates checks that a search by meaning finds only candidates.
 func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n",
 		"c.md": "alpha gamma\n"}))
@@ -379,8 +379,8 @@ func TestMeaningIsBoundToTheCandidates(t *testing.T) {
 	}
 }
 
-// TestBounds covers every line of the specification's configuration and the profile's own numbers: the default,
-// both ends of the range, and an error beyond them.
+// TestBounds checks every parameter of the specification: the default, both ends of the range, and
+// an error outside of it. It checks the limit of results, too.
 func TestBounds(t *testing.T) {
 	s, p := searcher(t, folder(t, map[string]string{"a.md": "word\n"})), tiered(t)
 	table := map[string]struct{ standard, least, most float64 }{
@@ -450,14 +450,14 @@ func TestBounds(t *testing.T) {
 // heap returns the bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // release what the first run's finalizers free
+	runtime.GC() // free what finalizers of the first run released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// TestMemoryIsBounded: when the memory is full, the last-ranked files are left out, and the result says so. The
-// bound holds for many sections and for much text.
+// TestMemoryIsBounded checks that a scan drops the lowest-ranked files when memory is full, and
+// adds a note. The bound holds for many sections and for long texts.
 func TestMemoryIsBounded(t *testing.T) {
 	var manySections, longText strings.Builder
 	for i := range 500 {
@@ -472,7 +472,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		root := folder(t, files)
 		for _, megabytes := range []int64{10, 20, 100} {
 			words := english(t)
-			words.QueryTokens("word") // fill the program's cache of words first
+			words.QueryTokens("word") // fill the global cache of words first
 			s := must(scan.New(scan.Options{Root: root, Analyzer: words}))
 			before := heap()
 			found := must(s.Scan(context.Background(),
@@ -499,8 +499,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestFirstFileIsAlwaysTaken: the best file is a candidate at any size. The next one is not, and the result says
-// so.
+// TestFirstFileIsAlwaysTaken checks that the best file is a candidate at any size. The next file
+// does not fit, and a note says so.
 func TestFirstFileIsAlwaysTaken(t *testing.T) {
 	var long strings.Builder
 	for i := range 2000 {
@@ -537,7 +537,7 @@ func TestRequestsAreChecked(t *testing.T) {
 	}
 }
 
-// TestOddFiles: files that are no text, unreadable or in UTF-16 do no harm.
+// TestOddFiles checks files that are binary, empty, invalid UTF-8 or UTF-16.
 func TestOddFiles(t *testing.T) {
 	root := folder(t, map[string]string{
 		"binary.md": "word\x00\x01\x02\x00\x00\x00\x00\x00\x00\x00", "utf16.md": "\xff\xfew\x00o\x00r\x00d\x00\n\x00",
@@ -559,7 +559,7 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// TestQueriesAtOnce: concurrent queries, while files change, do not affect each other.
+// TestQueriesAtOnce checks that concurrent queries give right answers while files change.
 func TestQueriesAtOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 50 {
@@ -601,7 +601,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestFieldsOfSections: a section is found by its title, its own heading and its path, each with its weight.
+// TestFieldsOfSections checks that title, heading and path of a section match, each with its weight.
 func TestFieldsOfSections(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	s := searcher(t, folder(t, map[string]string{"barn/stable.md": "---\ntitle: Animals\n---\n# Horses\n\n" + long +
@@ -622,7 +622,7 @@ func TestFieldsOfSections(t *testing.T) {
 			t.Errorf("%s: %d of %d sections match %+v", query, matched, r.Scanned.Chunks, want)
 		}
 	}
-	// Without a heading in the note, its title is not one.
+	// The title of a note without headings matches only as a title.
 	r := ask(t, searcher(t, folder(t, map[string]string{"a.md": "---\ntitle: Goats\n---\nword\n"})), "goats",
 		search.Options{Explain: true})
 	if len(r.Hits) != 1 {
@@ -635,8 +635,8 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatNotesSayIsSearched: no text of ours and no keys of frontmatter are searched, and a tag that begins
-// like another one does not match it.
+// TestOnlyWhatNotesSayIsSearched checks that labels of the program and keys of frontmatter are not
+// searched, and that a tag does not match a longer tag that starts the same.
 func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
@@ -653,8 +653,8 @@ func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	}
 }
 
-// TestSignals: the explanation has the specification's names. The field is the field and the query the word,
-// every signal is there, and so is the score before normalization.
+// TestSignals checks that the explanation has the names and values of the specification, including
+// the score before normalization.
 func TestSignals(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"nextjs/auth.md": "OAuth for the app. #web\n", "nextjs/oauth config.md": "How to configure. See [[auth]]. #web\n",
@@ -719,8 +719,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestOnlyTheFirstHaveVectors: the allowed number of sections has vectors, in whole files, and the result says
-// so.
+// TestOnlyTheFirstHaveVectors checks that only the allowed number of sections has vectors, in whole
+// files, and that a note says so.
 func TestOnlyTheFirstHaveVectors(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "alpha\n", "b.md": "alpha\n", "c.md": "alpha\n"})
 	s := must(scan.New(scan.Options{Root: root, Tree: "vault", Analyzer: english(t), Embedder: hashed.New(64)}))
@@ -739,7 +739,7 @@ func TestOnlyTheFirstHaveVectors(t *testing.T) {
 			t.Errorf("at most %d: notes %q", most, r.Notes)
 		}
 	}
-	// A file with more sections than may have vectors gets none.
+	// A file with more sections than the limit allows gets no vectors.
 	long := "## One\n\n" + strings.Repeat("alpha ", 30) + "\n\n## Two\n\n" + strings.Repeat("alpha ", 30) + "\n"
 	s = must(scan.New(scan.Options{Root: folder(t, map[string]string{"a.md": "alpha\n", "b.md": long}), Tree: "vault",
 		Analyzer: english(t), Embedder: hashed.New(64)}))

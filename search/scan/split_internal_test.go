@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestMemoryIsSplit: 35 % of the memory are for cached sections and 65 % for the index, and both stay within it.
+// TestMemoryIsSplit checks that cached sections use at most 35 % of the memory, and the index at most 65 %.
 func TestMemoryIsSplit(t *testing.T) {
 	if cut, index := split(100 << 20); cut != 35<<20 || index != 65<<20 {
 		t.Errorf("100 MB are split into %d and %d", cut, index)
@@ -67,7 +67,7 @@ func TestMemoryIsSplit(t *testing.T) {
 	}
 }
 
-// gatherAgain fills an index of at most so many bytes with the matches of a request.
+// gatherAgain fills an index of at most the given bytes with the matches of a request.
 func gatherAgain(t *testing.T, s *Scanner, req search.ScanRequest, index int64) *gathered {
 	t.Helper()
 	files, _, err := ingest.Files(context.Background(), s.o.Root, s.o.Walk)

@@ -10,7 +10,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestSnippetOfPartGoesOn: a snippet of a part that ends within a paragraph ends with "…".
+// TestSnippetOfPartGoesOn checks that a snippet that ends within a paragraph ends with "…".
 func TestSnippetOfPartGoesOn(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -35,8 +35,8 @@ func TestSnippetOfPartGoesOn(t *testing.T) {
 	}
 }
 
-// TestSnippetShowsPhrase: a part with all words of a phrase wins over an earlier part with some of them. Without
-// such a part, the earliest part with a match wins, with its own ranges.
+// TestSnippetShowsPhrase checks that a part with all words of a phrase wins over an earlier part
+// with some words. Otherwise the earliest part with a match wins, with its own ranges.
 func TestSnippetShowsPhrase(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -51,7 +51,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		what  string
 		query sheaf.TextQuery
 		spans []sheaf.Span
-		want  string // with its matches in brackets
+		want  string // the matches are in brackets
 	}{
 		{"the phrase", phrase, []sheaf.Span{first, second, third}, "A lock [is] [no] [longer] [strictly] [required]."},
 		{"no phrase there", phrase, []sheaf.Span{first, third}, "The lock [is] used in many places."},
@@ -87,7 +87,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 	}
 }
 
-// TestSnippetOfOwnText: text under sub-headings is shown only when the hit's own text has no word of the query.
+// TestSnippetOfOwnText checks that text under sub-headings is shown only if the own text has no match.
 func TestSnippetOfOwnText(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestSnippetOfOwnText(t *testing.T) {
 	}
 }
 
-// TestHeadingRowOfTable: a row of a table is shown under its heading row.
+// TestHeadingRowOfTable checks that a row of a table is shown under the heading row of the table.
 func TestHeadingRowOfTable(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"sheaf/search/snippet"
 )
 
-// TestPlaceOfTheWordAskedFor names the kind of fault: the place or snippet shows a common word, or a part of a
-// name, instead of the rarest word.
+// TestPlaceOfTheWordAskedFor checks that the place and the snippet show the rarest word, not a
+// common word or a part of a name. An error names the kind of fault.
 func TestPlaceOfTheWordAskedFor(t *testing.T) {
 	lines := func(format string, n int) string {
 		var b strings.Builder

@@ -255,8 +255,8 @@ func TestSnippetHolds(t *testing.T) {
 	})
 }
 
-// TestSnippetsStay: a snippet does not change while others are cut, from texts with more words than a highlighter
-// remembers.
+// TestSnippetsStay checks that a snippet does not change while the highlighter cuts others, from
+// texts with more words than it caches.
 func TestSnippetsStay(t *testing.T) {
 	q := sheaf.Match{Text: "red fox"}
 	var texts []string
@@ -281,7 +281,7 @@ func TestSnippetOfLongTextIsBounded(t *testing.T) {
 		strings.Repeat(" More of it.", 1000)
 	h := highlighter(t, sheaf.Match{Text: "zebras zebra"})
 	var s snippet.Snippet
-	took := time.Hour // the shortest of some: other work on the machine does not count
+	took := time.Hour // the shortest of several, because other programs only add time
 	for range 5 {
 		start := time.Now()
 		s = h.Snippet(text, snippet.Width)

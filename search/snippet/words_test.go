@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// TestHighlighterWords: Words returns the words that snippets mark, each with its matching parts.
+// TestHighlighterWords checks that Words returns the words that snippets mark, each with its matching parts.
 func TestHighlighterWords(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -46,7 +46,7 @@ func TestHighlighterWords(t *testing.T) {
 	if got := highlighter(t, sheaf.Prefix{Text: "a"}).Words(t.Context(), "a ab ac ad", 3); len(got) != 3 {
 		t.Errorf("at most three: %q", got)
 	}
-	// A long run of letters takes no longer than as many words, and is left out.
+	// A long run of letters takes no longer than as many words, and is skipped.
 	run := strings.Repeat("commit", 400_000)
 	if got := highlighter(t, sheaf.Match{Text: "commit"}).Words(t.Context(), run+" commit "+run, 10); len(got) != 1 ||
 		got[0][1] != "commit" {

@@ -9,7 +9,7 @@ import (
 	"sheaf/search/onyx"
 )
 
-// TestFiltersOfCases: every filter of a case is read. An unknown filter is an error.
+// TestFiltersOfCases checks that every filter of a case is read, and that an unknown filter is an error.
 func TestFiltersOfCases(t *testing.T) {
 	var in written
 	text := `{"now": 5, "filters": {"acl": ["a"], "include_hidden": true, "tenant": "t",

@@ -64,8 +64,8 @@ func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store
 	}
 }
 
-// TestFilteredOnce checks that the plan scans the filtered chunks at most once for each field, and
-// never once for each posting.
+// TestFilteredOnce checks that the plan scans the filtered chunks a few times, not once for each
+// posting, and never looks up the postings of a chunk (index posting_chunk).
 func TestFilteredOnce(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch
@@ -79,7 +79,7 @@ func TestFilteredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := regexp.MustCompile(`CTE Scan on allowed.*loops=([0-9]+)|(posting_chunk)`)
-	checkPlan(t, s, again, 5, store.Request{Limit: 10, // the number of fields
+	checkPlan(t, s, again, 5, store.Request{Limit: 10, // statistics take one scan for each field
 		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}},
 		Text: &store.TextRequest{Query: sheaf.Match{Text: "apple w1"}, K1: 1.2, B: 0.75,
 			Statistics: store.StatisticsCandidates,

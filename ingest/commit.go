@@ -82,11 +82,11 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	if settings.Extra == nil {
 		settings.Extra = map[string]string{}
 	}
-	if firstReread || last && settings.Extra[skippedKey] != skipped { // the next run reads the skipped files again, too
+	if firstReread || last && settings.Extra[skippedKey] != skipped { // the next run also reads the skipped files again
 		settings.Extra[skippedKey] = skipped
 		u.Skipped = &r.report.Skipped
 	}
-	if last { // a file that was seen earlier may not be indexed yet
+	if last { // a file seen earlier may not be indexed yet
 		for tree := range r.list.until {
 			settings.Extra[seenKey(tree)] = r.list.text(tree)
 		}
@@ -95,7 +95,7 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	u.Settings, u.Pending = &settings, &pending
 	u.Whole = last && r.list.outdated > 0 && waitsFor(pending, ReasonReread) == 0 // every document is filed again
 	r.commits.recording = make(chan error, 1)
-	// Even a run that is stopped now records what the store has.
+	// If the run is stopped now, the catalog still records what the store has.
 	ctx = context.WithoutCancel(ctx)
 	go func() { r.commits.recording <- r.o.Catalog.Update(ctx, u) }()
 	if refused != nil {
@@ -104,7 +104,7 @@ func (r *runner) commit(ctx context.Context, last bool) error {
 	return nil
 }
 
-// writesNothing reports whether the last commit would change nothing, for example when unreadable
+// writesNothing reports whether the last commit changes nothing, for example because unreadable
 // files are still unreadable.
 func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, skipped string) bool {
 	return len(r.list.begun) == 0 && !(r.list.unsure && r.list.differs(settings)) &&

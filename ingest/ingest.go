@@ -1,9 +1,8 @@
-// Package ingest brings what changed into catalog and store. It walks folders, finds the
-// files that are new or changed, cuts them into chunks, embeds them when there is an
-// embedder, and writes. Folders and documents that programs give make one work list
-// (worklist.go), which one runner carries out (run.go, commit.go). An interrupted run loses
-// nothing that it committed; the next one continues there. [Run] indexes folders, [Change]
-// given documents, and [Watch] keeps running.
+// Package ingest brings changes into catalog and store. It walks folders, finds new and changed
+// files, cuts them into chunks, embeds them if there is an embedder, and writes. Folders and given
+// documents make one work list (worklist.go), which one runner carries out (run.go, commit.go). An
+// interrupted run loses nothing that it committed; the next run continues there. [Run] indexes
+// folders, [Change] indexes given documents, and [Watch] keeps running.
 package ingest
 
 import (
@@ -46,8 +45,8 @@ type Options struct {
 	// CommitBytes limits the bytes of files in one commit; the commits of one run have about the
 	// same size. 0 means DefaultCommitBytes.
 	CommitBytes int64
-	// Kept returns a given document as it was given, by the hash in the catalog; false when it was
-	// not kept. If Kept is nil, the run uses the text in the catalog.
+	// Kept returns a given document in the form it was given, by the hash in the catalog; false
+	// when it was not stored. If Kept is nil, the run uses the text in the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its
 	// chunker and model where none is recorded. Nil changes nothing: then another chunker or model
@@ -104,9 +103,8 @@ type Report struct {
 	Bytes   int64          `json:"bytes"`
 	Skipped []catalog.Skip `json:"skipped,omitempty"`
 	// ByRule lists the files and folders that rules exclude, sorted like Skipped, each with the
-	// line of the rule. The path of a folder ends with a slash and stands for everything in it.
-	// Only [Scan] fills it, with Walk.ListIgnored, up to 100,000 for each tree; AllByRule counts
-	// all.
+	// line of the rule. The path of a folder ends with a slash and includes its whole content. Only
+	// [Scan] fills it, with Walk.ListIgnored, up to 100,000 for each tree; AllByRule counts all.
 	ByRule    []catalog.Skip `json:"by_rule,omitempty"`
 	AllByRule int            `json:"all_by_rule,omitempty"`
 	Warnings  []FileWarning  `json:"warnings,omitempty"`

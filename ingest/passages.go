@@ -230,7 +230,7 @@ var errNoModel = errors.New("no model is configured")
 // failing server takes seconds for each document, with the pauses between attempts.
 const refusedFor = time.Minute
 
-// embedding is the state of a run's embedder.
+// embedding is the state of the embedder in a run.
 type embedding struct {
 	wanted bool // documents indexed earlier have vectors
 	// fault is set when the embedder failed; then the run does not call it again.
@@ -285,11 +285,11 @@ func Embed(ctx context.Context, e model.Embedder, doc *sheaf.Document, entries [
 }
 
 // A bare list of links that share a word, such as "Staging environments" and "Production
-// environments", says that word more often than the linked documents. So the list would outrank
-// them, by words and by meaning, although no title above it has the word. Such a list is left out
-// of the vectors of its section, and each of its words is indexed once.
+// environments", says that word more often than the linked documents. The list would outrank them,
+// by words and by meaning, although no title above it has the word. So such a list is left out of
+// the vectors of its section, and each of its words is indexed once.
 
-// takeLists removes such lists from the bodies of a document's chunks, before the chunks get their
+// takeLists removes these lists from the bodies of a document's chunks, before the chunks get their
 // vectors. It returns the words of the lists, by index of the chunk.
 func (o *Options) takeLists(doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk, chunks []store.Chunk) []string {
 	words := make([]string, len(chunks))

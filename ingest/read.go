@@ -131,8 +131,8 @@ func isBinary(data []byte) bool {
 	return control*10 > len(head) || findFaults(head).invalid*5 > len(head)
 }
 
-// signatures begin files of formats that may look like text further on. Signatures of only letters
-// are missing, because a note may begin with them.
+// signatures begin files of formats that may later look like text. Signatures of only letters are
+// missing, because a note may begin with them.
 var signatures = []string{
 	"\x89PNG\r\n\x1a\n", "\xff\xd8\xff" /* JPEG */, "\x1f\x8b\x08" /* gzip */, "PK\x03\x04" /* zip */, "\x7fELF",
 	"\x28\xb5\x2f\xfd" /* zstd */, "\xfd7zXZ\x00", "BZh91AY&SY" /* bzip2 */, "7z\xbc\xaf\x27\x1c", "OggS\x00",

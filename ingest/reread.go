@@ -87,8 +87,8 @@ func (w *waiting) planReread(view *catalog.View) {
 	w.outdated = waitsFor(w.pending, ReasonReread)
 }
 
-// takesStored reports whether to read a waiting given document again. It must not when the store
-// would lose data that is kept nowhere else.
+// takesStored reports whether to read a waiting given document again. It reports false if the store
+// would lose data that exists nowhere else.
 func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options) (takes bool, err error) {
 	reason := w.pending[id]
 	switch {
@@ -147,7 +147,7 @@ func (r *runner) refile(it *item) error {
 	return nil
 }
 
-// commentsKey is the key in the settings that says that comments were hidden.
+// commentsKey is the key in the settings for hidden comments.
 const (
 	commentsKey    = "comments"
 	commentsHidden = "hidden"

@@ -152,8 +152,8 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// made records what the collection is made with, unless Settings does. It refuses to add to a
-// collection that was made with something else.
+// made records the chunker or model of the collection, unless Settings does. It refuses to add to a
+// collection that was made with another one.
 func (o *Options) made(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):

@@ -373,7 +373,7 @@ func isIndex(full string, entries []fs.DirEntry) bool {
 		filepath.IsAbs(record.Root)
 }
 
-// listed reports whether one of the sorted entries has this name.
+// listed reports whether the sorted entries include this name.
 func listed(entries []fs.DirEntry, name string) bool {
 	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
 	_, ok := slices.BinarySearchFunc(entries, name, byName)

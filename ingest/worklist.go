@@ -48,8 +48,8 @@ type worklist struct {
 	removed    []sheaf.ID // documents of the catalog
 	// renamed counts the removed documents by content, to find new names of files.
 	renamed map[catalog.Hash]int
-	// report is what is known before the run. Its Skipped are the files that the walk skipped, and
-	// those that an earlier run read and skipped and that did not change since.
+	// report holds the facts known before the run. Its Skipped are the files that the walk skipped,
+	// and unchanged files that an earlier run read and skipped.
 	report Report
 	// listed says that the catalog lists exactly these skipped files.
 	listed bool
@@ -60,7 +60,7 @@ type worklist struct {
 	disks
 }
 
-// seen says up to which time all changes of files are known.
+// seen is the time up to which all changes of files are known.
 type seen struct {
 	until  map[string]int64 // by tree
 	unsure bool             // some work comes from reported changes alone
@@ -76,14 +76,14 @@ type waiting struct {
 	// begun are documents that the catalog lacks while the store may have a part of them, because a
 	// run was stopped or the record was lost. That part is removed first.
 	begun []sheaf.ID
-	// rereads says that everything must be read again, and that this must be recorded. newer says
-	// that documents were read with a higher [ParserVersion]; outdated counts those that wait to be
-	// read again.
+	// rereads means that everything must be read again, and that this must be recorded. newer means
+	// that documents were read with a higher [ParserVersion]. outdated counts the documents to read
+	// again.
 	rereads, newer bool
 	outdated       int
-	// remaking says that the store was emptied and is filled again.
+	// remaking means that the store was emptied and is filled again.
 	remaking bool
-	// hides says that comments are not text; hidesNow that the index still has their words.
+	// hides means that comments are not text; hidesNow means that the index still has their words.
 	hides, hidesNow bool
 }
 

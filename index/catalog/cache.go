@@ -6,7 +6,7 @@ import (
 	"sheaf"
 )
 
-// caches keep what was last read of a view.
+// caches hold the recently read data of a view.
 type caches struct {
 	outlines  cache[sheaf.ID, *sheaf.Outline]
 	records   cache[sheaf.ID, *Record]
@@ -37,7 +37,7 @@ type cache[K comparable, V any] struct {
 	size     int // of new
 }
 
-// get returns the value of a key; false when the cache has none.
+// get returns the value of a key, and false if the cache has none.
 func (c *cache[K, V]) get(key K) (value V, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -47,7 +47,7 @@ func (c *cache[K, V]) get(key K) (value V, ok bool) {
 	return value, ok
 }
 
-// put keeps the value of a key; size is in the unit of the limit.
+// put stores the value of a key; size is in the unit of the limit.
 func (c *cache[K, V]) put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,10 +37,10 @@ import (
 var ErrStale = fmt.Errorf("%w: changed since it was indexed", sheaf.ErrUnavailable)
 
 // ErrUnread means a source file cannot be read, because of its rights or its disk. It wraps
-// sheaf.ErrUnavailable: somebody may repair that.
+// sheaf.ErrUnavailable, since a user may repair that.
 var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
-// ErrMisfiled means a table differs from what this program would make from the records: it is
+// ErrMisfiled means a table differs from the one that this program makes from the records: it is
 // damaged, or another version of the program wrote it. It wraps sheaf.ErrCorrupt.
 var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)
 
@@ -368,8 +368,8 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
-// ErrGone means that a catalog existed and is gone. The error does not name the place, which a
-// caller on another machine must not learn.
+// ErrGone means that a catalog existed and is now missing. The error does not name its folder,
+// which a caller on another machine must not learn.
 var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
 
 // newer reports whether a newer generation exists than the one loaded here.

@@ -8,7 +8,7 @@ import (
 )
 
 // Check reads everything and returns one error for each fault, each wrapping sheaf.ErrCorrupt. If
-// only the tables are wrong, errors also wrap ErrMisfiled.
+// only the tables are wrong, the errors also wrap ErrMisfiled.
 func (v *View) Check() []error {
 	var faults []error
 	for _, s := range v.segments {

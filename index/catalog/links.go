@@ -197,8 +197,8 @@ func compareEnds(plain, end string) int {
 	return 0
 }
 
-// nearest returns the first document among these whose path ends with end and that is in the folder
-// of a file, else the first in any folder. Every path ends with "".
+// nearest returns the first of these documents whose path ends with end and that is in the folder
+// of a file; if there is none, the first in any folder. Every path ends with "".
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	all := n.all
 	if end != "" {

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// Ranking examines hundreds of candidates in as many documents, but little of each. An outline has
-// just that part of a record, and a view caches outlines.
+// Ranking examines hundreds of candidates in as many documents, but needs little of each. An
+// outline has only this part of a record, and a view caches outlines.
 
 // Outline returns the part of document id that ranking needs; nil when there is none. It is shared
 // and must not be changed.

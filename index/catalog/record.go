@@ -192,8 +192,7 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 }
 
 // appendPlainSlug appends the slug of a title of ASCII letters, digits, spaces, hyphens and
-// underscores, and nothing for other titles. If it differs from the true slug, the true slug is
-// stored.
+// underscores, and nothing for other titles. The caller stores the true slug if it differs.
 func appendPlainSlug(to []byte, title string) []byte {
 	start := len(to)
 	for i := range len(title) {
@@ -297,8 +296,8 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// made is memory for what is made of a record's chunks and not stored. Strings share
-// that of text, which is only appended to.
+// made is memory for the parts of a record's chunks that are computed, not stored. Strings share
+// the memory of text, which only grows.
 type made struct {
 	text  []byte
 	lists []string

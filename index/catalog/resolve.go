@@ -90,7 +90,7 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 	return v.byName(among, tree, file, t.name)
 }
 
-// target is what a link may lead to. Names and paths are folded, without the ending of Markdown
+// target is the parsed target of a link. Names and paths are folded, without the ending of Markdown
 // files.
 type target struct {
 	// path is a path from the tree's folder, "" when the link has none. suffix is the ending that

@@ -16,10 +16,9 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// Wreck is a catalog that is damaged, or that another version of the program
-// made, with what can still be read of it. Everything that has a source file can
-// be read from there again; what matters is what was set by hand and the texts
-// that are nowhere else. It holds the writer's lock until Close.
+// Wreck is a catalog that is damaged, or that another version of the program made, with its
+// readable parts. Documents with a source file can be indexed again; the settings made by hand and
+// the texts that only the catalog holds must be saved. It holds the writer's lock until Close.
 type Wreck struct {
 	// Settings are those of the catalog; SettingsFound says that they could be read, from the
 	// manifest or from its copy.

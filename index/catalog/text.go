@@ -16,8 +16,8 @@ import (
 
 // Text returns the whole text of a document, as it was indexed. If its source file has the recorded
 // size and modification time, Text trusts it; otherwise the content decides. It fails with ErrStale
-// when the file has changed or is gone, and with ErrUnread when that is unknown. The text is shared
-// and must not be changed.
+// when the file has changed or is gone, and with ErrUnread when it cannot find out. The text is
+// shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil

@@ -66,10 +66,10 @@ func (v *View) Settings() Settings { return v.payload.Settings }
 // Docs returns the number of documents.
 func (v *View) Docs() int { return v.payload.Docs }
 
-// Chunks is the number of chunks of all documents.
+// Chunks returns the number of chunks of all documents.
 func (v *View) Chunks() int { return v.payload.Chunks }
 
-// SourceBytes is the size of all source files.
+// SourceBytes returns the size of all source files.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
 // Pending returns the documents that still need work, such as vectors, with the reason. The map is
@@ -88,7 +88,7 @@ func (v *View) ListFaults() (skipped, pending, settings error) {
 	return skipped, pending, v.readList(kindSettings, v.payload.Copy, new(Settings))
 }
 
-// DiskBytes is the size of the catalog's own files.
+// DiskBytes returns the size of the catalog's own files.
 func (v *View) DiskBytes() int64 {
 	var n int64
 	for _, s := range v.segments {
@@ -199,7 +199,7 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordOf is Record, but returns nil when there is no such document.
+// recordOf is Record, but returns nil when there is no document with this ID.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.get(doc); ok {
 		return r, nil
@@ -284,7 +284,7 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return &r.Document
 }
 
-// Date is the date of a document; false when it has none.
+// Date returns the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if r, ok := v.records.get(doc); ok {
 		return r.Date, r.Date.Source != 0

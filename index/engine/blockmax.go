@@ -32,14 +32,14 @@ const (
 	// thinWindow is the average number of a clause's postings in a window up to which all of them
 	// are scored for the bounds of windows.
 	thinWindow = 4
-	// thickWindow is the average number of a clause's blocks in a window up to which the clause is
-	// bounded block by block.
+	// thickWindow is the largest average number of a clause's blocks in a window with which the
+	// clause is bounded block by block.
 	thickWindow = 4
 	// fullWindow is the average number of postings of essential clauses from which all sums of a
 	// window are examined, instead of only the marked ones.
 	fullWindow = 192
-	// probes is the most windows that are evaluated first: one, and one more for each probeEvery
-	// windows. One processor evaluates them, with less knowledge than later in order.
+	// probes is the most windows that are evaluated first: one, plus one for each probeEvery
+	// windows. A single processor evaluates them, without the threshold that later windows have.
 	probes     = 8
 	probeEvery = 32
 )
@@ -67,7 +67,7 @@ type scratch struct {
 	placed  [][]float64 // in blocks, by clause
 	byField []float64
 
-	// The evaluation itself, and the node of the whole query if it has the same clauses.
+	// The evaluation, and the node of the whole query if it has the same clauses.
 	evaluation maxScore
 	match      matchNode
 }
@@ -204,8 +204,8 @@ func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
 
-// spread computes the most that the clause adds to a chunk of each window; scored is memory for
-// that.
+// spread computes the most that the clause adds to a chunk of each window. scored is scratch
+// memory.
 func (b *bound) spread(scored *[postings.BlockLen]float64) {
 	most := b.windows
 	switch {
@@ -421,8 +421,8 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful drops those of the first n candidates that the request does not allow. It returns how many
-// are left.
+// lawful drops those of the first n candidates that the request does not allow. It returns the
+// number of the others.
 func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n

@@ -7,7 +7,7 @@ import (
 	"sheaf/index/engine/postings"
 )
 
-// planBool is a Bool; without Must and Should it matches everything that no MustNot matches.
+// planBool is a Bool. Without Must and Should it matches all chunks that match no MustNot.
 type planBool struct{ must, should, not []part }
 
 func (p *plan) resolveBool(q sheaf.Bool, factor float64) (part, error) {
@@ -32,7 +32,7 @@ func (b *planBool) flat() ([]*planTerm, bool) {
 		return nil, false
 	}
 	var all []*planTerm
-	plain := false // when all are expansions, every chunk is already scored
+	plain := false // if all parts are expansions, every chunk has its score already
 	for _, part := range b.should {
 		if e, ok := part.(*planExpand); ok && e.plan.words.Combine != CombineBM25F {
 			all = append(all, &planTerm{expand: e})
@@ -152,7 +152,7 @@ func (n *boolNode) score(s *scores) {
 	}
 }
 
-// add sums a part separately before it adds it, because the order of summation is part of a score.
+// add sums a part separately before it adds the sum, because the order of summation changes the last bits of a score.
 func (n *boolNode) add(s *scores, c *child) {
 	c.score(&n.sums)
 	for i, v := range n.sums.byField {

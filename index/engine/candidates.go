@@ -21,8 +21,8 @@ func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error)
 	return s.among(req.Filter, m.candidates.sets, m)
 }
 
-// among returns the chunks of each view that are in within, pass a filter and are not deleted; nil
-// is every chunk. Without a filter it changes within. The result is in m and must not be changed.
+// among returns, for each view, the chunks of within that pass a filter and are not deleted; nil means
+// every chunk. Without a filter it changes within. The result is in m and must not be changed.
 func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryMemory) ([]segment.Bitset, error) {
 	var let *filtered
 	if filter != nil {
@@ -154,8 +154,8 @@ func (s *Snapshot) planOf(req *Request, m *queryMemory) (*plan, error) {
 	return newPlan(s, req, allowed, m)
 }
 
-// matching returns those of allowed that match the words of a request by vector; all of them when
-// it has no words.
+// matching returns the chunks of allowed that match the words of a request by vector; all of them
+// when it has no words.
 func (s *Snapshot) matching(ctx context.Context, req *Request, allowed []segment.Bitset, m *queryMemory) (
 	[]segment.Bitset, error,
 ) {

@@ -55,7 +55,7 @@ func (m *collected) reset() {
 	m.collector = collector{}
 }
 
-// found is a hit before its identifier is read.
+// found is a hit whose identifier was not read yet.
 type found struct {
 	score   float64
 	view    int
@@ -104,8 +104,7 @@ func (c *collector) offer(f found) {
 	}
 }
 
-// promise announces different chunks that offer will get with about these scores. No chunk is
-// announced twice.
+// promise announces approximate scores of chunks that offer will get. Each chunk is announced once.
 func (c *collector) promise(sums []float64) {
 	if len(sums) == 0 {
 		return

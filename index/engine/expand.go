@@ -8,8 +8,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// planExpand is every term of the dictionary that a prefix or fuzzy query accepts. In each field a
-// chunk scores as the best of them.
+// planExpand finds chunks with any term of the dictionary that a prefix or fuzzy query accepts. In
+// each field, the best of these terms is the score of a chunk.
 type planExpand struct {
 	plan   *plan
 	fields []int
@@ -29,8 +29,8 @@ type expanded struct {
 
 // acceptor says which terms a query accepts.
 type acceptor interface {
-	// accept returns the weight of a term, 0 when it is rejected. Then a skip that is longer than
-	// the term is a key before which no term is accepted. done says that no later term is accepted.
+	// accept returns the weight of a term, 0 to reject it. skip is nil, or the next key that may be
+	// accepted. done reports that no later term is accepted.
 	accept(term []byte) (weight float64, skip []byte, done bool)
 	// start returns the first term that may be accepted.
 	start() []byte
@@ -42,8 +42,7 @@ func (p *plan) resolvePrefix(q sheaf.Prefix, factor float64) (part, error) {
 	})
 }
 
-// resolvePieces returns a query whose parts, those of a prefix or fuzzy query, must all
-// match.
+// resolvePieces returns a query that all parts of a prefix or fuzzy query must match.
 func (p *plan) resolvePieces(pieces []analysis.Piece, field string, factor float64,
 	accept func(folded string) acceptor) (part, error) {
 	all := &planBool{}

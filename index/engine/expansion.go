@@ -14,8 +14,8 @@ import (
 type expansion struct {
 	once     sync.Once // computes the fields below
 	ordinals []uint32  // the matching chunks, rising
-	// best has their best scores by field of the plan, nil where no chunk has one; sums has those
-	// of all fields.
+	// best has the best scores of these chunks by field of the plan, nil for a field without
+	// scores; sums has those of all fields together.
 	best [][]float64
 	sums []float64
 	err  error

@@ -10,7 +10,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// filtered is the chunks that pass a filter, and the statistics of fields over these chunks.
+// filtered has the chunks that pass a filter, and the statistics of fields over these chunks.
 type filtered struct {
 	sets []segment.Bitset // by view, without deleted chunks; must not be changed
 
@@ -37,8 +37,8 @@ func (f *filtered) put(of fieldOf, stats bm25.Field) {
 	f.stats[of] = stats
 }
 
-// filters remembers which chunks pass a filter. A search sends ten and more requests, and all
-// requests of a caller who sees a part of the index have the same filter.
+// filters caches the chunks that pass a filter. A search sends ten or more requests, and all
+// requests of a caller who may see only a part of the index have the same filter.
 type filters struct {
 	mu sync.Mutex
 	// now holds the filters that were used last. When it has mostFilters, it becomes before, and

@@ -6,8 +6,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// hashSet is a set of hashes: tables with open addressing, which beat a map because nothing must be
-// hashed. The zero value is empty; free ends it.
+// hashSet is a set of hashes in tables with open addressing. It is faster than a map, because it
+// hashes nothing. The zero value is empty; free ends the set.
 //
 // A growing table exists twice for a moment. So a large set is split into hashTables, and only one
 // of them grows at a time.
@@ -70,7 +70,7 @@ func (s *hashSet) add(h uint64) bool {
 	return true
 }
 
-// split makes several tables of the first.
+// split replaces the first table by several.
 func (s *hashSet) split() {
 	one := s.tables[0].slots
 	s.tables, s.bytes = make([]hashTable, hashTables), 0

@@ -36,7 +36,7 @@ import (
 
 // The categories of error. Errors of the file system are returned unchanged.
 var (
-	// ErrCorrupt means that stored bytes differ from those that were written.
+	// ErrCorrupt means that stored bytes have changed since they were written.
 	ErrCorrupt = vfs.ErrCorrupt
 	// ErrMismatch means that an index was made with another analyzer or other vectors than this
 	// program uses.
@@ -335,8 +335,8 @@ func (ix *Index) matches(s *state) error {
 	return nil
 }
 
-// take makes this process the writer until give is called as often. Between loads and merges
-// another process may write.
+// take makes this process the writer, until give was called as often as take. Between loads and
+// merges another process may write.
 func (ix *Index) take() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -357,8 +357,8 @@ func (ix *Index) take() error {
 	return err
 }
 
-// give ends what take began. After a failed publication it keeps the lock: another process must not
-// make the failed change visible.
+// give reverses take. After a failed publication it keeps the lock: another process must not make
+// the failed change visible.
 func (ix *Index) give() error {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
@@ -416,8 +416,8 @@ func (ix *Index) publishAgain() error {
 	return nil
 }
 
-// Empty removes the content of the index in a folder, whatever it is; open readers find it empty.
-// While another process writes there it fails with ErrLocked and removes nothing.
+// Empty removes any content of the index in a folder; open readers then find an empty index. While
+// another process writes there it fails with ErrLocked and removes nothing.
 func Empty(dir string) error {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ type virtualLengths struct {
 	sums    []float32 // by ordinal
 }
 
-// virtualLengths returns those of some fields of the segment, which must not be changed.
+// virtualLengths returns the virtual lengths of some fields of the segment. The caller must not change them.
 func (h *handle) virtualLengths(fields []int, weights []float64, kept bm25.Lengths) (*virtualLengths, error) {
 	known := h.lengths.Load()
 	if known != nil && known.kept == kept && slices.Equal(known.fields, fields) && slices.Equal(known.weights, weights) {

@@ -217,7 +217,7 @@ func (l *Load) left(memory int64) int64 {
 	return memory - min(l.noted.Load(), memory/2)
 }
 
-// gather returns what a load may gather when nothing else takes memory.
+// gather returns the memory that a load may fill if nothing else uses memory.
 func (l *Load) gather() int64 {
 	if some := l.index.options.GatherMemory; some > 0 {
 		return min(some, counted(l.index.options.Memory))
@@ -407,7 +407,7 @@ func (l *Load) keptWords() int64 {
 	return min(l.gather()/int64(len(l.all))/wordShare, wordBytes)
 }
 
-// spare returns the memory that is left while no goroutine adds; 0 if the limit is not exceeded.
+// spare returns the unused memory while no goroutine adds; 0 if the limit is not exceeded.
 func (l *Load) spare() int64 {
 	if l.index.options.GatherMemory > 0 {
 		return 0

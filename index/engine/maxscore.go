@@ -46,8 +46,8 @@ type bound struct {
 	params          bm25.Parameters
 	average, factor float64
 
-	// If found is set, the cursor is at the posting ordinal, and no posting was skipped; otherwise
-	// the next posting is not before ordinal.
+	// If found is true, the cursor is at ordinal and skipped no posting. Otherwise the next posting
+	// is not before ordinal.
 	ordinal uint32
 	found   bool
 	asked   int // the block whose lengths were requested last, -1 for none
@@ -76,7 +76,7 @@ func (b *bound) at(ordinal, frequency uint32) float64 {
 	return b.weight * bm25.Saturation(b.scale*float64(frequency), b.normAt(ordinal))
 }
 
-// normAt is the norm of the field of a chunk.
+// normAt returns the norm of the field of a chunk.
 func (b *bound) normAt(ordinal uint32) float64 {
 	if b.short != nil {
 		if n := b.short[ordinal]; n < segment.LongByte {
@@ -99,7 +99,7 @@ func (b *bound) normOf(length uint32) float64 {
 
 // of returns the most that postings with these impacts add.
 func (b *bound) of(impacts *postings.Impacts) float64 {
-	// f/(f+n) grows with f/n, which needs no division to compare.
+	// f/(f+n) grows with f/n, which can be compared without a division.
 	frequency, norm := 0.0, 1.0
 	for _, m := range impacts {
 		if m.Frequency == 0 {
@@ -193,7 +193,7 @@ type maxScore struct {
 	scratch   *scratch
 
 	// Results of evaluations of other stretches of the segment.
-	bringing  sync.Mutex // guards it while they do
+	bringing  sync.Mutex // guards the fields below
 	brought   []candidate
 	elsewhere int
 }
@@ -270,9 +270,9 @@ func (p *plan) bounds(s *scratch, terms []*planTerm) ([]*bound, error) {
 	return s.order, nil
 }
 
-// virtualBound bounds what one field adds to a BM25F score. The function of the frequency is
-// concave, so that of a sum is at most the sum of its parts, and a longer virtual field only lowers
-// it.
+// virtualBound bounds the part of one field in a BM25F score. The score is a concave function of
+// the frequency, so the score of a sum is at most the sum of the scores. A longer virtual field
+// only lowers it.
 func (p *plan) virtualBound(b *bound, t *planTerm, m *model) error {
 	tokens := 0.0
 	for _, f := range t.fields {

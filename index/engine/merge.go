@@ -129,7 +129,7 @@ func (ix *Index) mergeInBackground(rests bool) {
 	}()
 }
 
-// mergeDue reports whether there is anything to merge, without taking the lock.
+// mergeDue reports whether a merge is due, without taking the lock.
 func (ix *Index) mergeDue(choose func([]*view) []*view) bool {
 	snapshot := ix.hold()
 	if snapshot == nil {
@@ -205,8 +205,8 @@ func goroutines(most int, memory, taken int64) int {
 	return int(max(1, min(int64(most), (memory-taken)/segment.GoroutineBytes)))
 }
 
-// mergeOnce merges the segments that choose picks, as slowly as slow says, with at most most
-// goroutines or as many as memory allows; again says that it did.
+// mergeOnce merges the segments that choose picks, at the rate of slow, with at most most
+// goroutines or as many as memory allows. again reports whether it merged any.
 func (ix *Index) mergeOnce(ctx context.Context, slow *throttle, most int, choose func([]*view) []*view) (again bool,
 	err error) {
 	if err := ix.pause(ctx); err != nil {

@@ -66,8 +66,8 @@ type clause struct {
 	list    postings.List // the list of the cursor
 }
 
-// listHead is how many bytes of a list are prefetched before it is opened: its header, and some of
-// its bounds.
+// listHead is the number of bytes of a list that are prefetched before it is opened: its header and
+// some of its bounds.
 const listHead = 512
 
 // clauses makes the clauses of terms in one view; each has a cursor before the first posting.

@@ -7,7 +7,7 @@ import (
 	"sheaf/index/engine/bm25"
 )
 
-// norms are BM25's norms of the lengths below longField, for certain parameters and an average
+// norms are the BM25 norms of all lengths below longField, for some parameters and an average
 // length.
 type norms [longField]float64
 

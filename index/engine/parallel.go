@@ -25,9 +25,9 @@ type turn struct{ of *Index }
 // end ends the search.
 func (t turn) end() { t.of.searching.Add(-1) }
 
-// takeTurn begins a search. When there are more searches than processors, earlier ones go first.
-// Otherwise a caller that asks without pause keeps its processor until the scheduler looks after
-// ten milliseconds, and dozens of other queries wait.
+// takeTurn begins a search. If there are more searches than processors, it yields to earlier ones.
+// Otherwise a caller that sends requests without a pause keeps its processor until the scheduler
+// acts after ten milliseconds, while dozens of other queries wait.
 func (ix *Index) takeTurn() turn {
 	if int(ix.searching.Add(1)) > runtime.GOMAXPROCS(0) {
 		runtime.Gosched()
@@ -111,9 +111,9 @@ func (p *plan) scoreFound(m *maxScore) error {
 	return p.faultOf(m)
 }
 
-// together does n things with this goroutine and helpers others. Each takes things by rising
-// number. do gets the number of the goroutine and of the thing. Each goroutine ends at its first
-// error.
+// together runs do for n things, on this goroutine and helpers others. Each goroutine takes the
+// next free number. do gets the number of the goroutine and of the thing. Each goroutine ends at
+// its first error.
 func together(helpers, n int, do func(me, i int) error) error {
 	if helpers <= 0 {
 		for i := range n {

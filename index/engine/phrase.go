@@ -241,8 +241,8 @@ func nextAllowed(allowed segment.Bitset, target uint32) uint32 {
 	return postings.End
 }
 
-// holds reports whether the chunk of all cursors has the phrase: a position for each term such
-// that, less the terms' places in the phrase, they differ by at most the slop.
+// holds reports whether the chunk of all cursors has the phrase. Each term needs a position, and
+// these positions, less the terms' places in the phrase, must differ by at most the slop.
 func (f *phraseField) holds(ph *planPhrase) bool {
 	rarest := 0
 	for i := range f.list {

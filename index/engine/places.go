@@ -40,7 +40,7 @@ func (t *placeTable) of(hash uint64) (slots *[placeWays]atomic.Uint64, above uin
 	return &t[hash%uint64(len(t))], hash &^ placeNames
 }
 
-// put adds a standing in a slot of a forgotten one, or in any slot.
+// put stores a standing in the slot of an evicted one, or in any slot.
 func (t *placeTable) put(r *recent, hash, name uint64) {
 	slots, above := t.of(hash)
 	way := name * 0x9e3779b97f4a7c15 >> 32 % placeWays
@@ -58,12 +58,12 @@ func (t *placeTable) put(r *recent, hash, name uint64) {
 type standing struct {
 	view, ordinal uint32
 	hash          uint64 // of the identifier
-	size          uint64 // likewise
+	size          uint64 // in bytes
 }
 
 const standingBytes = int(unsafe.Sizeof(standing{}))
 
-// id returns the identifier of the chunk, which never changes, even after an eviction here.
+// id returns the identifier of the chunk. It stays valid after an eviction.
 func (p *standing) id() string {
 	return unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(p), standingBytes)), int(p.size))
 }
@@ -97,7 +97,7 @@ func (c *places) at(view int, ordinal uint32) (id string, ok bool) {
 	return "", false
 }
 
-// standing returns that of the chunk with an ordinal, with its name; nil when it is not cached.
+// standing returns the standing of the chunk with an ordinal, and its name; nil when it is not cached.
 func (c *places) standing(view int, ordinal uint32) (p *standing, name uint64) {
 	slots, above := c.byOrdinal.of(ordinalHash(uint32(view), ordinal))
 	for i := range slots {

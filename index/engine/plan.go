@@ -266,7 +266,7 @@ type planTerm struct {
 // repeats returns how often the query has the term.
 func (t *planTerm) repeats() float64 { return float64(1 + t.more) }
 
-// once merges repeated terms, which are the same pointer.
+// once merges repeated terms. Repetitions are the same pointer.
 func (m *queryMemory) once(terms []*planTerm) []*planTerm {
 	out := m.lists.take(len(terms))[:0]
 	for _, t := range terms {

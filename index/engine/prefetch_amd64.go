@@ -16,12 +16,12 @@ func init() {
 	}
 }
 
-// prefetchLines asks for so many lines, at least one.
+// prefetchLines requests this number of lines, at least one.
 //
 //go:noescape
 func prefetchLines(from *byte, lines int)
 
-// prefetchAt asks for the lines of n ordinals, at least one.
+// prefetchAt requests the lines of n ordinals, at least one.
 //
 //go:noescape
 func prefetchAt(from *byte, size int, ordinals *uint32, n int)

@@ -13,8 +13,8 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Recall says, for one vector field, which part of the true nearest passages is found: the mean
-// share of the nearest 10, and of the nearest 100, chunks.
+// Recall is the mean share of the true nearest chunks that searches in one vector field find, among
+// the nearest 10 and the nearest 100.
 type Recall struct {
 	Field    string
 	Dims     int
@@ -23,7 +23,7 @@ type Recall struct {
 	Queries  int // 0 when the field has no vectors
 	At10     float64
 	At100    float64
-	// Exhaustive says that every vector is compared: nothing can be lost.
+	// Exhaustive means that searches compare every vector, so nothing can be lost.
 	Exhaustive bool
 	// Originals is the number of chunks whose vectors were compared as they were before rounding,
 	// in float32; 0 without originals. Float10 and Float100 are the found shares of the nearest 10
@@ -165,8 +165,8 @@ func recalled(found, exact sheaf.Ranking) int {
 	return n
 }
 
-// drawQuery returns a random vector, moved away from the stored ones if moved is set; nil when the
-// draws meet none.
+// drawQuery returns a random vector, moved away from the stored ones if moved is set. It returns
+// nil when the field has no vectors or the draws meet only deleted ones.
 func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, error) {
 	v, err := s.drawVector(rng, r)
 	if err != nil || v == nil || !moved {
@@ -183,7 +183,7 @@ func (s *Snapshot) drawQuery(rng *rand.Rand, r *Recall, moved bool) ([]float32, 
 	return v, err
 }
 
-// drawVector returns a random live vector of a field; nil when the draws meet none.
+// drawVector returns a random live vector of a field; nil as in drawQuery.
 func (s *Snapshot) drawVector(rng *rand.Rand, r *Recall) ([]float32, error) {
 	for range 20 {
 		if r.Passages == 0 {

@@ -20,8 +20,8 @@ const (
 	restOpened = 16
 )
 
-// rest joins what is worth it, unless a load is running. After a failed publication it publishes
-// again instead: until then the lock is kept, and no other process can write.
+// rest joins the segments that rested chooses, unless a load is running. After a failed publication it
+// publishes again instead: until then this process keeps the lock, and no other process can write.
 func (ix *Index) rest() {
 	ix.publish.Lock()
 	loads, stale := ix.users > 0, ix.stale

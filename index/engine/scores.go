@@ -8,9 +8,9 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// Scores sets out[i][k] to the score of chunk ids[k] for request reqs[i], which is by words. It
-// leaves 0, which the caller wrote, when the request does not match the chunk. It ignores Within
-// and Limit of requests. helpers is the most goroutines beside the caller's.
+// Scores sets out[i][k] to the score of chunk ids[k] for word request reqs[i]. It does not write
+// out[i][k] if the request does not match the chunk; the caller must set it to 0 before. It ignores
+// Within and Limit of requests. helpers is the most goroutines beside the caller's.
 func (s *Snapshot) Scores(ctx context.Context, out [][]float64, reqs []Request, ids []sheaf.ID, helpers int) error {
 	m := takeMemory()
 	defer m.release()

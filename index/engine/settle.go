@@ -8,7 +8,7 @@ import (
 )
 
 // A load leaves several segments, and background merges join them only when there are many. A
-// program that indexes and ends would leave them for good. So Close spends a small part of the
+// program that indexes and then ends would leave them unjoined. So Close spends a small part of the
 // loads' time on joining the small segments.
 
 const (

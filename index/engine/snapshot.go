@@ -16,7 +16,7 @@ type handle struct {
 	reader *segment.Reader
 	terms  termCache
 	refs   atomic.Int32
-	// lengths are those of the last used virtual field.
+	// lengths are the lengths of the last used virtual field.
 	lengths atomic.Pointer[virtualLengths]
 }
 
@@ -34,7 +34,7 @@ func (h *handle) release() error {
 	return h.reader.Close()
 }
 
-// view is a segment as one snapshot sees it: without the chunks that were deleted before. It never
+// view is a segment without the chunks that were deleted when the snapshot was made. It never
 // changes.
 type view struct {
 	*handle

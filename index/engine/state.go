@@ -80,7 +80,7 @@ func decodeState(m manifest.Manifest) (state, error) {
 	return s, nil
 }
 
-// payload reads varints and texts, and remembers a fault.
+// payload reads varints and texts, and keeps the first fault.
 type payload struct {
 	b   []byte
 	bad bool

@@ -26,8 +26,8 @@ const (
 	termBytes = 64
 )
 
-// knownTerm is a term of a segment, or that there is none: a copy of a segment.Term, and the
-// bytes of the key, follow in the same piece of memory.
+// knownTerm is a cached term of a segment, or the fact that the segment lacks it. A copy of a
+// segment.Term and the bytes of the key follow in the same memory.
 type knownTerm struct{ term, key uint64 } // the sizes of both in bytes
 
 const knownBytes = int(unsafe.Sizeof(knownTerm{}))
@@ -40,7 +40,7 @@ func (k *knownTerm) of() segment.Term {
 	return segment.TermAt(unsafe.Add(unsafe.Pointer(k), knownBytes))
 }
 
-// is reports whether it is the term with this key.
+// is reports whether the cached term has this key.
 func (k *knownTerm) is(key []byte) bool {
 	return int(k.key) == len(key) && unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(k), knownBytes+int(k.term))),
 		len(key)) == string(key)

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// ErrCorrupt means that stored bytes differ from those that were written. Errors that wrap it name
+// ErrCorrupt means that stored bytes have changed since they were written. Errors that wrap it name
 // the file and the place. Packages above report damage with it too.
 var ErrCorrupt = errors.New("corrupt")
 
@@ -39,9 +39,9 @@ type FS interface {
 	// Map returns the contents of a file, mapped into memory if the platform allows it, else read.
 	// They are aligned to 64 bytes.
 	Map(name string) (Mapping, error)
-	// Lock takes an exclusive lock on a file of that name. It does not wait: if somebody else holds
-	// the lock, the error wraps ErrLocked and names the holder. The lock ends with Close or with
-	// the process.
+	// Lock takes an exclusive lock on a file of that name. It does not wait: if another process or
+	// goroutine holds the lock, the error wraps ErrLocked and names the holder. The lock ends with
+	// Close or with the process.
 	Lock(name string) (io.Closer, error)
 }
 

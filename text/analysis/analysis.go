@@ -83,7 +83,7 @@ func Languages() []string {
 	return names
 }
 
-// Name returns a name with the analyzer's version and options; [Parse] turns it back. An index
+// Name returns a name with the analyzer's version and options; [Parse] reverses it. An index
 // records the name, because another analyzer makes other terms.
 func (a *Analyzer) Name() string {
 	name := version

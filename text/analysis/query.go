@@ -46,7 +46,7 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer
 					Prefix: characters == 1})
 			}
 		}
-		// The last character of a run is also a term of its own, which a query leaves out.
+		// The last character of a run is also a separate term, which a query omits.
 		position += max(characters, a.Positions(terms))
 		return true
 	})
@@ -91,16 +91,16 @@ func (a *Analyzer) FunctionWord(word string) bool {
 // questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8
 
-// MatchTokens returns those of [Analyzer.QueryTokens] that are worth searching when any of them may
-// match. In a question it drops the function words of the analyzer's language, unless there is
-// nothing else: there they only favor long texts. A question ends with a question mark, begins like
-// one ("how do"), or has at least eight words. Other queries keep function words; "how to" may be a
-// title.
+// MatchTokens returns the [Analyzer.QueryTokens] that are worth searching when any of them may
+// match. In a question it drops the function words of the analyzer's language, unless there are no
+// other words, because function words only favor long texts. A question ends with a question mark,
+// begins like one ("how do"), or has at least eight words. Other queries keep function words; "how
+// to" may be a title.
 func (a *Analyzer) MatchTokens(text string) []Token {
 	return a.Telling(text, a.QueryTokens(text))
 }
 
-// Telling returns the MatchTokens of a text whose QueryTokens are known.
+// Telling returns the MatchTokens of a text, given its QueryTokens.
 func (a *Analyzer) Telling(text string, tokens []Token) []Token {
 	if len(a.function) == 0 || !a.isQuestion(text) {
 		return tokens

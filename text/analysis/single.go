@@ -83,9 +83,9 @@ func mayBe(c byte) uint32 {
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// Others reports whether raw surely has one term in one position, which the sieve does not want.
-// When Others is false this may still hold; then ask [Analyzer.Terms]. It is always false unless
-// the word has only small ASCII letters, perhaps with a first capital.
+// Others reports whether raw surely has one term in one position, and the sieve does not want this
+// term. If Others is false, only [Analyzer.Terms] can tell. It is always false unless the word has
+// only small ASCII letters, perhaps with a first capital.
 func (s *Sieve) Others(raw string) bool {
 	if len(raw) < 2 || s.silent {
 		return false
@@ -106,9 +106,9 @@ func (s *Sieve) Others(raw string) bool {
 	return s.stops[first-'a']>>min(len(raw), 31)&1 == 0 || !s.analyzer.function[lower(raw)]
 }
 
-// Lacks reports whether raw surely has none of the sieve's terms, ignoring forms. When Lacks is
-// false this may still hold; then ask [Analyzer.Terms]. It examines the beginning of the word, and
-// of every part that may be a separate word.
+// Lacks reports whether raw surely has none of the sieve's terms, ignoring forms. If Lacks is
+// false, only [Analyzer.Terms] can tell. It examines the beginning of the word, and of every part
+// that may be a separate word.
 func (s *Sieve) Lacks(raw string) bool {
 	if s.silent || raw == "" || raw[0] == '#' || s.mayBegin(raw, 0) {
 		return false
@@ -150,9 +150,9 @@ func (s *Sieve) Words(text string, yield func(start, end int) bool) {
 	}
 }
 
-// pass is where text goes on behind the words from byte i on, at which none is in the
-// middle, that are as most: small letters, the first perhaps a capital, between ASCII marks that
-// join no words. They lack the terms.
+// pass skips words from byte i on that surely lack the terms, and returns the position after them.
+// i must not be inside a word. It skips only usual words: small letters, with or without a first
+// capital, between ASCII marks that join no words.
 func (s *Sieve) pass(text string, i int) int {
 	const ahead = 10 // bytes that are examined together
 	for !s.silent {

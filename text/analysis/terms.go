@@ -318,8 +318,8 @@ func (a *Analyzer) identifier(dst []Term, raw string) []Term {
 // farthestPart is how many positions after its name a part may be.
 const farthestPart = 15
 
-// whole appends the whole of a name, which is the same in any case. A name of only letters counts
-// as a word.
+// whole appends the whole of a name, which is equal in any case. A name of only letters counts as a
+// word.
 func (a *Analyzer) whole(dst []Term, raw string) []Term {
 	if isLetters(raw) {
 		return a.word(dst, raw, 0, 0, len(raw))

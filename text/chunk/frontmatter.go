@@ -259,7 +259,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 }
 
-// warnWithin warns once about lists that are not kept whole: aliases can give them any size.
+// warnWithin warns once about lists whose inner lists and maps are left out: with aliases these can have any size.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	var first *yamlEntry
 	more := 0

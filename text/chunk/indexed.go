@@ -204,8 +204,8 @@ func closedBy(text string, i int, opening byte) int {
 	return 0
 }
 
-// Readable returns text with "…" in place of data, for readers who pay for each word; lines stay
-// lines.
+// Readable returns text with "…" in place of data, for readers that pay for each word. It keeps
+// line endings.
 func Readable(text string) string {
 	parts := payloads(text)
 	if len(parts) == 0 {

@@ -16,7 +16,7 @@ type SectionOptions struct {
 	Cap int
 }
 
-// DefaultSectionCap is the cap of spec/tiered-chunk-search.
+// DefaultSectionCap is the default of [SectionOptions].Cap.
 const DefaultSectionCap = 6000
 
 // sections cuts at every heading when the whole text exceeds the cap. It cuts sections that still

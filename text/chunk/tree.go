@@ -173,8 +173,8 @@ type holders struct {
 	at     int
 }
 
-// of returns the range of the chunks that contain a byte of s. If none does, for example in
-// punctuation between windows, it is the next chunk, and at the end the last one.
+// of returns the range of the chunks that contain a byte of s. If no chunk does, for example
+// between windows, it returns the next chunk, and at the end the last one.
 func (h *holders) of(s sheaf.Span) (from, to int) {
 	for h.at+1 < len(h.chunks) && h.chunks[h.at].Body.End <= s.Start {
 		h.at++

@@ -70,7 +70,7 @@ func Compared(v sheaf.Value) sheaf.Value {
 	return v
 }
 
-// Plain returns the value that a column has for v, see [Compared] and [sheaf.Value.Plain].
+// Plain returns the value of v in a column: see [Compared] and [sheaf.Value.Plain].
 func Plain(v sheaf.Value) sheaf.Value {
 	v = Compared(v)
 	if v.Kind == sheaf.KindDate && v.Text != "" {

@@ -23,12 +23,12 @@ type WindowOptions struct {
 	Boundary string
 	// Large makes a large chunk from every four consecutive windows.
 	Large bool
-	// TitlePrefix and MetadataSuffix say that the document's title and its properties are embedded
-	// with every window (see Enrichment). As in Onyx they count in Size and leave less room for the
-	// text. If passages are embedded under their titles anyway, TitlePrefix only affects the count.
+	// TitlePrefix and MetadataSuffix embed the document's title and its properties with every window
+	// (see [WindowOptions.Enrich]). As in Onyx they count in Size and leave less room for the text. If
+	// passages are embedded under their titles anyway, TitlePrefix only affects the count.
 	TitlePrefix, MetadataSuffix bool
-	// Tokens yields the tokens that Size counts; nil counts words. TokensName is a word that names
-	// them in indexes: the embedding model with these tokens, "" or "words" for words.
+	// Tokens yields the tokens that Size counts; nil counts words. TokensName is one word that
+	// names the tokens in an index: the name of their embedding model, or "" or "words" for words.
 	Tokens     Tokens
 	TokensName string
 }
@@ -159,8 +159,8 @@ type windowCut struct {
 	bounds []span
 }
 
-// bodies returns the windows of the text from byte begin on. When tokens are parts of characters
-// and one window would be inside another, the wider window stays.
+// bodies returns the windows of the text from byte begin on. If tokens are parts of characters, one
+// window may lie inside another; then only the wider window stays.
 func (c *windowCut) bodies(begin int) []sheaf.Span {
 	ranges := c.ranges()
 	bodies := make([]sheaf.Span, 0, len(ranges))

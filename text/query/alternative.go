@@ -6,11 +6,11 @@ import (
 	"sheaf"
 )
 
-// A filter is not part of a query of words, so it cannot be one of several alternatives with them.
-// Tags and folders are also fields: beside OR they are searched there. A tag of a whole document
-// then matches only the document's own chunk, and a folder any path with its names in sequence.
-// That is enough for additional hits. It is not enough to refuse or require a filter, which would
-// keep or drop the wrong parts of a document; such a filter has no words.
+// A query of words has no filters, so a filter cannot be an alternative beside words. Tags and
+// folders are also fields, and beside OR they are searched there. A tag of a whole document then
+// matches only the document's own chunk, and a folder matches any path with its names in sequence.
+// That is enough for additional hits, but not to refuse or require a filter, which would keep or
+// drop the wrong parts of a document. Such a filter gets no words.
 
 // tagWords returns the words that find a tag in the field of tags; for the beginning of a tag only
 // a single word works.

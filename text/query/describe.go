@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// Describe writes a query as it was understood, for people.
+// Describe returns a text for people that shows how a query was understood.
 func Describe(q sheaf.Query) string {
 	var parts []string
 	if q.Words != nil {

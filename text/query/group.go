@@ -8,7 +8,7 @@ import (
 	"sheaf"
 )
 
-// group is a list of parts that all hold.
+// group is a list of parts that must all match.
 type group struct {
 	plain            []string // words that add to the score
 	should           []sheaf.TextQuery
@@ -19,17 +19,17 @@ type group struct {
 	apart            bool              // the query is only refused alternatives: words and filters each by themselves
 }
 
-// place says where a bracket is, which decides how refused alternatives in it work.
+// place is the position of a bracket. It decides how refused alternatives in the bracket work.
 type place uint8
 
 const (
-	// amid holds together with the rest of the query: its refusals apply to every hit.
+	// amid is the outer level, where parts combine with the rest of the query: refusals apply to every hit.
 	amid place = iota
-	// refused is a bracket amid the query after a dash: each of its alternatives is refused
-	// separately, words as words and filters as filters.
+	// refused is a bracket after a dash at the outer level. Each of its alternatives is refused
+	// separately: words as words, filters as filters.
 	refused
-	// bound is inside a refused bracket, or inside one of several alternatives. A filter from there
-	// must stay there: elsewhere it would apply to the whole query.
+	// bound is inside a refused bracket, or inside one of several alternatives. A filter there must
+	// stay there; at the outer level it would apply to the whole query.
 	bound
 )
 
@@ -39,8 +39,8 @@ type part struct {
 	plain  string // a word without marks
 	query  sheaf.TextQuery
 	filter sheaf.Filter
-	// words find about the same as the filter beside OR, where a filter is not possible; nil when
-	// none do.
+	// words find about the same as the filter. They replace the filter beside OR, where a filter is
+	// not possible; nil if no words can.
 	words sheaf.TextQuery
 	// strict says that the words are always required: a phrase, a field, or brackets with one.
 	strict bool
@@ -81,7 +81,7 @@ func (p *parser) group(depth int, at place) *group {
 	return g
 }
 
-// or reports whether the token at i stands between two alternatives.
+// or reports whether the token at i is an OR between two alternatives.
 func (p *parser) or(i int) bool {
 	return i+1 < len(p.tokens) && p.tokens[i].kind == tokenOr && p.tokens[i+1].kind != tokenOr &&
 		p.tokens[i+1].kind != tokenClose
@@ -106,7 +106,7 @@ func (p *parser) bracket(sign byte, outer place) place {
 		return bound
 	case outer == refused:
 		if sign == 0 && p.tokens[p.at-2].kind == tokenOpen && behind < len(p.tokens) && p.tokens[behind].kind == tokenClose {
-			return refused // brackets in brackets with nothing else
+			return refused // brackets around brackets
 		}
 		return bound
 	case sign == '-':
@@ -123,7 +123,7 @@ func (p *parser) part(depth int, outer place) part {
 	case tokenOpen:
 		inner := p.group(depth+1, p.bracket(t.sign, outer))
 		if t.sign == 0 && inner.wordsOnly() {
-			// An aside, as in prose: its words count like the others.
+			// The brackets are an aside, as in prose: their words count like the others.
 			plain := strings.Join(inner.plain, " ")
 			return part{plain: plain, about: plain}
 		}
@@ -154,8 +154,8 @@ func (p *parser) part(depth int, outer place) part {
 	return out
 }
 
-// either joins alternatives: filters with filters, words with words. If both occur, filters become
-// words where possible. Refused alternatives need no joining: each is refused separately.
+// either joins alternatives: filters with filters, words with words. If there are both, filters
+// become words where possible. Refused alternatives stay apart, because each is refused separately.
 func (p *parser) either(alternatives []part, refused bool) part {
 	var out part
 	var about []string
@@ -295,9 +295,9 @@ func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	return sheaf.Bool{Must: g.must, Should: should, MustNot: g.mustNot}
 }
 
-// wholeWords returns queries that each match a whole word of a text: docker-compose matches both
-// its words in this order. Words of only small letters are simple words and stay together, so that
-// the function words of a question are recognized.
+// wholeWords returns one query for each whole word of a text: docker-compose must match both its
+// parts in this order. Words of only small letters stay together as one match, so that function
+// words of a question are recognized.
 func wholeWords(text string) []sheaf.TextQuery {
 	var simple []string
 	var out []sheaf.TextQuery

@@ -34,15 +34,15 @@ import (
 	"sheaf/internal/suggest"
 )
 
-// Options tell Parse about the collection.
+// Options describe the collection for Parse.
 type Options struct {
 	// Properties are the names that "name:value" may use, in any case.
 	Properties []string
-	// Look reports whether an unknown name before a colon is a property. It gets each folded name
-	// once; known is false when it could not be looked up, which a note then says. Nil knows none.
+	// Look reports whether an unknown name before a colon is a property. Parse calls it once for each folded
+	// name. known is false when Look could not find out, which a note then says. Nil knows no properties.
 	Look func(name string) (is, known bool)
-	// Spellings returns how the collection spells a path, the beginning of a path or a file's name
-	// that it only has in another case; nil when unknown.
+	// Spellings returns how the collection spells a path, the beginning of a path or a file name
+	// that exists only in another case; nil when unknown.
 	Spellings func(written string) []string
 	// Now is the reference time for 7d and yesterday; its location decides which day it is. Zero
 	// means the current time in UTC.
@@ -61,8 +61,8 @@ const maxDepth = 20
 // the dot.
 const ColumnExtension = "ext"
 
-// Parse reads what a person typed. A query of only filters has Words that match every chunk; a
-// query without anything to search has nil Words.
+// Parse reads the text that a person typed. A query of only filters gets Words that match every
+// chunk; a query without anything to search gets nil Words.
 func Parse(text string, o Options) sheaf.Query {
 	q := sheaf.Query{Text: text, Limit: o.Limit}
 	if o.Now.IsZero() {
@@ -99,8 +99,8 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word; it assumes so for signs of other
-// scripts.
+// searchable reports whether a character can be part of a word. It returns true for signs of other
+// scripts, where this is unknown.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
@@ -114,12 +114,12 @@ func inWord(r rune) bool {
 type parser struct {
 	o          Options
 	properties map[string]bool // by their folded names
-	skipped    map[string]bool // unknown whether these are properties
+	skipped    map[string]bool // could not be looked up
 	tokens     []token
 	at         int
-	mixed      bool                // bytes to the end from the last of several marks that can close a phrase
+	mixed      bool                // the query has small letters, so NOT and AND may be meant as marks
 	closing    map[string]int      // bytes from the last of several marks that can close a phrase to the end
-	spelt      map[string][]string // answers of Spellings
+	spelt      map[string][]string // results of Spellings
 	notes      []string
 	more       int // number of notes beyond maxNotes
 }
@@ -169,7 +169,7 @@ type token struct {
 func (p *parser) lex(text string) []token {
 	var out []token
 	depth := 0
-	// Bytes after the last closing bracket: a bracket that opens there is never closed.
+	// A bracket that opens after the last closing bracket never closes.
 	unclosed := len(text) - 1 - strings.LastIndexByte(text, ')')
 	p.closing = map[string]int{}
 	for _, ends := range quotes {
@@ -237,8 +237,7 @@ func (p *parser) startsProperty(s string, depth int) bool {
 	return ok
 }
 
-// quotes maps a mark that begins a phrase to the marks that end it: keyboards write those of their
-// language.
+// quotes maps a mark that begins a phrase to the marks that end it. Each language has its own.
 var quotes = map[rune]string{'"': `"”`, '“': `"”`, '”': `"”`, '„': `"”“`, '«': `»`}
 
 // isQuote reports whether a phrase can begin with a character.
@@ -422,7 +421,7 @@ func abbreviates(word string, i int) bool {
 	return word[i] == '"' && unicode.Is(unicode.Hebrew, before) && unicode.Is(unicode.Hebrew, after)
 }
 
-// checkBrackets says when the brackets of a word group nothing.
+// checkBrackets adds a note if the brackets of a word group nothing.
 func (p *parser) checkBrackets(word string) {
 	if !strings.ContainsFunc(word, searchable) {
 		return
@@ -436,7 +435,7 @@ func (p *parser) checkBrackets(word string) {
 }
 
 // wordEnd returns the end of the word at the start of text: at white space, at a bracket that
-// closes a group, or where stops says so; stops may be nil.
+// closes a group, or where stops returns true. stops may be nil.
 func wordEnd(text string, depth int, stops func(rune) bool) int {
 	open := 0
 	for i, r := range text {
@@ -502,7 +501,7 @@ func (p *parser) isProperty(name string) bool {
 	return is
 }
 
-// fieldName returns the field, filter or property that a name before a colon means.
+// fieldName returns the field, filter or property for a name before a colon.
 func (p *parser) fieldName(name string) (string, bool) {
 	low := fold.Text(name)
 	switch low {
@@ -521,7 +520,7 @@ func (p *parser) fieldName(name string) (string, bool) {
 	if slices.Contains(fieldNames, low) {
 		return low, true
 	}
-	if strings.HasPrefix(strings.TrimLeft(low, "+-"), "[") { // of brackets that are not brackets
+	if strings.HasPrefix(strings.TrimLeft(low, "+-"), "[") { // words in square brackets that are no property
 		return "", false
 	}
 	if p.isProperty(low) {

@@ -101,7 +101,7 @@ func hasLetter(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// isIndexed reports whether a character makes a word or an emoji.
+// isIndexed reports whether a word or an emoji may hold this character.
 func isIndexed(r rune) bool { return inWord(r) || unicode.Is(unicode.So, r) }
 
 func isTag(name string) bool {
@@ -165,7 +165,7 @@ func (p *parser) path(t token) part {
 	return part{query: sheaf.Phrase{Text: value, Field: sheaf.FieldPath}, strict: true}
 }
 
-// maxSpelt is how many paths of a query are searched in any case: each search reads all paths.
+// maxSpelt limits the paths of a query that are searched in any case, because each search reads all paths.
 const maxSpelt = 16
 
 // spellings returns the ways in which documents may spell a path: with this case, or if none has
@@ -263,7 +263,7 @@ func (p *parser) property(name string, t token) part {
 	return part{filter: any, strict: true}
 }
 
-// writtenSo returns a filter for numbers of a property in exactly this form: 12.10 is not 12.1.
+// writtenSo returns a filter for numbers of a property that are spelled exactly like this: 12.10 is not 12.1.
 func writtenSo(name, value string, number float64) sheaf.Filter {
 	written := sheaf.In{Column: sheaf.WrittenColumn(name), Values: texts(cases(value))}
 	if sheaf.WrittenNumber(number, value).Text != "" {
@@ -321,7 +321,7 @@ func compare(column, op string, first, last sheaf.Value) sheaf.Filter {
 	return sheaf.Range{Column: column, Max: last}
 }
 
-// date reads before:, after:, on: and date:, the last two also with a comparison. After includes
+// date reads before:, after:, on: and date:, the last two also with a comparison. after: includes
 // the day itself.
 func (p *parser) date(t token) part {
 	if t.field == "date" && t.text == "*" && t.kind != tokenPhrase {

@@ -12,9 +12,9 @@ import (
 	"math/bits"
 )
 
-// Parameters are the parameters of BM25. K1 (at least 0) says how soon more occurrences of a term
-// stop to matter; B (0 to 1) how much less a field counts that is longer than the average; Lengths
-// how exactly lengths are known.
+// Parameters are the parameters of BM25. K1 (at least 0) is larger if more occurrences of a term
+// still add to the score. B (0 to 1) says how much less a longer field counts. Lengths says how
+// exact the lengths are.
 type Parameters struct {
 	K1, B   float64
 	Lengths Lengths
@@ -32,7 +32,7 @@ const (
 	LengthsLucene
 )
 
-// Of returns the length as which a field of n terms counts. It never falls when n grows.
+// Of returns the length that a field of n terms counts as. It never falls when n grows.
 func (l Lengths) Of(n uint32) uint32 {
 	const exact = 24
 	if l == LengthsExact || n < exact+16 {
@@ -47,8 +47,8 @@ func (l Lengths) Of(n uint32) uint32 {
 	return math.MaxUint32
 }
 
-// Sum returns what a field of n terms adds to the sum of lengths for averages: fillers count there,
-// and so do terms that Lucene cuts off.
+// Sum returns the number that a field of n terms adds to the sum of lengths for averages. Fillers
+// count there, and so do the terms that Lucene cuts off.
 func (l Lengths) Sum(n uint32) int64 { return int64(max(n, l.Of(n))) }
 
 // IDF returns the weight of a term in df of n chunks: ln(1 + (n - df + 0.5) / (df + 0.5)). It is

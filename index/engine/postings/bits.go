@@ -30,8 +30,8 @@ func (w *bitWriter) flush() {
 	}
 }
 
-// below writes v, a number below n, in as few bits as possible: k bits for as many of the n numbers
-// as fit, one more for the others (truncated binary).
+// below writes v, a number below n, in as few bits as possible (truncated binary): k bits for as
+// many of the n numbers as fit, k+1 for the others.
 func (w *bitWriter) below(v, n uint64) {
 	k := uint(bits.Len64(n)) - 1
 	short := uint64(2)<<k - n // this many numbers take k bits

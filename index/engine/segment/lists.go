@@ -93,7 +93,7 @@ func (l *termLists) list(field int) {
 	l.positions += int64(len(list.Positions))
 }
 
-// term ends a term; one without lists leaves no trace.
+// term ends a term. A term without lists is not written.
 func (l *termLists) term(name string) {
 	if l.open.mask == 0 {
 		return

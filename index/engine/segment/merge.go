@@ -119,7 +119,7 @@ func (in *input) to(ordinal uint32) uint32 {
 	return in.remap[ordinal]
 }
 
-// breathe lets the caller stop or slow the merge down.
+// breathe lets the caller stop the merge or slow it down.
 func (m *merger) breathe() error {
 	m.steps++
 	if m.steps%1024 != 0 {
@@ -128,7 +128,7 @@ func (m *merger) breathe() error {
 	return m.rest()
 }
 
-// rest is a point where the merge may be stopped or slowed down.
+// rest lets the caller stop the merge or slow it down.
 func (m *merger) rest() error {
 	if m.pause != nil {
 		if err := m.pause(m.ctx, m.file.written); err != nil {

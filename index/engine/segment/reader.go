@@ -16,7 +16,7 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// ErrCorrupt means that the bytes of a segment differ from those that were written. Errors that
+// ErrCorrupt means that the bytes of a segment have changed since they were written. Errors that
 // wrap it name the file, the section and the offset.
 var ErrCorrupt = sectionfile.ErrCorrupt
 

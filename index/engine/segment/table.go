@@ -279,7 +279,7 @@ func (c *tableCursor) readRest() bool {
 	return true
 }
 
-// appendEnd appends the decoded end of a key to dst.
+// appendEnd decodes the end of a key and appends it to dst.
 func (t *table) appendEnd(dst, end []byte) (key []byte, ok bool) {
 	if t.letters != nil {
 		return t.letters.appendText(dst, end)
@@ -382,10 +382,10 @@ func (c *tableCursor) seek(target []byte) bool {
 	}
 }
 
-// toward moves to the next entry, with the cursor before target; the key shares
-// same bytes with target, and reports whether that is at or after target. Until then key is unknown:
-// most keys share more or less than that with the one before, which says where they are. What
-// follows the key is not read. ok is false at the end and after a fault.
+// toward moves to the next entry. The cursor must be before target, and same is the number of bytes
+// that its key shares with target. reached reports whether the new entry is at or after target.
+// Only then is key set: for other entries, the length shared with the previous key decides. It does
+// not read payloads. ok is false at the end and after a fault.
 func (c *tableCursor) toward(target []byte, same *int) (reached, ok bool) {
 	if !c.step() {
 		return false, false

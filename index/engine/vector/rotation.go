@@ -2,9 +2,9 @@ package vector
 
 import "math"
 
-// A rotation spreads what a few dimensions of a padded vector carry over all of them. Then signs
-// carry about equal information in every dimension, and no dimension is so large that the others
-// lose precision as bytes. Lengths and dot products stay unchanged.
+// A rotation spreads the content of a few dimensions of a padded vector over all dimensions. Then
+// signs carry about equal information in every dimension, and no dimension is so large that the
+// others lose precision as bytes. Lengths and dot products stay unchanged.
 //
 // It is a randomized Hadamard transform: signs are flipped, then the first p numbers, p the largest
 // power of two, are transformed. If some numbers are left out, signs are flipped again and the last

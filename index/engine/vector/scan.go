@@ -185,7 +185,7 @@ func (c *scanner) run(ctx context.Context, s *Set, q *query, job *scanJob, found
 	return nil
 }
 
-// least returns the estimate that a later row needs; it loses against equal ones.
+// least returns the lowest estimate that a later row needs. A row equal to a lost one is lost too.
 func (c *scanner) least() int32 {
 	if c.lost == math.MinInt32 {
 		return c.lost

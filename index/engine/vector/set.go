@@ -54,7 +54,7 @@ func (s *Set) scale(row int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.Scales[ScaleBytes*row:])))
 }
 
-// rows returns those of a chunk; an empty range when it has none. The search begins at row from.
+// rows returns the rows of a chunk; an empty range when it has none. The search begins at row from.
 func (s *Set) rows(ordinal uint32, from int) (first, end int) {
 	if s.single() {
 		return int(ordinal), int(ordinal) + 1

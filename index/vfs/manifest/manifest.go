@@ -18,7 +18,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt means that a manifest's bytes differ from those that were written.
+// ErrCorrupt means that a manifest's bytes have changed since they were written.
 var ErrCorrupt = vfs.ErrCorrupt
 
 // ErrVersion means that another version of this program wrote a manifest.

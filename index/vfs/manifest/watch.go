@@ -38,7 +38,7 @@ func NewWatch(fsys vfs.FS, dir string) *Watch {
 func (w *Watch) Generation() (uint64, error) {
 	h := w.held.Load()
 	if h != nil && h != ended {
-		// Somebody may have written into the file, for example by restoring a copy.
+		// Another program may have written into the file, for example by restoring a copy.
 		still, err := vfs.Still(w.fs, w.path, h.info)
 		// If h is no longer held, it may have been closed before the comparison: its identity may
 		// have belonged to another file.

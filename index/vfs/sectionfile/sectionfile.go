@@ -19,7 +19,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// ErrCorrupt means that the bytes of a file differ from those that were written. Errors that wrap
+// ErrCorrupt means that the bytes of a file have changed since they were written. Errors that wrap
 // it name the file, the section and the offset.
 var ErrCorrupt = vfs.ErrCorrupt
 

@@ -24,8 +24,8 @@ type Answer struct {
 	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
 	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise; when nothing is found, which values of its filter nothing has, and which there are."`
 
-	// Timings are the times of the steps, in the order in which they ended. The steps of the ranking are on the first
-	// page only.
+	// Timings are the times of the steps, in the order in which they ended. Only the first page has
+	// the steps of the ranking.
 	Timings []search.Timing `json:"-"`
 	// Failures say why the answer is degraded. They are for the log and may hold details that callers must not see.
 	Failures []string `json:"-"`

@@ -57,7 +57,7 @@ type answers struct {
 
 	mu      sync.Mutex
 	byKey   map[cursorKey]*list.Element
-	order   list.List // of *storedAnswer, the last used first
+	order   list.List // of *storedAnswer, most recently used first
 	bytes   int64
 	flights map[answerKey]*flight
 	counts  CacheCounts
@@ -137,7 +137,7 @@ func (s *answers) get(
 	return a, computed, err
 }
 
-// computeFor computes the answer for all requests that wait for f. It wakes them also when compute panics.
+// computeFor computes the answer for all requests that wait for f. It wakes them even if compute panics.
 func (s *answers) computeFor(f *flight, key answerKey, compute func() (*answer, bool, error)) (*answer, error) {
 	defer func() {
 		s.mu.Lock()
@@ -168,8 +168,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return stored.answer
 }
 
-// put caches an answer, or counts its bytes again after more of its results were shown. An answer above the limit
-// stays until the next such answer comes, for its cursor only.
+// put caches an answer, or updates its size after more of its results were shown. An answer above
+// the limit stays only for its cursor, until the next such answer.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	s.mu.Lock()
@@ -199,7 +199,7 @@ func (s *answers) put(a *answer, forCursor bool) {
 	}
 }
 
-// grow counts the bytes of a cached answer again.
+// grow updates the size of a cached answer.
 func (s *answers) grow(a *answer) {
 	s.mu.Lock()
 	e := s.byKey[a.key.cursor()]
@@ -241,11 +241,11 @@ func (s *answers) state() CacheCounts {
 
 // randomKey returns a key that only a cursor can find.
 func randomKey() (key answerKey) {
-	_, _ = rand.Read(key[:]) // it never fails: see crypto/rand
+	_, _ = rand.Read(key[:]) // crypto/rand never fails
 	return key
 }
 
-// shownBefore returns a result that was shown; nil when it was not.
+// shownBefore returns a result that was shown before, or nil.
 func (a *answer) shownBefore(i int) *Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -301,7 +301,7 @@ func (a *answer) bytes() int64 {
 	return n + heapBytes(reflect.ValueOf(a.shown), seen)
 }
 
-// heapBytes estimates the size of what a value refers to. It counts a text or an object that it has seen once.
+// heapBytes estimates the size of the memory behind a value. It counts shared memory once.
 func heapBytes(v reflect.Value, seen map[unsafe.Pointer]bool) (n int64) {
 	switch v.Kind() {
 	case reflect.String:
@@ -315,7 +315,7 @@ func heapBytes(v reflect.Value, seen map[unsafe.Pointer]bool) (n int64) {
 			n += heapBytes(v.Index(i), seen)
 		}
 	case reflect.Map:
-		const eight, entry = 450, 8 // a map of up to eight values, and the text of one
+		const eight, entry = 450, 8 // the size of a map with up to eight values, and of one entry
 		if v.Len() > 0 {
 			n = eight + entry*int64(v.Len())
 		}

@@ -19,7 +19,7 @@ import (
 
 // AuditOptions set the size of an audit.
 type AuditOptions struct {
-	// Checks is how many checks are made, at least 1.
+	// Checks is the number of checks, at least 1.
 	Checks int
 	// Seed makes an audit repeatable: the same seed on the same index makes the same checks.
 	Seed uint64
@@ -27,13 +27,13 @@ type AuditOptions struct {
 	Progress func(done, leaks int)
 }
 
-// Leak is something that a caller saw and must not see.
+// Leak is something hidden that a caller could see.
 type Leak struct {
 	Grant access.Grant `json:"grant"`
 	// Door is the operation that leaked: "search", "similar" ...
 	Door  string   `json:"door"`
 	Query string   `json:"query"`
-	Doc   sheaf.ID `json:"doc"` // the document that was seen; "" when a number leaked
+	Doc   sheaf.ID `json:"doc"` // the visible document; "" if a number leaked
 	What  string   `json:"what"`
 }
 
@@ -49,11 +49,11 @@ type Audit struct {
 	Seed  uint64 `json:"seed"`
 	Leaks []Leak `json:"leaks"`
 
-	searches, failed int            // number of searches, and of those without any answer
+	searches, failed int            // number of searches, and of searches without an answer
 	lacking          map[string]int // Incomplete by door
 }
 
-// maxLeaks is how many leaks of each door are reported.
+// maxLeaks limits the reported leaks of each door.
 const maxLeaks = 20
 
 // Audit runs random questions with random grants through every operation of a Reader and searches the answers for
@@ -85,7 +85,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 			return err
 		})
 		for _, f := range found {
-			if f != nil { // the audit had begun
+			if f != nil { // the audit had already begun
 				a.out.add(f, told)
 			}
 		}
@@ -108,7 +108,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	return a.out, nil
 }
 
-// add adds the counts of a round. told counts the leaks of each door.
+// add adds the counts of a round. told counts reported leaks by door.
 func (out *Audit) add(f *Audit, told map[string]int) {
 	out.Checks += f.Checks
 	out.Hidden += f.Hidden
@@ -260,9 +260,9 @@ func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Aud
 	return out, err
 }
 
-// changed reports whether the index was written since a reader was opened, or is being written. It also returns true
-// with an error when it cannot find out. It waits for a write to end, except after many leaks, which are believed
-// sooner.
+// changed reports whether the index was written after a reader opened, or is being written. It
+// returns true with an error if it cannot find out. It waits for a write to end. After maxLeaks
+// rounds with confirmed leaks, it does not wait for other processes.
 func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	began := time.Now()
 	for waited := false; ; waited = true {
@@ -325,7 +325,7 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
 				return a.out, r.at, err
 			}
-			t.lacks(err.Error()) // a model or a part of the store may be unreachable; others may answer
+			t.lacks(err.Error()) // a model or a part of the store may be unreachable; later checks may succeed
 		}
 		if t.fault != "" {
 			a.out.Incomplete++
@@ -408,7 +408,7 @@ func written(id sheaf.ID) string {
 
 func (t *trial) request() SearchRequest {
 	q := SearchRequest{Text: t.text, Window: 100, Limit: 1 + t.random.IntN(20), Count: true}
-	if t.random.IntN(2) == 0 { // not every store counts them
+	if t.random.IntN(2) == 0 { // some stores cannot count
 		q.Facets = []string{"tree", "folder", "tag"}
 	}
 	if t.random.IntN(8) == 0 {
@@ -545,7 +545,7 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 			return t.answer(door, out)
 		}
 		if refused(err) {
-			return nil // a chunk is no document
+			return nil // a chunk is not a document
 		}
 		return err
 	}
@@ -583,7 +583,7 @@ func (t *trial) get() error {
 		if err != nil {
 			return nil, err
 		}
-		p.Text = "" // the reader of a visible text may see the names in it
+		p.Text = "" // a visible text may contain the names
 		for i := range p.Before {
 			p.Before[i].Text, p.Before[i].Links = "", nil
 		}

@@ -43,8 +43,8 @@ type learned struct {
 	roots      []string // paths of the folders, as JSON writes them
 }
 
-// latest keeps what was learned last, for all rounds of an audit. While others write, the readers of two rounds may
-// know different documents.
+// latest stores the newest learned state for all rounds of an audit. While others write, the
+// readers of two rounds may see different documents.
 type latest struct {
 	mu    sync.Mutex
 	known *learned

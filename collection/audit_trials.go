@@ -93,7 +93,7 @@ func (t *trial) anyValue(value string) bool {
 	})
 }
 
-// anyVisible reports whether is returns true for a visible document.
+// anyVisible reports whether is returns true for any visible document.
 func (t *trial) anyVisible(is func(d *audited) bool) bool {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) && is(d) {
@@ -194,7 +194,7 @@ func (t *trial) samePath(hidden int) bool {
 	return t.anyVisible(func(d *audited) bool { return d.id.Path() == t.docs[hidden].id.Path() })
 }
 
-// property asks whether a name is a property. It must not be one when only hidden documents have it.
+// property asks whether a name is a property. A name that only hidden documents have must not be one.
 func (t *trial) property(doc *audited) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
@@ -315,7 +315,7 @@ func (t *trial) legs() error {
 		switch {
 		case errors.Is(err, sheaf.ErrUnavailable):
 			return err
-		case err != nil && !refused(err): // not every store has every leg
+		case err != nil && !refused(err): // some stores lack some legs
 			return err
 		}
 		for _, h := range hits {
@@ -387,8 +387,8 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage runs stages on documents that the caller names. Hidden documents must give the same ranking as names of
-// nothing.
+// stage runs stages on documents that the caller names. Hidden documents must rank like documents
+// that do not exist.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}

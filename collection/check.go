@@ -14,9 +14,9 @@ import (
 	"sheaf/store"
 )
 
-// Faults reads everything and lists the faults. A server that does not answer is an error, since its chunks may be
-// whole. Faults also sets x.Stopped when a run was stopped before its end, and x.OutdatedRead when an older version
-// of the program read documents.
+// Faults reads everything and lists the faults. A server that does not answer causes an error,
+// because its chunks may be intact. Faults also sets x.Stopped after an interrupted run, and
+// x.OutdatedRead if an older version of the program read documents.
 func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	x.Stopped, x.Foreign, x.reached = "", "", nil
 	show, done := func(int64, int64) {}, func() {}
@@ -60,7 +60,7 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 		}
 		if errors.Is(err, vfs.ErrLocked) {
 			return nil, err
-		} // else the index cannot be written and stays as it is
+		} // otherwise the index is read-only and stays as it is
 	}
 	if err := intake.Open(x.Where.Dir).Check(); err != nil {
 		faults = append(faults, fmt.Errorf("%w: %w", sheaf.ErrCorrupt, err))
@@ -156,8 +156,8 @@ const countBatch = 1000
 type Reach struct {
 	Found   int
 	Missing []sheaf.ID
-	// Unreached is the number of their passages that a search by meaning does not find. The chunks in doubt have
-	// them.
+	// Unreached is the number of their passages that search by meaning does not find. These
+	// passages belong to the chunks in doubt.
 	Unreached int
 	doubt     []sheaf.ID
 }
@@ -238,9 +238,9 @@ func (x *Index) Strayed() error {
 			"--repair names them and asks before it removes them")
 }
 
-// StoppedRun describes a run that was stopped between writing its last documents and recording them, or that still
-// runs. It returns "" when neither explains the number of found chunks. The documents of the run may wait to be
-// indexed, but a search must find all others.
+// StoppedRun describes a run that stopped between writing and recording its last documents, or that
+// still runs. It returns "" if neither explains the number of found chunks. Documents of the run
+// may wait to be indexed, but a search must find all others.
 func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found == x.View.Chunks() || len(waiting) == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package collection owns an index and has every question about it. A Go program needs three calls:
+// Package collection owns an index and answers questions about it. A Go program needs three calls:
 //
 //	c, err := collection.Open("notes")
 //	answer, err := c.Search(ctx, "how do I undo a commit")
@@ -9,12 +9,12 @@
 //	go mod edit -require sheaf@v0.0.0 -replace sheaf=../sheaf
 //	go mod tidy
 //
-// HTTP, MCP and the web page ask a [Collection] for a [Reader], which is the index at one moment as one caller may see
-// it. Searching, getting, explaining, listing and counting are methods of the Reader, so nothing can be read past the
-// access check. That check is in one place, guard.go, between the Reader and the store and the catalog.
+// HTTP, MCP and the web page ask a [Collection] for a [Reader]. A Reader is the index at one moment, as one caller
+// may see it. It searches, gets, explains, lists and counts, so every read passes the access check. That check is in
+// one place, guard.go, between the Reader and the store and catalog.
 //
-// The types with JSON names are what doors show. Their doc tags say what each field means and become the descriptions
-// of the HTTP interface.
+// Types with JSON names are the output of doors. Their doc tags describe each field in the HTTP
+// interface.
 package collection
 
 import (
@@ -40,8 +40,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say how a collection is opened. Everything that they name stays open until the caller closes it, after the
-// collection.
+// Options say how to open a collection. Everything in them stays open until the caller closes it,
+// after the collection.
 type Options struct {
 	// Name is the name of the collection.
 	Name    string
@@ -114,16 +114,16 @@ type Collection struct {
 	opened *openedStores // nil: the stores belong to the caller of New
 }
 
-// health is what was seen of the index since it was opened.
+// health records events of the index since the collection opened.
 type health struct {
 	agreed atomic.Uint64 // generation that was made as Options says
-	// replaced ends when another process made the index in another way, damaged when damage is met, with the damage as
-	// its cause.
+	// replaced ends if another process remade the index with other settings. damaged ends when a
+	// request finds damage; its cause is the damage.
 	replaced, damaged context.Context
 	replace, damage   context.CancelCauseFunc
 }
 
-// watchHealth begins to collect what seen finds.
+// watchHealth prepares the contexts that seen ends.
 func (h *health) watchHealth() {
 	h.replaced, h.replace = context.WithCancelCause(context.Background())
 	h.damaged, h.damage = context.WithCancelCause(context.Background())
@@ -175,8 +175,8 @@ func New(o Options) (*Collection, error) {
 // closeWait is how long Close waits for readers: as long as a request may take.
 const closeWait = 10 * time.Second
 
-// Close releases what the collection holds itself. Its catalog and store stay open; close them
-// afterwards. From now on, For fails. Close waits for the open Readers, 10 s at most.
+// Close releases what the collection itself holds. Its catalog and store stay open; close them
+// afterwards. For fails from now on. Close waits for open Readers, 10 s at most.
 func (c *Collection) Close() error {
 	c.closed.Store(true)
 	for began := time.Now(); time.Since(began) < closeWait; time.Sleep(time.Millisecond) {
@@ -211,8 +211,8 @@ func (c *Collection) Name() string { return c.o.Name }
 func (c *Collection) Profile() string { return c.o.Profile }
 
 // For returns the collection at this moment, as a caller with grant may see it. Close the Reader
-// when done. A grant that has ended gives [ErrForbidden]. When another process made the index in
-// another way, or is making it again, the error wraps [ingest.ErrRebuilt].
+// when done. An expired grant gives [ErrForbidden]. If another process has remade the index with
+// other settings, or is remaking it, the error wraps [ingest.ErrRebuilt].
 func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	c.reading.RLock()
 	done := sync.OnceFunc(c.reading.RUnlock)
@@ -227,15 +227,15 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
 	}
-	// Pin the store before reading the catalog, so that the catalog knows all documents of the
-	// pinned store, also those that another process indexed.
+	// Pin the store before reading the catalog. The catalog then knows all documents of the pinned
+	// store, even those that another process indexed.
 	st, pinned := c.o.Backend, store.Backend(nil)
 	if p, ok := st.(store.Pinner); ok {
 		held, err := p.Pin()
 		switch {
-		case err == nil: // else its requests report the error
+		case err == nil: // otherwise its requests report the error
 			st, pinned = held, held
-		case errors.Is(err, store.ErrMadeOtherwise): // since it was opened; the catalog may not know it yet
+		case errors.Is(err, store.ErrMadeOtherwise): // remade since opening; the catalog may not know it yet
 			c.seen(ingest.ErrRebuilt)
 			return nil, ingest.ErrRebuilt
 		}
@@ -252,7 +252,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
-// good returns nil while a grant has not ended.
+// good returns nil while a grant is valid.
 func (c *Collection) good(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
 		return fmt.Errorf("%w: the grant has ended", ErrForbidden)
@@ -260,9 +260,9 @@ func (c *Collection) good(grant *access.Grant) error {
 	return nil
 }
 
-// latest returns the newest view of the catalog, also of what other processes wrote. The error
-// wraps ingest.ErrRebuilt when another process made the index in another way, so that words and
-// vectors of queries no longer fit it, or is making it again.
+// latest returns the newest view of the catalog, including writes of other processes. The error
+// wraps ingest.ErrRebuilt if another process remakes the index, or remade it with other settings:
+// words and vectors of queries no longer fit.
 func (c *Collection) latest() (*catalog.View, error) {
 	if err := c.o.Catalog.Follow(); err != nil {
 		c.seen(err)
@@ -284,12 +284,12 @@ func (c *Collection) latest() (*catalog.View, error) {
 	return view, nil
 }
 
-// Replaced is closed when the collection sees that another process made the index in another way,
-// or is making it again. From then on it answers with that error: close it, and open it again.
+// Replaced is closed when the collection sees that another process remakes the index, or remade it
+// with other settings. Requests then fail with that error: close the collection and open it again.
 func (c *Collection) Replaced() <-chan struct{} { return c.replaced.Done() }
 
-// Damaged is closed when the collection meets damage in the index. It still answers from the rest.
-// Close it, and open it again when the index is repaired.
+// Damaged is closed when the collection finds damage in the index. It still answers from the rest.
+// Close it and open it again after a repair.
 func (c *Collection) Damaged() <-chan struct{} { return c.damaged.Done() }
 
 // Damage waits until Damaged is closed, and returns the first damage. It wraps [vfs.ErrCorrupt].
@@ -308,7 +308,7 @@ func (c *Collection) seen(err error) {
 	}
 }
 
-// stampOf returns the state of the index of a view and a store. told is false when the store has no version.
+// stampOf returns the state of a view and a store. told is false if the store has no version.
 func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)
@@ -332,16 +332,15 @@ type watchState struct {
 	Err     error
 	Report  *ingest.Report
 	Changed time.Time
-	Stale   error // why answers may be older than the folders; nil when they are not
+	Stale   error // why answers may be older than the folders; nil if they are current
 }
 
-// WillWatch says that Watch will be called. Until its first run has ended, a collection without
-// documents is not ready. A server that listens before it watches calls WillWatch first.
+// WillWatch announces a call of Watch. Until its first run ends, a collection without documents is
+// not ready. A server that listens before it watches calls WillWatch first.
 func (c *Collection) WillWatch() { c.willWatch.Store(true) }
 
-// Watch keeps the collection up to date with its folders until ctx ends, and
-// then returns nil. It calls onRun, which may be nil, after every run. The first
-// run is over when Ready returns nil.
+// Watch keeps the collection up to date with its folders until ctx ends, and then returns nil. It
+// calls onRun, unless nil, after every run. The first run is over when Ready returns nil.
 func (c *Collection) Watch(ctx context.Context, onRun func(*ingest.Report, error)) error {
 	if c.o.Ingest == nil {
 		return fmt.Errorf("watch %s: %w: it was opened for reading only", c.o.Name, sheaf.ErrUnsupported)
@@ -401,8 +400,8 @@ func (c *Collection) ran(report *ingest.Report, err error) {
 	c.watching.Store(state)
 }
 
-// Looking reports whether the first look for changed files since the collection was opened is not over. Until then,
-// files that were saved before may be missing.
+// Looking reports whether the first search for changed files is still running. Until it ends,
+// answers may lack files that were saved earlier.
 func (c *Collection) Looking() bool { return c.willWatch.Load() && c.watching.Load() == nil }
 
 // filling reports whether the folder is being indexed for the first time.
@@ -410,8 +409,8 @@ func (c *Collection) filling() bool {
 	return c.fresh && c.Looking()
 }
 
-// Ready returns nil when the collection can answer, and else the reason. A collection without documents is ready
-// after the first look for some.
+// Ready returns nil if the collection can answer, else the reason. A collection without documents
+// is ready after the first search for files.
 func (c *Collection) Ready(ctx context.Context) error {
 	if c.closed.Load() {
 		return c.shut()
@@ -435,8 +434,8 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved returns an error when the name of the store now stands for another index. The collection still uses the
-// earlier one.
+// Moved returns an error if the name of the store now stands for another index. The collection
+// still uses the earlier index.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
 		return m.Moved()
@@ -451,7 +450,7 @@ func (c *Collection) Coming(ctx context.Context) bool {
 	return err != nil && !errors.Is(err, catalog.ErrGone)
 }
 
-// profileCache keeps profiles for a short time: requests share the read files, and an edited profile is used soon.
+// profileCache keeps profiles briefly: requests share the read files, and edits apply soon.
 type profileCache struct {
 	mu     sync.Mutex
 	loaded map[string]loadedProfile
@@ -472,8 +471,8 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 // profileAge is how long a profile is used before it is read again.
 const profileAge = time.Second
 
-// Load returns the named profile, "" for the default one. It does not find files by name, which package profile also
-// does: callers must not make the server read its disk.
+// Load returns the named profile, "" for the default one. Unlike package profile, it does not read
+// files by path: callers must not make the server read its disk.
 func (c *Collection) Load(name string) (*profile.Profile, error) {
 	p, err := c.load(name)
 	return p.profile, err
@@ -514,8 +513,8 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	return loaded, nil
 }
 
-// reread makes the next request read its profile again. A profile was written, and others may
-// extend it.
+// reread makes the next request read its profile again. Call it after writing a profile, because
+// others may extend that one.
 func (c *profileCache) reread() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,8 +39,8 @@ func (c *counts) put(at stamp, key answerKey, n int) {
 	c.n[key] = n
 }
 
-// countKey names the count of a request for a caller. ok is false for a request that has a filter or does not search
-// all fields: such a count is not repeated.
+// countKey returns the cache key of a request's count for a caller. ok is false if the request has
+// a filter or does not search all fields, because such counts rarely repeat.
 func countKey(visibleTo answerKey, req *store.Request) (key answerKey, ok bool) {
 	if req.Filter != nil || req.Within != nil || req.Text == nil || req.Text.Combine != store.CombineBM25F ||
 		len(req.Text.Fields) != len(sheaf.Fields) {

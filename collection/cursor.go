@@ -45,14 +45,14 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 	places := token[len(cursorKey{}):]
 	from, limit = int(binary.BigEndian.Uint16(places)), int(binary.BigEndian.Uint16(places[placeBytes:]))
 	if r.cursorOf(a, from, limit) != cursor || from > len(a.result.Hits) || limit < 1 || limit > MaxLimit {
-		return nil, 0, 0, ErrExpired // it is another caller's, or was changed
+		return nil, 0, 0, ErrExpired // the cursor is another caller's, or was changed
 	}
 	return a, from, limit, nil
 }
 
-// Page returns the page of an earlier search that a cursor names. An unknown or expired cursor, or one of another
-// caller, is [ErrExpired]. A cursor of another search than as is [ErrConflict]: as has the Text that the answer
-// showed, Filter, Profile and Sort; "" fits any.
+// Page returns the page of an earlier search that a cursor names. An unknown or expired cursor, or
+// one of another caller, gives [ErrExpired]. A cursor that does not match as gives [ErrConflict]:
+// as has the Text that the answer showed, Filter, Profile and Sort; "" matches any.
 func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*Answer, error) {
 	a, from, limit, err := r.readCursor(cursor)
 	if err != nil {

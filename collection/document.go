@@ -20,8 +20,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// DocumentInput is a document as a caller gives it: a text, or chunks. Patterns
-// that begin with @ are those of this name in package door/http.
+// DocumentInput is a document from a caller: a text, or chunks. Package door/http defines the
+// patterns that begin with @.
 type DocumentInput struct {
 	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
 	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
@@ -32,14 +32,14 @@ type DocumentInput struct {
 	Chunks     []ChunkInput        `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
 }
 
-// Property is what a caller says of a document under a name: a value, or a list of
-// them. In JSON it is a text, a number, true or false, or a list of these.
+// Property is a caller's property of a document: one value, or a list. In JSON it is a text, a
+// number, true or false, or a list of these.
 type Property struct {
 	List   bool
 	Values []sheaf.Value
 }
 
-// MaxListed is the most values that a property lists.
+// MaxListed limits the values of a property.
 const MaxListed = 1000
 
 // MarshalJSON implements [json.Marshaler].
@@ -50,7 +50,7 @@ func (p Property) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.Values[0])
 }
 
-// UnmarshalJSON implements [json.Unmarshaler], for what MarshalJSON wrote.
+// UnmarshalJSON implements [json.Unmarshaler] for the output of MarshalJSON.
 func (p *Property) UnmarshalJSON(text []byte) error {
 	var in any
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -71,7 +71,7 @@ func (p *Property) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// PropertyValue is a text, number, or truth value of Go; ok is false for anything else.
+// PropertyValue converts a Go text, number or truth value; ok is false for other types.
 func PropertyValue(v any) (value sheaf.Value, ok bool) {
 	switch v := v.(type) {
 	case string:
@@ -84,7 +84,7 @@ func PropertyValue(v any) (value sheaf.Value, ok bool) {
 	return sheaf.Value{}, false
 }
 
-// ChunkInput is a chunk as a caller gives it.
+// ChunkInput is a chunk from a caller.
 type ChunkInput struct {
 	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"What ends its identifier; its number, from 0, when it is left out."`
 	Title   string      `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"Its title; the document's when it is left out."`
@@ -92,8 +92,8 @@ type ChunkInput struct {
 	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`
 }
 
-// DocumentPatch is what changes of a document beside its text. What is left out
-// stays; a list takes the place of the whole list before.
+// DocumentPatch changes the data beside a document's text. Omitted fields stay. A list replaces the
+// whole previous list.
 type DocumentPatch struct {
 	Title      *string             `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
 	Date       **time.Time         `json:"date,omitempty" doc:"The date of a document whose text says none; null takes it away."`
@@ -102,7 +102,7 @@ type DocumentPatch struct {
 	Sets       *[]string           `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in from now on."`
 }
 
-// onto is a document with the changes of a patch.
+// onto returns a document with the changes of a patch.
 func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	if p.Title != nil {
 		d.Title = *p.Title
@@ -132,12 +132,11 @@ func (p *DocumentPatch) onto(d DocumentInput) *DocumentInput {
 	return &d
 }
 
-// maxIDLength is how many characters the identifier of a given document has at
-// most.
+// maxIDLength limits the characters in the identifier of a given document.
 const maxIDLength = 1024
 
-// validID returns an error unless a caller may call a document so: a tree, a
-// colon, and a relative path whose parts a file could have.
+// validID returns an error unless a given document may have this ID: a tree, a colon, and a
+// relative path whose parts can be file names.
 func validID(id sheaf.ID) error {
 	tree, path, ok := strings.Cut(string(id), ":")
 	if !ok || tree == "" || path == "" {
@@ -160,8 +159,7 @@ func validID(id sheaf.ID) error {
 	return nil
 }
 
-// valid checks what the rules of single fields do not say, and brings vectors to
-// length 1.
+// valid checks rules beyond those of single fields, and normalizes vectors to length 1.
 func (d *DocumentInput) valid(dims int) error {
 	switch {
 	case d.Text != "" && len(d.Chunks) > 0:
@@ -200,7 +198,7 @@ func (d *DocumentInput) valid(dims int) error {
 	return nil
 }
 
-// own is d where the numbers of its vectors, and what it has beside them, can be changed.
+// own returns a copy of d whose fields and vectors may be changed.
 func (d *DocumentInput) own() *DocumentInput {
 	out := *d
 	out.Chunks = slices.Clone(d.Chunks)
@@ -214,7 +212,7 @@ func (d *DocumentInput) own() *DocumentInput {
 	return &out
 }
 
-// validDate checks that a date can be written as JSON wherever it is.
+// validDate checks that JSON can represent a date in any time zone.
 func validDate(d *time.Time) error {
 	if d != nil && !chunk.Writable(*d) {
 		return fieldError("date", "it is in the year %d in UTC: must be in 0 to 9999", d.UTC().Year())
@@ -222,7 +220,7 @@ func validDate(d *time.Time) error {
 	return nil
 }
 
-// validProperties checks the names of properties: two of one column are refused.
+// validProperties checks property names. It refuses two names for one column.
 func validProperties(properties map[string]Property) error {
 	names := slices.Sorted(maps.Keys(properties))
 	for i, name := range names {
@@ -246,11 +244,11 @@ func validProperties(properties map[string]Property) error {
 	return nil
 }
 
-// LeastPart is how far from 0 the largest number of a vector must be: below it a
-// vector has no length.
+// LeastPart is the smallest allowed absolute value of a vector's largest number. A smaller vector
+// has no length.
 const LeastPart = 1e-6
 
-// normalize brings a vector to length 1, in place; false when it has none.
+// normalize scales a vector to length 1, in place. It returns false for a vector without length.
 func normalize(v []float32) bool {
 	var square, most float64
 	for _, x := range v {
@@ -267,10 +265,10 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// maxProperties is the most properties of a document, as DocumentInput says.
+// maxProperties limits the properties of a document, as in DocumentInput.
 const maxProperties = 100
 
-// given is the document as it is indexed; content is as it is kept.
+// given returns the document for indexing. content is its stored form.
 func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 	tree, path, _ := strings.Cut(string(id), ":")
 	g := ingest.Given{Tree: tree, Path: path, Title: d.Title, Text: []byte(d.Text), Hash: catalog.HashOf(content)}
@@ -284,8 +282,7 @@ func (d *DocumentInput) given(id sheaf.ID, content []byte) ingest.Given {
 		}
 		return values
 	}
-	// All three are always there, so that a text's own frontmatter cannot say
-	// who may see it.
+	// Always set all three, so that frontmatter in the text cannot decide who sees the document.
 	tenant := []string{}
 	if tree != catalog.FreeTree {
 		tenant = []string{tree}

@@ -11,14 +11,12 @@ import (
 	"sheaf/collection/access"
 )
 
-// settleStep is many times what looking a document up takes.
+// settleStep is many times longer than looking up a document.
 const settleStep = 5 * time.Millisecond
 
-// Settle makes the time of an answer that began at began tell nothing of what is
-// kept from the caller: it waits for the next full step of some milliseconds. It
-// returns at once for callers from whom nothing is kept. Doors call it where names
-// of hidden documents are looked up: before they say that something was not found, or
-// before every answer.
+// Settle hides how long a lookup took: it waits for the next multiple of some milliseconds after
+// began. For callers that see everything, it returns at once. Doors call it where names of hidden
+// documents are looked up: before an error about a missing document, or before every answer.
 func Settle(ctx context.Context, grant access.Grant, began time.Time) {
 	if grant.SeesAll() {
 		return
@@ -54,8 +52,8 @@ func TakesGzip(h http.Header) bool {
 	return gzip > 0 && gzip >= weights["identity"]
 }
 
-// MaxValues is the most values and names that a parser finds in a JSON text, its
-// brackets and commas counted: no fewer than there are, also when the text is none.
+// MaxValues returns an upper bound of the values and names in a JSON text, including brackets and
+// commas, even if the text is not valid JSON.
 func MaxValues(text []byte) int64 {
 	n := int64(1)
 	for i := 0; i < len(text); i++ {

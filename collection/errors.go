@@ -14,10 +14,10 @@ import (
 	"sheaf/store"
 )
 
-// Errors beside the categories of the root package.
+// These errors complement the categories of the root package.
 var (
-	// ErrPrecondition means that a document has another version than the caller expects, or exists against the
-	// condition.
+	// ErrPrecondition means that a document has another version than the caller expects, or that it
+	// exists although the condition forbids it.
 	ErrPrecondition = errors.New("a condition does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
@@ -34,7 +34,7 @@ var ErrExpired = fmt.Errorf(
 // FieldError says what is wrong with one field of a request: an invalid value (sheaf.ErrInvalid), a missing thing
 // (sheaf.ErrNotFound), a forbidden operation (ErrForbidden), or a failed condition (ErrPrecondition).
 type FieldError struct {
-	// Field is its name. A nested field is written chunks/0/slug.
+	// Field is the name of the field. A nested field is written chunks/0/slug.
 	Field string
 	// Change is the number of the change in its request, from 0.
 	Change int
@@ -44,7 +44,7 @@ type FieldError struct {
 // Error names the field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
-// Unwrap gives the fault, with its category.
+// Unwrap returns the fault with its category.
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // invalid adds the category sheaf.ErrInvalid to an error without changing its text.
@@ -102,15 +102,14 @@ func inNamed(field string, err error) error {
 // pointerEscapes escapes a name for a JSON pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// behind is a failure of what stands behind the server, a store or a model, which in its
-// words may name machines, accounts and files.
+// behind is an error of a remote store or model. Its text may name machines, accounts and files.
 type behind struct{ error }
 
-// Unwrap is for errors.Is and errors.As.
+// Unwrap supports errors.Is and errors.As.
 func (e behind) Unwrap() error { return e.error }
 
-// fromBehind marks what a store or a model returned. That it does not let the server in, or
-// not do what it does, is nothing that the caller asked wrong, or can mend.
+// fromBehind marks an error of a store or a model. If the store refuses the server, the error
+// becomes sheaf.ErrUnavailable, because the caller did nothing wrong.
 func fromBehind(err error) error {
 	switch {
 	case err == nil:
@@ -121,24 +120,23 @@ func fromBehind(err error) error {
 	return behind{err}
 }
 
-// told is an error with another text.
+// told replaces the text of an error.
 type told struct {
 	text  string
 	cause error
 }
 
-// Error is the text for a caller.
+// Error returns the text for a caller.
 func (e *told) Error() string { return e.text }
 
-// Unwrap is for errors.Is and errors.As.
+// Unwrap supports errors.Is and errors.As.
 func (e *told) Unwrap() error { return e.cause }
 
-// tells reports whether a caller may see why a store or a model behind the server fails.
+// tells reports whether a caller may see why a remote store or model fails.
 func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
-// Told returns err as a caller may see it. Only the scope admin sees why a store or a model behind
-// the server fails. No caller sees which file could not be opened because too many are open. Write
-// err itself into the log.
+// Told returns err as a caller may see it. Only the scope admin sees why a remote store or model
+// fails. No caller sees the file name in an error about too many open files. Log err itself.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
 		return &told{"unavailable: too many files or connections are open: repeat this in a moment",

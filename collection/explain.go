@@ -68,7 +68,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if answer.Details != nil {
 		answer.Details.Trace = result.Trace
 	}
-	var drawn map[sheaf.ID]bool // nil for all
+	var drawn map[sheaf.ID]bool // nil means all hits
 	if q.Brief {
 		drawn = followed(answer, result.Trace)
 	}
@@ -204,8 +204,8 @@ type Parameter struct {
 	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
 }
 
-// Profiles lists the ranking profiles by name: those of the folders, the built-in ones, and the collection's profile
-// unless it is a file. A profile that cannot be read has the reason.
+// Profiles lists the ranking profiles by name: those in the folders, the built-in ones, and the
+// collection's profile unless it is a file. An unreadable profile has the reason.
 func (c *Collection) Profiles() ([]Profile, error) {
 	infos, err := profile.List(c.o.ProfileDirs...)
 	if err != nil {

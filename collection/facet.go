@@ -40,7 +40,7 @@ func validSort(name string) error {
 		name, strings.Join(orderColumns, ", "))
 }
 
-// order reads the name of a column, with a dash before it for the largest first. It returns nil for "".
+// order parses a column name; a dash before it means the largest first. It returns nil for "".
 func order(name string) *store.Order {
 	if name == "" {
 		return nil

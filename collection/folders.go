@@ -18,7 +18,7 @@ import (
 // AnswerTime bounds how long a folder may take to answer. A folder on a missing drive may never answer.
 var AnswerTime = 10 * time.Second
 
-// InTime looks at a folder and waits at most AnswerTime.
+// InTime calls look for a folder and waits at most AnswerTime.
 func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
 	type seen struct {
 		info fs.FileInfo
@@ -33,7 +33,7 @@ func InTime(dir string, look func(string) (fs.FileInfo, error)) (fs.FileInfo, er
 	case s := <-done:
 		return s.info, s.err
 	case <-time.After(AnswerTime):
-		if dir == "." { // asking the system for its name would take as long
+		if dir == "." { // asking the system for the name would hang too
 			dir = cmp.Or(os.Getenv("PWD"), dir)
 		}
 		return nil, fmt.Errorf("%w: %s did not answer within %v", sheaf.ErrUnavailable, dir, AnswerTime)
@@ -62,8 +62,8 @@ func RealFolder(dir string) (string, error) {
 	return filepath.Abs(real)
 }
 
-// FileFault gives an error of the file system its category and plain words. what names the kind of thing, such as
-// "folder".
+// FileFault adds a category and plain words to an error of the file system. what is the kind of
+// file, such as "folder".
 func FileFault(what string, err error) error {
 	var path *fs.PathError
 	named := errors.As(err, &path)

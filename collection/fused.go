@@ -17,8 +17,8 @@ import (
 // fusedName is the built-in profile that [Reader.Fused] runs.
 const fusedName = "rrf"
 
-// fusedProfile is always the built-in profile, since a contract depends on it. A user's profile of this name and
-// tuned numbers do not apply. Its edition is 0, which no loaded profile has.
+// fusedProfile is always the built-in profile, because a contract depends on it. It ignores a
+// user's profile of this name and tuned numbers. Its edition is 0, which no loaded profile has.
 var fusedProfile = sync.OnceValues(func() (*profile.Profile, error) {
 	return profile.Load(fusedName, profile.Builtin)
 })
@@ -70,7 +70,7 @@ func (r *Reader) Fused(ctx context.Context, text, method string, k, limit int) (
 		Results: []FusedResult{}, Degraded: result.Degraded, Timings: steps,
 		Warnings: append(r.toldOf(result, result.Warnings), r.outdated()...), Failures: result.Warnings,
 	}
-	if vector < 0 || words < 0 { // only one leg runs, and that is no fault
+	if vector < 0 || words < 0 { // only one leg runs, which is not a fault
 		out.Warnings = append(out.Warnings, r.toldOf(result, slices.Concat(result.Notes, result.Unmet))...)
 	}
 	rank := func(h *search.Hit, leg int) int {

@@ -252,8 +252,8 @@ func (r *Reader) Document(_ context.Context, id sheaf.ID) (*Document, error) {
 	return out, r.Err()
 }
 
-// ETag returns the tag of a version of a document. It changes with the text, with the access rules and with the date,
-// which may be that of the file.
+// ETag returns the tag of a document's version. It changes with the text, the access rules and the
+// date, which may be the date of the file.
 func ETag(rec *catalog.Record) string {
 	h := rec.File.Hash
 	var beside []byte
@@ -401,8 +401,8 @@ func salientText(doc *sheaf.Document, c *sheaf.Chunk, content []byte) salient.Te
 	return text
 }
 
-// Readable removes embedded data, such as pictures in base64, from the texts of a part and its neighbors. An
-// assistant pays for each character and can read none of this data. Line numbers stay the same.
+// Readable removes embedded data, such as pictures in base64, from the texts of a part and its
+// neighbors. An assistant pays for every character and cannot read such data. Line numbers stay.
 func Readable(p *Part, err error) (*Part, error) {
 	if err != nil {
 		return nil, err

@@ -22,15 +22,15 @@ import (
 type Change struct {
 	ID  sheaf.ID
 	Put *DocumentInput
-	// IfMatch is the tag that the document must have, "*" any; "" is no condition. IfNoneMatch is the tag that it must
-	// not have, or "*" when there must be no document.
+	// IfMatch is the tag that the document must have, "*" for any; "" sets no condition.
+	// IfNoneMatch is a tag that it must not have, or "*" if the document must not exist.
 	IfMatch, IfNoneMatch string
-	// Within are the only sets whose documents may be replaced and deleted; an empty list allows all. Write and Submit
-	// fill in the caller's sets.
+	// Within are the only sets whose documents may be replaced or deleted; an empty list allows
+	// all. Write and Submit set it from the caller's grant.
 	Within []string
 }
 
-// Stored is a document as it was stored.
+// Stored reports a document that was written.
 type Stored struct {
 	ID      sheaf.ID `json:"id" doc:"The document's identifier."`
 	ETag    string   `json:"etag,omitempty" doc:"The tag of this version; absent when it was deleted."`
@@ -46,10 +46,10 @@ type given struct {
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// stuck says that recovering waits for space or for a repair of the file: what is there can be searched meanwhile.
-	// damaged says that it waits for a repair.
+	// stuck means that recovery waits for disk space or for a repair of the file. Indexed documents
+	// stay searchable. damaged means that it waits for a repair.
 	stuck, damaged atomic.Bool
-	// broken says that a change failed and that the store may have a part of it.
+	// broken receives a value when a change failed and the store may have a part of it.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
@@ -57,14 +57,14 @@ type given struct {
 	trouble
 }
 
-// trouble has the faults of given documents.
+// trouble records faults of given documents.
 type trouble struct {
 	mu sync.Mutex
-	// left are documents that the store did not take when this process began, with the reason.
+	// left are documents that the store refused when this process began, with the reason.
 	left map[sheaf.ID]string
-	// unreadable are documents and older files that cannot be read, with the reason.
+	// unreadable are unreadable documents and older files, with the reason.
 	unreadable map[string]string
-	// undo takes back changes that failed, where the file could not be written.
+	// undo has failed changes to revert, because the file could not be written then.
 	undo []func(*intake.Tx) error
 }
 
@@ -81,13 +81,13 @@ func newGiven(o *Options) given {
 func (g *given) breaks() {
 	select {
 	case g.broken <- struct{}{}:
-	default: // this is reported already
+	default: // a value is already waiting
 	}
 }
 
-// Write makes changes for a caller, all or none, and returns when they are durable and can be found. A store without
-// transactions may take only a part of them: that is a [RejectedError]. A caller writes to the tree of their tenant,
-// or to catalog.FreeTree without a tenant; a tenant of that name has no tree.
+// Write makes changes for a caller, all or none, and returns when they are durable and searchable. A store without
+// transactions may accept only some: that is a [RejectedError]. A caller with a tenant writes to the tree of the
+// tenant, other callers to catalog.FreeTree. A tenant of that name has no tree.
 func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Change) ([]Stored, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -101,8 +101,8 @@ func (c *Collection) Write(ctx context.Context, grant access.Grant, changes []Ch
 	return c.carryOut(ctx, changes, entry{key: key})
 }
 
-// begin begins a request that changes documents: until end is called, the caller has the right to write. When the same
-// request was done before, begin returns what it did, and no end.
+// begin starts a request that changes documents. The caller has the right to write until it calls
+// end. If the same request was done before, begin returns its results and no end.
 func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestKey, before *keyRecord, end func(),
 	err error) {
 	if key, before, err = c.useKey(ctx); err != nil || before != nil {
@@ -119,10 +119,10 @@ func (c *Collection) begin(ctx context.Context, changes []Change) (key *requestK
 	return key, nil, func() { give(); key.release() }, nil
 }
 
-// Patch changes the data beside the text of the document that ch names, under the conditions of ch. It works like
-// Write. A document that the caller may not see is sheaf.ErrNotFound: a patch could make it readable.
+// Patch changes the data beside the text of the document in ch, under the conditions of ch. It
+// works like Write. A hidden document is sheaf.ErrNotFound, because a patch could make it readable.
 func (c *Collection) Patch(ctx context.Context, grant access.Grant, ch Change, p *DocumentPatch) (Stored, error) {
-	ch.Put = nil // patched fills it in, once the caller has the right to write
+	ch.Put = nil // patched sets it once the caller has the right to write
 	changes, err := c.allowed(&grant, []Change{ch})
 	if err != nil {
 		return Stored{}, err
@@ -207,13 +207,13 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 	return changes, nil
 }
 
-// MayWrite returns why a tenant cannot write documents to a collection with these settings, or nil. Documents of a
-// tenant are in the tree of its name. A tenant has no tree when a folder or [catalog.FreeTree] has its name, or when no
-// identifier can begin with its name. The name "" is no tenant; its documents are in [catalog.FreeTree]. access.All is
-// every tenant.
+// MayWrite returns why a tenant cannot write documents to a collection with these settings, or nil.
+// Documents of a tenant are in the tree with its name. A tenant has no tree if a folder or
+// [catalog.FreeTree] has its name, or if no ID can begin with it. The name "" means no tenant,
+// whose documents are in [catalog.FreeTree]. access.All means every tenant.
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
-	case tenant == "" && settings.Root(catalog.FreeTree) != "": // as an earlier version called it
+	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
 		return fmt.Errorf("who has no tenant cannot write, since documents of the tree %s come from files: sheaf index "+
 			"--rebuild gives these another one", catalog.FreeTree)
 	case tenant == "", tenant == access.All:
@@ -260,8 +260,8 @@ func inChange(i int, err error) error {
 	return err
 }
 
-// take waits until the caller may write, and loads what was written last. It waits for a long run over the folders,
-// until ctx ends. give ends the right to write.
+// take waits until the caller may write, and loads the newest state. It waits even for a long run
+// over the folders, until ctx ends. give ends the right to write.
 func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
@@ -292,8 +292,8 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// carryOut makes allowed changes, all or none, with the task or the key that they came with. The caller must have the
-// right to write.
+// carryOut makes allowed changes, all or none, and records them for their task or key. The caller
+// must have the right to write.
 func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([]Stored, error) {
 	out, err := c.check(changes)
 	if err != nil {
@@ -314,7 +314,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		}
 		puts = append(puts, g)
 	}
-	// From here on the change is completed, whether the caller waits or not.
+	// Complete the change from here on, even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
 	reached("before accept")
 	err = c.given.file.Update(func(tx *intake.Tx) error {
@@ -349,7 +349,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	return out, err
 }
 
-// reached is called at named points of a change. Tests end the process there.
+// reached is called at named points of a change. Tests kill the process there.
 var reached = func(string) {}
 
 // takeIn brings accepted changes into the index.
@@ -362,13 +362,13 @@ func (c *Collection) takeIn(ctx context.Context, changes []Change, puts []ingest
 	return err
 }
 
-// refuse takes back accepted changes that the index did not take. When the file cannot be written now, the next write
-// does it first.
+// refuse reverts accepted changes that the index did not take. If the file cannot be written now,
+// the next write reverts them first.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	reached("in refuse")
 	view := c.o.Catalog.View()
 	defer view.Close()
-	taken := make([]*catalog.Hash, len(changes)) // what the catalog has; nil for none
+	taken := make([]*catalog.Hash, len(changes)) // the catalog's version; nil for none
 	left := make([]bool, len(changes))
 	for i := range changes {
 		left[i] = c.given.isLeft(changes[i].ID)
@@ -424,7 +424,7 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	view := c.o.Catalog.View()
 	defer view.Close()
 	rec, err := view.Record(id)
-	if errors.Is(err, sheaf.ErrNotFound) || err == nil && !sees(grant, rec) { // as if there were none
+	if errors.Is(err, sheaf.ErrNotFound) || err == nil && !sees(grant, rec) { // like a missing document
 		return nil, notFound(id)
 	}
 	if err != nil {
@@ -468,11 +468,11 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 			outside = !slices.ContainsFunc(ch.Within, func(set string) bool { return slices.Contains(kept.Document.Sets, set) })
 		}
 		switch {
-		case outside && ch.Put == nil: // as if there were none
+		case outside && ch.Put == nil: // like a missing document
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
 			return nil, inChange(i, forbidden("id", "the document %s is outside the sets of this key", ch.ID))
-		case ch.Put == nil && !there && !left: // whatever the conditions: RFC 9110, section 13.2.1
+		case ch.Put == nil && !there && !left: // before checking conditions: RFC 9110, section 13.2.1
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
 			if !there {
@@ -512,8 +512,7 @@ func hasTag(list, tag string) bool {
 // (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
-// Met returns an error that wraps [ErrPrecondition] unless the header If-Match of a caller, or "", holds for a
-// document.
+// Met returns [ErrPrecondition] unless the header If-Match of a caller, or "", matches a document.
 func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
@@ -521,13 +520,13 @@ func Met(ifMatch string, d *Document) error {
 	return unmet("if_match", "%s is another version by now", d.ID)
 }
 
-// Unchanged reports whether a caller with this header If-None-Match has the version that tag names. The tag may be
-// weak.
+// Unchanged reports whether a caller with this header If-None-Match has the version tag. The tag
+// may be weak.
 func Unchanged(ifNoneMatch, tag string) bool {
 	return strings.TrimSpace(ifNoneMatch) == "*" || hasWeakTag(ifNoneMatch, strings.TrimPrefix(tag, "W/"))
 }
 
-// describe adds to the results what the index now has of their documents.
+// describe adds the index's data about the documents to the results.
 func (c *Collection) describe(out []Stored) error {
 	view := c.o.Catalog.View()
 	defer view.Close()

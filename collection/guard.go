@@ -18,10 +18,10 @@ import (
 	"sheaf/text/chunk"
 )
 
-// guard is the access check. It shows the store and the catalog as one caller may see them, and a Reader has no other
-// way to either. It adds the grant's filter to every request to the store. It hides documents of the catalog that the
-// caller may not see. A restricted caller gets word statistics over visible documents, because an idf over all
-// documents would reveal whether hidden ones hold a word.
+// guard is the access check. It shows the store and the catalog as one caller may see them, and a
+// Reader uses only the guard. It adds the grant's filter to every request to the store and hides
+// documents of the catalog. A restricted caller gets word statistics over visible documents,
+// because an idf over all documents would reveal words of hidden ones.
 type guard struct {
 	view      *catalog.View
 	store     store.Backend
@@ -69,8 +69,8 @@ func (g *guard) Chunks(ctx context.Context) int {
 	return n
 }
 
-// searched returns the guard for a search. It has no methods that count when the store cannot count, so that the
-// search can adapt.
+// searched returns the guard for a search. If the store cannot count, the result has no methods
+// that count, so that the search can adapt.
 func (g *guard) searched() store.Backend {
 	if _, ok := g.store.(store.Counter); ok {
 		return g
@@ -78,7 +78,7 @@ func (g *guard) searched() store.Backend {
 	return uncounted{g, g, g}
 }
 
-// uncounted is a guard that retrieves and explains, and does nothing else.
+// uncounted is a guard that only retrieves and explains.
 type uncounted struct {
 	store.Backend
 	store.Explainer
@@ -126,8 +126,8 @@ func (g *guard) refused(req store.Request) error {
 	return nil
 }
 
-// fromStore runs a request for the caller of g and marks its errors as errors of the store. A store that is not an S
-// gives sheaf.ErrUnsupported, with what.
+// fromStore runs a request for the caller of g and marks its errors as errors of the store. For a
+// store that is not an S, it returns sheaf.ErrUnsupported with what.
 func fromStore[S, T any](ctx context.Context, g *guard, what string,
 	ask func(context.Context, S) (T, error)) (out T, err error) {
 	st, ok := g.store.(S)
@@ -271,7 +271,7 @@ func (g *guard) visible(doc sheaf.ID) bool {
 	if ok {
 		return seen
 	}
-	if rec, err := g.view.Head(doc); err == nil { // a hidden document takes as long as a missing one
+	if rec, err := g.view.Head(doc); err == nil { // Head takes as long for a hidden document as for a missing one
 		c := store.Chunk{Columns: ingest.Columns(&rec.Document, rec.Date)}
 		seen = g.filter.Match(&c)
 	}
@@ -324,7 +324,7 @@ func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 		return nil
 	}
 	n := g.view.Node(id)
-	// Without a filter, skip reading the node: most nodes are in no processor cache.
+	// Without a filter, skip reading the node, which is usually not in the processor cache.
 	if g.filter == nil || n != nil && g.visible(n.Doc) {
 		return n
 	}
@@ -370,8 +370,8 @@ func (g *guard) FolderSize(tree, folder string) int {
 	return n
 }
 
-// Resolve returns the visible target of a link. It skips hidden documents of the same name: a link to nothing would
-// reveal them.
+// Resolve returns the visible target of a link. It skips hidden documents with the same name,
+// because a link without a target would reveal them.
 func (g *guard) Resolve(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool) {
 	return g.view.ResolveAmong(g.among(), from, link)
 }
@@ -432,7 +432,7 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if g.hides && err == nil {
 		content = chunk.WithoutComments(doc.Path(), content)
 	}
-	switch { // the error leaves out the path of the file
+	switch { // the error omits the path of the file
 	case errors.Is(err, catalog.ErrStale):
 		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
 	case errors.Is(err, catalog.ErrUnread):
@@ -445,6 +445,6 @@ func notFound(id sheaf.ID) error {
 	return fmt.Errorf("%w: nothing is called %q", sheaf.ErrNotFound, id)
 }
 
-// Properties returns [catalog.View.Properties], hidden documents included. A search shows properties of visible
-// documents only.
+// Properties returns [catalog.View.Properties], including hidden documents. A search shows
+// properties of visible documents only.
 func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }

@@ -26,7 +26,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Index is an index with its life: it opens, updates, checks and repairs what a folder and its store hold.
+// Index is an index with its lifecycle: it opens, updates, checks and repairs the data of a folder and its store.
 // [Index.Collection] answers questions about it. An Index is not safe for concurrent use.
 type Index struct {
 	Site
@@ -42,7 +42,7 @@ type Index struct {
 	Answering Options
 }
 
-// Site is the folder of the person's question and the index that serves it.
+// Site is the folder of a person's question and the index that covers it.
 type Site struct {
 	Folder string
 	Where  location.Location
@@ -50,56 +50,56 @@ type Site struct {
 	Base location.Location
 	// Target is the server that keeps the chunks; nil is the engine.
 	Target store.Opener
-	// Address is the store as the settings name it, Flag the flag that did so, "" for the settings.
+	// Address is the store's address in the settings. Flag is the flag that set it, or "".
 	Address, Flag string
-	// In is the folder as the person named it. Named means that the person also named the folder of the index.
+	// In is the folder as the person typed it. Named means that the person also chose the folder of the index.
 	In    string
 	Named bool
 }
 
 // IndexOptions say what a command needs from an index.
 type IndexOptions struct {
-	// Refresh updates the index first, unless the settings say otherwise.
+	// Refresh updates the index first, unless the settings disable it.
 	Refresh bool
-	// Updates says that the command updates the index itself: a language guessed from little text is detected again
-	// first. Asked does the same whatever the settings say.
+	// Updates says that the command updates the index itself: it first detects again a language
+	// that was guessed from little text. Asked does the same despite the settings.
 	Updates, Asked bool
-	// Whole refuses an answer from the last indexing run.
+	// Whole forbids answers from the last indexing run.
 	Whole bool
 	// Make creates a missing index. Without Make, a missing index is an error.
 	Make bool
-	// AsIs reports damage without repairing it. Damaged means that work met damage: Open looks for it and repairs it.
+	// AsIs reports damage without a repair. Damaged means that work found damage: Open looks for it and repairs it.
 	AsIs, Damaged bool
-	// Keep returns an error for an index that would be made again.
+	// Keep returns an error instead of remaking an index.
 	Keep bool
 	// Rebuild empties the index first.
 	Rebuild bool
-	// Check, unless it is nil, runs after the stores are open and before anything is written.
+	// Check, unless nil, runs after the stores open and before any write.
 	Check func() error
 }
 
-// Making says how an index is made and updated. The zero value searches by words alone.
+// Making says how to make and update an index. The zero value searches by words only.
 type Making struct {
 	// Language is a code, "auto" or "none".
 	Language  string
 	StopWords bool
-	// Chunk says how documents of a new index are cut; nil is the default.
+	// Chunk returns how a new index cuts documents; nil means the default.
 	Chunk   func() (chunk.Options, error)
 	Walk    ingest.WalkOptions
 	Workers int
-	// Engine has the options of the engine but its folder, analyzer and vectors.
+	// Engine has the engine's options without its folder, analyzer and vectors.
 	Engine embedded.Options
-	// Embed opens the model. It is nil when there is no model. dims is the number of dimensions, or 0 when unknown.
+	// Embed opens the model; nil without a model. dims is the number of dimensions, or 0 if unknown.
 	Embed func(ctx context.Context, dims int, p Patience) (model.Embedder, error)
 	// Remote is the name of the model on a server. It is empty for the built-in model and without a model.
 	Remote string
-	// Update says that the index is updated before an answer.
+	// Update says that the index is updated before each answer.
 	Update bool
-	// HideComments says whether comments are excluded from the text; nil excludes them when there are keys.
+	// HideComments says whether comments are excluded from the text; nil excludes them if keys exist.
 	HideComments func() bool
 }
 
-// Events tell a person what happens. Only Notice and Warn must be set.
+// Events tell a person about the index. Only Notice and Warn must be set.
 type Events struct {
 	Notice func(format string, args ...any)
 	// Warn reports a problem with the answer.
@@ -109,7 +109,7 @@ type Events struct {
 	// Indexing and Checking show progress until done is called.
 	Indexing func() (update func(ingest.Progress), done func())
 	Checking func() (update func(done, total int64), done func())
-	// Confirm asks before something is lost, and returns an error when the person refuses. keep says how to keep it.
+	// Confirm asks before data is lost, and returns an error if the person refuses. keep says how to keep it.
 	Confirm func(what, keep string) error
 }
 
@@ -118,9 +118,9 @@ type Stores struct {
 	Catalog *catalog.Catalog
 	View    *catalog.View
 	Backend store.Backend
-	// Outdated says why the index must be made again before its vectors can be used, or is nil.
+	// Outdated says why the index must be remade before its vectors can be used, or is nil.
 	Outdated error
-	// locked means that this index is being made again, so other processes must wait.
+	// locked means that this process remakes the index, so other processes must wait.
 	locked bool
 	// rest is the time without a write after which the engine cleans up; 0 is never.
 	rest time.Duration
@@ -136,29 +136,29 @@ type Models struct {
 	memory   *remember.Embedder // around Embedder, while documents are embedded
 }
 
-// language is what is known about the language of the index.
+// language is the state of the index's language.
 type language struct {
 	code     string
 	detected bool
 	sampled  int           // bytes of text that were analyzed
-	settled  bool          // detected again once there was enough text
+	settled  bool          // detected again with enough text
 	grown    bool          // a watching program detected it again
-	grows    chan struct{} // closed when the language changed
+	grows    chan struct{} // receives a value when the language changed
 	walk     *ingest.Walk  // the last walk of the folder; nil without one
 }
 
-// Findings are what a check and a repair found beside faults; each text is "" when there is nothing to say.
+// Findings are results of a check and a repair beside faults; a text is "" if there is no finding.
 type Findings struct {
-	Stopped      string // a run was stopped before its end
+	Stopped      string // a run stopped early
 	Foreign      string // the store holds documents of another folder
 	OutdatedRead string // another version of the program read documents
 	reached      *Reach // which chunks a server finds
-	// Lost are documents that a rebuild could not restore. Copied is the folder with a copy of the other documents.
+	// Lost are documents that a rebuild could not restore. Copied is the folder with a copy of the damaged catalog.
 	Lost   []string
 	Copied string
 }
 
-// said remembers notices, so that each appears once.
+// said records notices, so that each appears once.
 type said struct {
 	gone   []string // folders that are missing
 	unseen string   // why a watch misses some changes
@@ -170,18 +170,18 @@ func NewIndex(site Site, making Making, events Events) *Index {
 	return &Index{Site: site, Making: making, Events: events, language: language{grows: make(chan struct{}, 1)}}
 }
 
-// Grown is closed when more text shows that the language of the index is another one.
+// Grown receives a value when more text shows another language of the index.
 func (x *Index) Grown() <-chan struct{} { return x.grows }
 
 // Gone returns the folders that are missing.
 func (x *Index) Gone() []string { return x.said.gone }
 
-// restAfter is the time without a write after which long-running commands clean up the engine. It is longer than the
-// pause between two saves of a note.
+// restAfter is the time without a write after which long-running commands clean up the engine. It
+// is longer than the pause between two saves of a note.
 const restAfter = 2 * time.Second
 
-// Open opens the index; target is the server that keeps its chunks, nil is the engine. It makes, updates, repairs or
-// remakes the index as o says. Close the index also after an error.
+// Open opens the index. target is the server with its chunks; nil is the engine. Open makes,
+// updates, repairs or remakes the index as o says. Close the index even after an error.
 func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) error {
 	x.want, x.Waits = o, Mixed
 	if o.Refresh {
@@ -206,7 +206,7 @@ func (x *Index) Open(ctx context.Context, target store.Opener, o IndexOptions) e
 	return x.Advise(x.BringUp(ctx, o))
 }
 
-// BringUp opens the stores. It makes the index again or updates it when needed and wanted.
+// BringUp opens the stores. It remakes or updates the index if needed and wanted.
 func (x *Index) BringUp(ctx context.Context, o IndexOptions) error {
 	x.want = o
 	life := Life{Reopen: func(context.Context) error { x.Close(); return nil }}
@@ -255,8 +255,8 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 	return err
 }
 
-// UseStore keeps the chunks on a server. The catalog of each server has its own folder inside the index, so it
-// matches the chunks of that server.
+// UseStore stores the chunks on a server. The catalog of each server has its own folder inside the
+// index, so it matches the chunks of that server.
 func (x *Index) UseStore(ctx context.Context, target store.Opener, o IndexOptions) error {
 	base := o
 	base.Rebuild = false
@@ -286,7 +286,7 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 		if err := x.writeRecord(); err != nil || !o.Rebuild || x.Target == nil {
 			return x.Advise(err)
 		}
-		return x.Advise(x.Drop(ctx, false)) // the server may hold something
+		return x.Advise(x.Drop(ctx, false)) // the server may hold chunks
 	}
 	_, err := location.ReadRecord(x.Where.Dir)
 	switch {
@@ -294,7 +294,7 @@ func (x *Index) Prepare(ctx context.Context, o IndexOptions) error {
 	case o.AsIs || o.Keep || !Remakable(err):
 		return x.Advise(err)
 	case errors.Is(err, sheaf.ErrCorrupt) && !x.Named:
-		// The location of the index says what it covers; nothing else is lost.
+		// Only the covered folder was in the record, and the location of the index says it too.
 		x.Notice("%v: it is written again", err)
 		if err := x.writeRecord(); err != nil {
 			return x.Advise(err)
@@ -315,8 +315,8 @@ func (x *Index) writeRecord() error {
 	return location.Record{Format: location.RecordFormat, Root: x.Where.Root}.Write(x.Where.Dir)
 }
 
-// OpenStores opens the catalog and the engine with the analyzer that made them. A new index gets the analyzer that
-// fits the folder. After an error, nothing is open.
+// OpenStores opens the catalog and the engine with the recorded analyzer. A new index gets the
+// analyzer that fits the folder. After an error, nothing is open.
 func (x *Index) OpenStores(ctx context.Context) error {
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
 	if err != nil {
@@ -333,7 +333,7 @@ func (x *Index) OpenStores(ctx context.Context) error {
 	return nil
 }
 
-// emptyEngine empties the engine when making the index again was interrupted before that.
+// emptyEngine empties the engine if a rebuild stopped before that step.
 func (x *Index) emptyEngine(ctx context.Context) error {
 	switch {
 	case x.View.Settings().Extra[remakingKey] != remakingEngine:
@@ -346,19 +346,19 @@ func (x *Index) emptyEngine(ctx context.Context) error {
 	})
 }
 
-// Close releases everything that is open; it may be called twice.
+// Close releases everything that is open. Calling it twice is safe.
 func (x *Index) Close() {
 	if x.View != nil {
 		x.View.Close()
 	}
 	if x.Backend != nil {
-		_ = x.Backend.Close() // nothing is written at close
+		_ = x.Backend.Close() // Close writes nothing
 	}
 	if x.Catalog != nil {
 		_ = x.Catalog.Close()
 	}
 	if x.memory != nil {
-		_ = x.memory.Close() // vectors that it could not keep are computed again
+		_ = x.memory.Close() // lost vectors are computed again
 	}
 	x.View, x.Backend, x.Catalog, x.memory, x.walk = nil, nil, nil, nil, nil
 }
@@ -373,7 +373,7 @@ func (x *Index) Holds(folder string) bool {
 	return false
 }
 
-// StoreInErrors returns the name of the store in errors.
+// StoreInErrors returns the store's name for errors.
 func (x *Index) StoreInErrors() string {
 	if x.Target == nil {
 		return "the index"
@@ -393,7 +393,7 @@ func (x *Index) Collection() (*Collection, error) {
 		return nil, err
 	}
 	o.Name, o.Embed, o.Model = ingests.Trees[0].Name, x.QueryVector(), x.LocalModel()
-	if !x.want.AsIs { // else nothing is written
+	if !x.want.AsIs { // otherwise nothing is written
 		o.Ingest = &ingests
 		o.Intake = x.Where.Dir
 		o.Judged = filepath.Join(x.Where.Dir, location.JudgedName)

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/embedded"
 )
 
-// rebuildCommand empties the store and fills it again. It asks before it removes documents that the files cannot
-// restore.
+// rebuildCommand returns a command that empties the store and fills it again. The command asks
+// before it removes documents that files cannot restore.
 func (x *Index) rebuildCommand() string {
 	if x.Flag == "" {
 		return "sheaf index --rebuild"
@@ -23,7 +23,7 @@ func (x *Index) rebuildCommand() string {
 	return "SHEAF_STORE=" + wording.ShellQuoted(x.Address) + " sheaf index --rebuild"
 }
 
-// RepairCommand repairs the store of the index.
+// RepairCommand returns a command that repairs the store of the index.
 func (x *Index) RepairCommand() string {
 	command := "sheaf check --repair --in " + wording.ShellQuoted(x.Where.Root)
 	if x.Flag == "" {
@@ -57,7 +57,7 @@ func (x *Index) openServer(ctx context.Context) error {
 		return err
 	}
 	access, filled := store.Make, x.View.Chunks() > 0 && !x.remaking()
-	if filled { // do not make a missing store again: its name may now belong to another
+	if filled { // do not recreate a missing store: another index may use its name
 		access = store.Existing
 	}
 	if x.want.AsIs {
@@ -98,8 +98,8 @@ func (x *Index) serverLost(err error) error {
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
-// emptyServer empties the server when the person asked for it and it is not yet done. It also drops the server's
-// settings when another version or other settings filled it, or when a part of it is missing.
+// emptyServer empties the server if a person asked for that and it is not done yet. It also drops
+// the server's settings if another version or other settings filled it, or if a part is missing.
 func (x *Index) emptyServer(ctx context.Context) error {
 	if x.View.Settings().Extra[remakingKey] != remakingServer {
 		return nil
@@ -125,7 +125,7 @@ func (x *Index) emptyServer(ctx context.Context) error {
 			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
 				return err
 			}
-			if dropped := x.Target.Drop(ctx); dropped != nil { // it may refuse, since others have documents there
+			if dropped := x.Target.Drop(ctx); dropped != nil { // Drop may refuse, because others have documents there
 				return dropped
 			}
 			x.Notice("%v: it is emptied and filled again", err)
@@ -134,8 +134,8 @@ func (x *Index) emptyServer(ctx context.Context) error {
 	})
 }
 
-// engineLost returns an error when the engine has no chunks and the catalog does. An engine without a manifest looks
-// like a new one.
+// engineLost returns an error if the catalog has chunks and the engine has none. An engine without
+// a manifest looks like a new one.
 func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 	r, ok := st.(store.Reporter)
 	if !ok || x.View.Chunks() == 0 {
@@ -161,8 +161,8 @@ func (x *Index) openEngine(rest time.Duration, empty bool) (store.Backend, error
 	return OpenEngine(o, empty)
 }
 
-// OpenEngine opens the engine. empty means that the index has no documents, so chunks of an interrupted run with
-// other settings are no loss.
+// OpenEngine opens the engine. empty means that the index has no documents, so losing chunks of an
+// interrupted run with other settings does no harm.
 func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	st, err := embedded.Open(o)
 	if err != nil {
@@ -174,7 +174,7 @@ func OpenEngine(o embedded.Options, empty bool) (store.Backend, error) {
 	return st, nil
 }
 
-// EngineStore is the address of the engine in settings that take the address of a store.
+// EngineStore is the address of the engine in settings for a store.
 const EngineStore = "embedded"
 
 // StoreName returns the name of the store for people.

@@ -10,8 +10,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// littleText is the size of a collection, in bytes, up to which the language is detected again. A few lines may
-// mislead: the first note of a vault must not decide for all later ones.
+// littleText is the size of a collection, in bytes, up to which its language is detected again. A
+// few lines may mislead: the first note of a vault must not decide for all later notes.
 const littleText = 16 << 10
 
 // guessedKey is the setting that marks a language as detected from little text.
@@ -24,8 +24,8 @@ func recordGuess(settings *catalog.Settings, sample int) {
 	}
 }
 
-// languageOutgrown returns why the index must be made again: its language was guessed from little text and is another
-// one now. Only files can be indexed again. On a server, where others may search, a person gets a notice instead.
+// languageOutgrown returns why the index must be remade: its language was guessed from little text and is now
+// another. Only indexes of files are remade. For a server, where others may search, it prints a notice instead.
 func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !x.languageGuessed(x.View) {
 		return nil
@@ -45,8 +45,8 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	return errors.New("the language of the index was guessed from little text and is another now that there is more")
 }
 
-// languageGuessed reports whether the language was detected from little text and the index can be made again: all its
-// folders must be there.
+// languageGuessed reports whether the language was detected from little text and the index can be
+// remade, which needs all its folders.
 func (x *Index) languageGuessed(view *catalog.View) bool {
 	settings := view.Settings()
 	little, guessed := view.SourceBytes() <= littleText, settings.Extra[guessedKey] != ""
@@ -57,8 +57,8 @@ func (x *Index) languageGuessed(view *catalog.View) bool {
 	return !slices.ContainsFunc(settings.Trees, given) && foldersExist(x.placed(settings.Trees)) == nil
 }
 
-// LanguageGrows reports, after a run of a watching program, whether the language changed with more text. Then open
-// the index again, which makes it again.
+// LanguageGrows reports, after a run of a watching program, whether more text changed the language.
+// Reopening then remakes the index.
 func (x *Index) LanguageGrows(ctx context.Context) bool {
 	view := x.Catalog.View()
 	defer view.Close()
@@ -86,8 +86,8 @@ func (x *Index) recordLanguage(settings *catalog.Settings) {
 	recordGuess(settings, x.sampled)
 }
 
-// detectLanguage detects the language from the beginnings of some documents, or returns "". It keeps the walk for the
-// next indexing run.
+// detectLanguage detects the language from the beginnings of some documents, or returns "". It
+// keeps its walk for the next indexing run.
 func (x *Index) detectLanguage(ctx context.Context) (string, error) {
 	if x.walk == nil {
 		walk, err := ingest.NewWalk(ctx, x.Where.Root, x.Making.Walk)

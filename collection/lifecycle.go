@@ -15,40 +15,40 @@ import (
 	"sheaf/store"
 )
 
-// How long work waits for another process that writes.
+// These are the times that work waits for another process that writes.
 const (
-	// NeedAnswer is for work before an answer, which the last indexing run can replace. Within this time, a server
-	// finishes indexing the same change.
+	// NeedAnswer is for work before an answer, because an older answer is possible. Within this
+	// time, a server finishes indexing the same change.
 	NeedAnswer = 500 * time.Millisecond
-	// NeedFresh is for work that nothing can replace, such as the first run.
+	// NeedFresh is for work without an alternative, such as the first run.
 	NeedFresh = 10 * time.Minute
 )
 
 const (
-	// mostTries bounds retries on an index that other processes make again and again.
+	// mostTries limits retries while other processes keep remaking an index.
 	mostTries = 5
-	// lockStep is the time from one look at a lock to the next.
+	// lockStep is the time between two checks of a lock.
 	lockStep = 50 * time.Millisecond
 )
 
-// Life decides what an error of work on an index means. With a nil function, its kind of error is returned.
+// Life decides how to handle an error of work on an index. If a function is nil, Do returns its kind of error.
 type Life struct {
-	// Reopen opens an index again after another process made it again.
+	// Reopen opens an index again after another process remade it.
 	Reopen func(ctx context.Context) error
 	// Remake makes a damaged index again from the files.
 	Remake func(ctx context.Context, because error) error
-	// Moved reports whether another process changed the index. Then waiting work tries again at once.
+	// Moved reports whether another process changed the index. If so, waiting work tries again at once.
 	Moved func() bool
 	// Notice reports that work waits.
 	Notice func(format string, args ...any)
 }
 
-// Do works on an index until the work succeeds or returns an error that waiting, reopening and remaking cannot solve:
+// Do works on an index until the work succeeds, or fails in a way that waiting, reopening and remaking cannot solve:
 //
-//	vfs.ErrLocked         another process writes: wait as long as need says
-//	ingest.ErrRebuilt    another process made the index again: reopen it, 5 times at most
-//	damage of our files   remake it once
-//	any other             return it
+//	vfs.ErrLocked        another process writes: wait as long as need says
+//	ingest.ErrRebuilt    another process remade the index: reopen it, 5 times at most
+//	damage of our files  remake it once
+//	any other            return it
 func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) error {
 	var began time.Time // of waiting
 	said, remade := false, false
@@ -83,8 +83,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait returns nil when the lock in err is free, or when another process changed something that may make the work
-// unnecessary. It returns err when the time since began is over.
+// wait returns nil when the lock in err is free, or when another process has changed something that
+// may make the work unnecessary. It returns err when the time is over.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)
@@ -119,7 +119,7 @@ func isFree(err error) bool {
 	return !errors.Is(err, vfs.ErrLocked)
 }
 
-// StoreError marks an error of a server that keeps an index. Making the index again does not solve it.
+// StoreError marks an error of a server with an index. Remaking the index does not solve it.
 type StoreError struct{ Err error }
 
 // Error implements error.
@@ -133,13 +133,13 @@ func damage(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, vfs.ErrCorrupt))
 }
 
-// Remakable reports whether making the index again from the files solves an error: damage, another version, other
-// settings.
+// Remakable reports whether remaking the index from the files solves an error: damage, another
+// version, other settings.
 func Remakable(err error) bool {
 	return !errors.As(err, new(StoreError)) && (errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, sheaf.ErrUnsupported))
 }
 
-// HintError is an error with advice, which is shown on its own line.
+// HintError is an error with advice. The advice is printed on its own line.
 type HintError struct {
 	error
 	Hint string
@@ -153,7 +153,7 @@ func Hint(err error, format string, args ...any) error {
 	return &HintError{error: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Advise adds advice about an index that cannot be used.
+// Advise adds advice to an error of an unusable index.
 func (x *Index) Advise(err error) error {
 	var advised *HintError
 	switch {
@@ -175,8 +175,8 @@ func (x *Index) Advise(err error) error {
 	return err
 }
 
-// Elsewhere adds advice to the error of an index folder that cannot be made or opened, and returns other errors as
-// they are.
+// Elsewhere adds advice to the error of an index folder that cannot be made or opened. It returns
+// other errors unchanged.
 func Elsewhere(err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {

@@ -12,18 +12,18 @@ import (
 	"sheaf/store"
 )
 
-// Local describes a person who runs a command on this machine. Such requests have no size limits and may name any
-// column.
+// Local describes a person who runs a command on this machine. Such requests have no size limits
+// and may name any column.
 type Local struct {
-	// Scope limits every query to the person's folder, unless it is nil.
+	// Scope limits every query to the person's folder, unless nil.
 	Scope sheaf.Filter
-	// Spellings returns the ways in which documents write a path that the person typed.
+	// Spellings returns the forms of a typed path in documents.
 	Spellings func(written string) []string
-	// Expander rewrites queries for profiles that ask for it. It is nil without such a model.
+	// Expander rewrites queries for profiles that ask for it; nil without a chat model.
 	Expander *search.Expander
 }
 
-// Ask returns a collection for a person in the folder of the site. It writes nothing. scanner, if not nil, reads
+// Ask returns a collection for a person in the folder of the site. It writes nothing. scanner, unless nil, reads
 // files for an index without a store. expander may be nil. Close the collection before the index.
 func (x *Index) Ask(scanner *scan.Scanner, expander *search.Expander) (*Collection, error) {
 	o := x.answering()
@@ -72,7 +72,7 @@ func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func
 	}, &s.guessed)
 }
 
-// Place returns the tree and folder of the site when the index covers more than the site, and else "".
+// Place returns the tree and folder of the site if the index covers more than the site, else "".
 func (x *Index) Place() (tree, folder string) {
 	if x.Folder == x.Where.Root {
 		return "", ""
@@ -85,8 +85,8 @@ func (x *Index) Place() (tree, folder string) {
 	return "", ""
 }
 
-// Scope limits a query to the folder of the site and leaves out missing folders: their passages would displace
-// results that can be shown. It returns nil when there is nothing to limit.
+// Scope limits a query to the folder of the site and excludes missing folders, whose passages would
+// displace visible results. It returns nil if no limit is needed.
 func (x *Index) Scope() (scope sheaf.Filter) {
 	tree, folder := x.Place()
 	if tree != "" {
@@ -107,8 +107,8 @@ func textIn(column, value string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(value)}}
 }
 
-// spellings returns the ways in which documents write a path: from the folder of the site, as results show it, or
-// from the top of the index.
+// spellings returns the forms of a path in documents: from the folder of the site, as results show
+// it, or from the top of the index.
 func (x *Index) spellings(written string) []string {
 	_, folder := x.Place()
 	if folder == "" {

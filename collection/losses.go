@@ -21,7 +21,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// removeLost deletes chunks that the server keeps and does not find, so that writing them again makes them findable.
+// removeLost deletes chunks that the server stores but does not find, so that writing them again repairs them.
 func (x *Index) removeLost(ctx context.Context) error {
 	if _, ok := x.Backend.(store.Inspector); !ok || x.reached == nil {
 		return nil
@@ -44,7 +44,7 @@ func (x *Index) removeLost(ctx context.Context) error {
 	return inspector.Remove(ctx, lost)
 }
 
-// unreachedOf returns the chunks with passages that no search by meaning finds, and a few others.
+// unreachedOf returns the chunks with passages that search by meaning misses, and a few others.
 func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
 	n, err := inspector.Unreached(ctx, ids)
 	if n == 0 || err != nil || len(ids) < 8 {
@@ -58,8 +58,8 @@ func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID)
 	return slices.Concat(first, rest), err
 }
 
-// removeStrays removes, after confirmation, the documents that no file here can bring back. It returns the remaining
-// faults.
+// removeStrays removes, after confirmation, the documents that no file here can restore. It returns
+// the remaining faults.
 func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, error) {
 	lost, err := x.strays(ctx)
 	if err != nil || len(lost.ours) == 0 {
@@ -79,13 +79,13 @@ func (x *Index) removeStrays(ctx context.Context, faults []error) ([]error, erro
 	return x.Faults(ctx)
 }
 
-// looked is how many chunks of a folder are read from a server to see whose they are.
+// looked is the number of chunks of a folder that are read from a server to see who wrote them.
 const looked = 1000
 
-// refuseStrangers returns an error before the first run when the server holds documents of other folders. Words would
-// be counted in both, and foreign hits would take the places of ours. Documents of these folders may come from
-// another machine or from a lost catalog, and are accepted. A folder is known by its name and its files: a foreign
-// folder with the same name would lose documents of equal paths.
+// refuseStrangers returns an error before the first run if the server holds documents of other folders. Their words
+// would count in both indexes, and their hits would displace this folder's hits. Documents of these folders may come
+// from another machine or a lost catalog, and are accepted. A folder is known by its name and files. A foreign folder
+// with the same name would lose documents with equal paths.
 func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error {
 	if x.Target == nil {
 		return nil
@@ -100,7 +100,7 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		return err
 	}
 	if len(found) > 0 {
-		there := map[string]bool{} // whether a document is a file here
+		there := map[string]bool{} // whether a file here has the document's path
 		missing, first := 0, ""
 		for _, h := range found {
 			path, is := fileOf(roots.Root(h.ID.Tree()), h.ID.Path())
@@ -116,7 +116,7 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		}
 		begun := slices.Contains(slices.Collect(maps.Values(x.View.Pending())), ingest.ReasonBegun)
 		if 2*missing <= len(there) || begun {
-			return nil // or a first run from here was stopped
+			return nil // a first run from here may have stopped
 		}
 		return x.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and "+
 			"those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
@@ -128,9 +128,9 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 	return x.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
 }
 
-// fileOf returns the file in root that a chunk came from. path may end with a slug behind "#". Without such a file,
-// fileOf returns the path before the first "#", and false. With an empty root, the text came without a file: fileOf
-// returns path as it is, and true.
+// fileOf returns the file in root that a chunk came from. path may end with "#" and a slug. If no
+// such file exists, it returns the path before the first "#", and false. With an empty root, the
+// document has no file: fileOf returns path unchanged, and true.
 func fileOf(root, path string) (string, bool) {
 	if root == "" {
 		return path, true
@@ -178,22 +178,22 @@ func (x *Index) noteStrays(ctx context.Context) error {
 	return err
 }
 
-// losses are documents that emptying their store would lose for good.
+// losses are documents that emptying their store would remove permanently.
 type losses struct {
-	// others are in trees that this folder does not have. ours are in its own trees, without a file and unknown to
-	// the catalog.
+	// others are in trees that this folder does not have. ours are in its own trees, have no file
+	// and are unknown to the catalog.
 	others, ours []sheaf.ID
 	// gone are documents of added folders that are missing.
 	gone []sheaf.ID
-	// more means that the list is incomplete; hidden says why nothing can be listed.
+	// more means that the list is incomplete. hidden is the reason why nothing can be listed.
 	more   bool
 	hidden error
 }
 
-// mostLosses bounds the listed documents: enough to see whose they are.
+// mostLosses limits the listed documents: enough to show who wrote them.
 const mostLosses = 1000
 
-// shownLosses is how many of them a message names.
+// shownLosses is the number of documents that a message names.
 const shownLosses = 5
 
 func (l *losses) all() []sheaf.ID {
@@ -214,7 +214,7 @@ func (l *losses) String() string {
 	return text + " that the files of this folder cannot bring back: " + l.names(l.all())
 }
 
-// names returns the first names of a list, for people.
+// names formats the first names of a list for people.
 func (l *losses) names(list []sheaf.ID) string {
 	names := make([]string, 0, shownLosses)
 	for _, id := range list[:min(len(list), shownLosses)] {
@@ -227,7 +227,7 @@ func (l *losses) names(list []sheaf.ID) string {
 	return text
 }
 
-// askBeforeLoss asks before a rebuild that removes documents which the files of this folder cannot restore.
+// askBeforeLoss asks before a rebuild removes documents that the files of this folder cannot restore.
 func (x *Index) askBeforeLoss(ctx context.Context) error {
 	lost, err := x.rebuildLosses(ctx)
 	if err != nil || lost.none() {
@@ -250,14 +250,14 @@ func (x *Index) otherPlace() string {
 		wording.ShellQuoted(x.Where.Root), wording.ShellQuoted(x.Target.Server()))
 }
 
-// rebuildLosses lists what a rebuild removes for good.
+// rebuildLosses lists what a rebuild removes permanently.
 func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	lost := &losses{}
 	trees := []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 	settings, knows := catalog.Settings{}, func(sheaf.ID) bool { return false }
 	if x.Where.Exists {
 		c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(x.Where.Dir), catalog.Options{})
-		if err == nil { // a damaged one lists nothing
+		if err == nil { // a damaged catalog lists nothing
 			defer c.Close()
 			view := c.View()
 			defer view.Close()
@@ -274,15 +274,15 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	}
 	store, err := x.openToList(ctx)
 	if errors.Is(err, sheaf.ErrNotFound) {
-		return lost, nil // somebody removed the store
+		return lost, nil // another process removed the store
 	}
 	if err != nil {
 		return nil, StoreError{Err: err}
 	}
 	defer store.Close()
 	err = lost.addStrays(ctx, store, trees, knows)
-	if errors.Is(err, sheaf.ErrNotFound) { // somebody removed a part of the store
-		if settings.Analyzer == "" { // and this index did not fill it
+	if errors.Is(err, sheaf.ErrNotFound) { // another process removed a part of the store
+		if settings.Analyzer == "" { // this index did not fill the store
 			lost.hidden = err
 		}
 		err = nil
@@ -307,11 +307,11 @@ func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
 	slices.Sort(l.gone)
 }
 
-// errEnough ends a list that is long enough.
+// errEnough ends a long list early.
 var errEnough = errors.New("enough")
 
-// addStrays adds the documents of a store that the catalog does not know and that no file of the trees can bring
-// back.
+// addStrays adds the documents of a store that the catalog does not know and that no file of the
+// trees can restore.
 func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalog.Tree,
 	knows func(sheaf.ID) bool) error {
 	roots := map[string]string{}
@@ -352,8 +352,8 @@ func isFile(root, path string) bool {
 	return is
 }
 
-// eachDocument calls yield with the documents of a store, some of them more than once. It misses some when the store
-// cannot list its content.
+// eachDocument calls yield with the documents of a store, some of them more than once. It misses
+// some if the store cannot list its content.
 func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID) error) error {
 	if streamer, ok := st.(store.Streamer); ok {
 		err := streamer.Stream(ctx, "", func(chunks []store.Chunk, _ string) error {
@@ -382,7 +382,7 @@ func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID
 	return nil
 }
 
-// openToList opens the server of the session to list its documents, whatever settings filled it.
+// openToList opens the index's server to list its documents, whatever settings filled it.
 func (x *Index) openToList(ctx context.Context) (store.Backend, error) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {

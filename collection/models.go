@@ -17,7 +17,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// openChunker decides how documents are cut: as recorded in the index, or by the settings when the index is new.
+// openChunker decides how to cut documents: as recorded in the index, or by the settings for a new index.
 func (x *Index) openChunker(context.Context) error {
 	o, err := chunk.Options{}, error(nil)
 	if made := x.View.Settings().Chunker; made != "" {
@@ -37,10 +37,10 @@ func (x *Index) openChunker(context.Context) error {
 	return nil
 }
 
-// errAnalyzer means that this program lacks the analyzer that made the index.
+// errAnalyzer means that this program lacks the analyzer of the index.
 var errAnalyzer = fmt.Errorf("%w: the words of the index are cut otherwise", sheaf.ErrUnsupported)
 
-// OpenAnalyzer opens the analyzer that the index was made with, or the one of a new index.
+// OpenAnalyzer opens the recorded analyzer, or the one for a new index.
 func (x *Index) OpenAnalyzer(ctx context.Context) error {
 	name := x.View.Settings().Analyzer
 	if name == "" {
@@ -75,14 +75,14 @@ func (x *Index) NewAnalyzer(ctx context.Context) (err error) {
 	return nil
 }
 
-// OpenEmbedder opens the model. It never mixes vectors of two models. An index without vectors, or with those of
-// another version of the built-in model, is made again, which costs seconds. For the model of a server, which may
-// cost hours, or a store that others may search, a person decides. When the server does not answer during the first
-// run, the index gets no vectors.
+// OpenEmbedder opens the model. It never mixes vectors of two models. An index without vectors, or
+// with vectors of another version of the built-in model, is remade, which costs seconds. For a
+// remote model, which may cost hours, or a store where others search, a person decides. If the
+// server does not answer during the first run, the index gets no vectors.
 func (x *Index) OpenEmbedder(ctx context.Context) error {
 	settings := x.View.Settings()
 	made := settings.Embedder
-	// Documents without a source file stay while an index is made again.
+	// Documents without a source file stay while an index is remade.
 	empty := x.View.Docs() == 0 || made == "" && x.remaking()
 	if made == "" && !empty && x.Remote != "" {
 		x.Warn("the index has no vectors: to search by meaning with %s: sheaf index --rebuild", x.Remote)
@@ -90,7 +90,7 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 	}
 	e, err := x.openModel(ctx, settings.Dims, x.Waits)
 	if err == nil && empty && x.Waits == Hasty && x.Remote != "" {
-		// The model answers, and the first run takes long anyway.
+		// The model answers, and the first run takes long in any case.
 		e, err = x.openModel(ctx, e.Dims(), Mixed)
 	}
 	vectors := made != "" && !empty // of documents that stay
@@ -132,8 +132,8 @@ func builtIn(e model.Embedder) bool {
 	return ok
 }
 
-// builtInOf returns the built-in model of this name, or nil when the program does not have it. The English table is
-// a model of its own: earlier versions of the program used it for all texts.
+// builtInOf returns the built-in model of this name, or nil if the program lacks it. The English
+// table is a separate model: earlier versions used it for all texts.
 func builtInOf(made string) (model.Embedder, error) {
 	for _, open := range []func() (*static.Embedder, error){builtin.New, english.New} {
 		e, err := open()
@@ -154,7 +154,7 @@ func describeModel(made string) string {
 	return "vectors of the model " + made
 }
 
-// LocalModel returns the built-in model when the index uses it, and nil otherwise.
+// LocalModel returns the built-in model if the index uses it, else nil.
 func (x *Index) LocalModel() model.Embedder {
 	if !builtIn(x.Embedder) {
 		return nil
@@ -162,7 +162,7 @@ func (x *Index) LocalModel() model.Embedder {
 	return x.Embedder
 }
 
-// EmbedQuery returns the function that makes the vector of a query; nil without a model.
+// EmbedQuery returns a function that embeds a query; nil without a model.
 func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, error) {
 	if x.View.Settings().Embedder == "" {
 		return nil
@@ -170,8 +170,8 @@ func (x *Index) EmbedQuery() func(ctx context.Context, text string) ([]float32, 
 	return x.QueryVector()
 }
 
-// QueryVector is EmbedQuery for a server that has no vectors yet but soon will, and for candidates that are embedded
-// when they are found.
+// QueryVector is EmbedQuery for a server that will soon have vectors, and for candidates that are
+// embedded when they are found.
 func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32, error) {
 	if x.Embedder == nil {
 		return nil
@@ -185,8 +185,8 @@ func (x *Index) QueryVector() func(ctx context.Context, text string) ([]float32,
 	}
 }
 
-// rememberingEmbedder caches vectors beside the index, so that each passage is embedded once even when it moves to
-// another file. It returns nil without a model. The built-in model needs no cache: it is faster.
+// rememberingEmbedder caches vectors beside the index, so that each passage is embedded once even if it moves to
+// another file. It returns nil without a model. The built-in model is faster without a cache.
 func (x *Index) rememberingEmbedder() model.Embedder {
 	if x.Embedder == nil {
 		return nil
@@ -208,15 +208,15 @@ func (x *Index) rememberingEmbedder() model.Embedder {
 type Patience uint8
 
 const (
-	// Patient retries passages and queries until the server refuses for good.
+	// Patient retries passages and queries until the server refuses permanently.
 	Patient Patience = iota
 	// Mixed retries passages like Patient and queries like Hasty.
 	Mixed
-	// Hasty tries everything once: a person waits and can get the answer by words at once.
+	// Hasty tries everything once, because a person waits and can get an answer by words at once.
 	Hasty
 )
 
-// DamagedModel is the error of a built-in model that cannot be read.
+// DamagedModel returns the error of an unreadable built-in model.
 func DamagedModel(err error) error {
 	return fmt.Errorf("the built-in model: %w: %w", sheaf.ErrCorrupt, err)
 }

@@ -21,11 +21,11 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Earlier versions kept each given document, each task and the answers of requests with a key in files of their own.
-// This file moves their contents to intake.db. What such a version had begun and not ended when it was killed is done
-// again.
+// Earlier versions stored each given document, each task and the results of idempotent requests in
+// separate files. This file moves them to intake.db. It repeats changes that an earlier version
+// began and did not end before it was killed.
 
-// The files and folders of earlier versions in the folder of an index, and the folder that they are moved to.
+// These are the files and folders of earlier versions in an index folder, and the folder for moved files.
 const (
 	olderDocuments = "documents"
 	olderTasks     = "tasks"
@@ -34,7 +34,7 @@ const (
 	movedName      = "moved-1"
 )
 
-// fileKey begins the names of a document's files.
+// fileKey returns the beginning of the names of a document's files.
 func fileKey(id sheaf.ID) string {
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
@@ -45,7 +45,7 @@ func olderName(id sheaf.ID, hash catalog.Hash) string {
 	return fileKey(id) + "-" + hex.EncodeToString(hash[:]) + ".json"
 }
 
-// olderFiles returns the paths of the files in a folder of an index with this suffix; nil without that folder.
+// olderFiles returns the files with this suffix in a folder of an index; nil if the folder is missing.
 func olderFiles(index, folder, suffix string) ([]string, error) {
 	names, err := vfs.Disk{}.List(filepath.Join(index, folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func olderFiles(index, folder, suffix string) ([]string, error) {
 	return paths, err
 }
 
-// olderVersions returns the paths of the versions of each document by its fileKey; nil without a folder of documents.
+// olderVersions returns the files of each document's versions by fileKey; nil if the folder is missing.
 func olderVersions(index string) (map[string][]string, error) {
 	paths, err := olderFiles(index, olderDocuments, ".json")
 	if paths == nil {
@@ -75,7 +75,7 @@ func olderVersions(index string) (map[string][]string, error) {
 	return versions, err
 }
 
-// olderTask is a task in a file of its own.
+// olderTask is a task in its own file.
 type olderTask struct {
 	keptTask
 	Work    []keptChange `json:"work,omitempty"`
@@ -112,14 +112,14 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	// void has the names of files with versions that do not count.
+	// void has the names of files whose versions do not count.
 	void map[string]bool
-	// done are the files that intake.db contains and the files that do not count.
+	// done are files that intake.db now contains, and files that do not count.
 	done []string
 }
 
-// takeOverOlder takes over the files of earlier versions, once in a process. An unreadable file stays where it is,
-// and Status names it. The caller must have the right to write.
+// takeOverOlder takes over the files of earlier versions, once per process. An unreadable file
+// stays in place, and Status names it. The caller must have the right to write.
 func (c *Collection) takeOverOlder() error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -135,7 +135,7 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the files that are done. The file of a batch is the last one, because it tells which others count.
+// move moves the done files. The batch file is last, because it tells which others count.
 func (t *takeOver) move() error {
 	if len(t.done) == 0 {
 		return nil
@@ -159,7 +159,7 @@ func (t *takeOver) move() error {
 		if err := vfs.Sweep(folder, 0); err != nil {
 			return err
 		}
-		_ = os.Remove(folder) // unless it has more files
+		_ = os.Remove(folder) // fails if the folder still has files
 	}
 	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
@@ -169,7 +169,7 @@ func (t *takeOver) unread(path string, err error) {
 	t.c.given.unread(path, err)
 }
 
-// inTransactions calls take with every element of list, some of them in each transaction.
+// inTransactions calls take with every element of list, several per transaction.
 func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
 		err := t.c.given.file.Update(func(tx *intake.Tx) error {
@@ -202,8 +202,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version returns the version of a document that counts: that of the catalog, or else the newest one. It returns nil
-// when no version counts.
+// version returns the version of a document that counts: the catalog's, or else the newest. It
+// returns nil if no version counts.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -237,8 +237,8 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 	return id, content, nil
 }
 
-// batch finds the versions that do not count after a change of several documents that was begun and not ended: those
-// that were never acknowledged, or that were replaced.
+// batch finds the versions that do not count after an unfinished change of several documents:
+// versions that were never acknowledged, or that were replaced.
 func (t *takeOver) batch() error {
 	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
 	content, err := os.ReadFile(path)
@@ -311,7 +311,7 @@ type olderAnswer struct {
 	}
 }
 
-// answers takes over the results of requests with a key. A line that a crash cut off was never answered.
+// answers takes over results of idempotent requests. A line that a crash cut off was never sent.
 func (t *takeOver) answers() error {
 	path := filepath.Join(t.c.o.Intake, olderAnswers)
 	content, err := os.ReadFile(path)

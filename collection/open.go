@@ -23,7 +23,7 @@ import (
 // Option changes how [Open] opens an index.
 type Option func(*opening)
 
-// opening says how an index is opened.
+// opening says how to open an index.
 type opening struct {
 	making  Making
 	index   string
@@ -35,23 +35,23 @@ type opening struct {
 	tell    func(text string)
 }
 
-// WithIndex keeps the index in a folder of its own instead of the user's data folder.
+// WithIndex stores the index in this folder instead of the user's data folder.
 func WithIndex(dir string) Option { return func(o *opening) { o.index = dir } }
 
-// WithModel searches by meaning with this model instead of the built-in one; nil searches by words alone. An existing
-// index keeps its model.
+// WithModel searches by meaning with this model instead of the built-in one; nil searches by words
+// only. An existing index keeps its model.
 func WithModel(m model.Embedder) Option {
 	return func(o *opening) { o.model, o.words = m, m == nil }
 }
 
-// WithProfile ranks with this profile when a request names none. The folders may have profiles beside the built-in
-// ones.
+// WithProfile sets the ranking profile for requests that name none. dirs may contain profiles
+// beside the built-in ones.
 func WithProfile(name string, dirs ...string) Option {
 	return func(o *opening) { o.options.Profile, o.options.ProfileDirs = name, dirs }
 }
 
-// WithStore keeps the chunks in this store instead of the embedded engine. The index keeps the catalog of each store
-// apart.
+// WithStore stores the chunks in this store instead of the embedded engine. The index has a
+// separate catalog for each store.
 func WithStore(s store.Opener) Option { return func(o *opening) { o.store = s } }
 
 // WithWalk says which files of the folder are documents.
@@ -62,11 +62,11 @@ func WithLanguage(code string) Option {
 	return func(o *opening) { o.making.Language = cmp.Or(code, "none") }
 }
 
-// WithoutUpdate lets Search answer from the index as it is. [Collection.Refresh] still updates it.
+// WithoutUpdate lets Search answer without updating the index. [Collection.Refresh] still updates it.
 func WithoutUpdate() Option { return func(o *opening) { o.making.Update = false } }
 
-// WithoutRepair returns an error for an index that is damaged or that another version made, instead of making it
-// again from the files.
+// WithoutRepair returns an error for an index that is damaged or that another version made, instead
+// of remaking it from the files.
 func WithoutRepair() Option { return func(o *opening) { o.want.Keep = true } }
 
 // WithNotices reports events of the index, such as a repair or waiting for another process.
@@ -75,8 +75,8 @@ func WithNotices(tell func(text string)) Option { return func(o *opening) { o.te
 // Open opens the index of a folder, or makes an empty one. The command sheaf uses the same index, but its settings
 // files do not apply. [Collection.Search] updates the index before it answers. Close the collection when done.
 //
-// Open makes an index again from the files when it is damaged, when another version made it, or when its language was
-// guessed from little text and turns out to be another one. An index of another model is sheaf.ErrInvalid.
+// Open remakes an index from the files if it is damaged, if another version made it, or if its language was guessed
+// from little text and is now another. An index of another model is sheaf.ErrInvalid.
 func Open(folder string, options ...Option) (*Collection, error) {
 	o := &opening{making: Making{Language: "auto", Update: true}, want: IndexOptions{Make: true, Updates: true}}
 	for _, change := range options {
@@ -147,7 +147,7 @@ func (o *opening) sameModel(view *catalog.View, folder string) error {
 	return nil
 }
 
-// anyKeys reports whether an index has keys, or may have some. Its documents then exclude comments from the text.
+// anyKeys reports whether an index has, or may have, keys. If so, comments are excluded from the text.
 func anyKeys(dir string) bool {
 	keys, err := access.OpenKeys(filepath.Join(dir, location.KeysName))
 	if err != nil {
@@ -157,7 +157,7 @@ func anyKeys(dir string) bool {
 	return some || err != nil
 }
 
-// openedStores are the stores that a collection opened by [Open] closes itself.
+// openedStores are the stores that [Open] opened and Close of the collection closes.
 type openedStores struct {
 	update bool // before Search answers
 	close  func() error
@@ -182,9 +182,9 @@ func VectorFields(m model.Embedder) []store.VectorField {
 	}
 }
 
-// Search answers a query for a caller who sees everything. It updates a collection that [Open] opened first. When the
-// update fails, the answer comes from the last indexing run and has a warning. change may set more fields of the
-// request.
+// Search answers a query for a caller that sees everything. It first updates a collection from
+// [Open]. If the update fails, the answer comes from the last indexing run and has a warning.
+// change may set more fields of the request.
 func (c *Collection) Search(ctx context.Context, text string, change ...func(*SearchRequest)) (*Answer, error) {
 	if c.opened != nil && c.opened.update {
 		if err := c.update(ctx); err != nil {
@@ -203,8 +203,8 @@ func (c *Collection) Search(ctx context.Context, text string, change ...func(*Se
 	return r.Search(ctx, request)
 }
 
-// update brings the index up to date. It waits while another process writes: without limit for an index without
-// documents, else for a moment.
+// update updates the index. It waits while another process writes: without limit for an index
+// without documents, else briefly.
 func (c *Collection) update(ctx context.Context) error {
 	view := c.o.Catalog.View()
 	empty := view.Docs() == 0

@@ -13,24 +13,24 @@ import (
 	"sheaf/index/vfs"
 )
 
-// One process at a time takes documents: the process whose Work runs, or else the one that writes. A second process
-// would repeat tasks, take a running change for an interrupted one, and check conditions against old versions.
+// One process at a time accepts documents: the process whose Work runs, or else the one that writes. A second process
+// would repeat tasks, treat a running change as interrupted, and check conditions on old versions.
 
 // ownerLock is the file that this process locks. Earlier versions lock the same file.
 const ownerLock = "documents.lock"
 
-// ownerStep is the time between two looks whether the process before has ended.
+// ownerStep is the time between two checks whether the owner has ended.
 const ownerStep = time.Second
 
-// owner is the right of this process to take documents.
+// owner is the right of this process to accept documents.
 type owner struct {
 	mu    sync.Mutex
 	users int
-	older atomic.Bool // the files of earlier versions are taken over
-	lock  io.Closer   // nil where no file can be made: then nothing can be written either
+	older atomic.Bool // files of earlier versions are taken over
+	lock  io.Closer   // nil if the file cannot be made: then no write is possible either
 }
 
-// own makes this process the one that takes documents, until disown is called as often.
+// own makes this process accept documents. Each call needs one call of disown.
 func (c *Collection) own() error {
 	o := &c.given.owner
 	o.mu.Lock()
@@ -53,16 +53,16 @@ func (c *Collection) disown() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users--; o.users == 0 && o.lock != nil {
-		_ = c.given.file.Flush() // otherwise the next process finds it out
+		_ = c.given.file.Flush() // on failure, the next process finds the changes from the index
 		_ = o.lock.Close()       // nothing was written to it
 		o.lock = nil
 	}
 }
 
-// ownWhenFree waits until the process before has ended, and calls own. It returns false when ctx ends first.
+// ownWhenFree waits until the owning process ends, and calls own. It returns false if ctx ends first.
 func (c *Collection) ownWhenFree(ctx context.Context) bool {
 	for c.own() != nil {
-		c.given.recovering.Store(false) // searches use what is indexed
+		c.given.recovering.Store(false) // searches use the indexed documents
 		select {
 		case <-ctx.Done():
 			return false

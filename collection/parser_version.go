@@ -20,8 +20,8 @@ func (x *Index) byAnotherVersion() string {
 	return ", and as an older version of sheaf read it"
 }
 
-// NoteReading reports documents that an older version parsed, in a command that keeps running or does not update the
-// index. reads means that the command updates the index.
+// NoteReading reports documents that an older version parsed, in a command that keeps running or
+// does not update the index. reads means that the command updates the index.
 func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():

@@ -11,20 +11,20 @@ import (
 	"sheaf/ingest"
 )
 
-// vectorsStep is the time between two looks for documents that lack vectors.
+// vectorsStep is the time between two checks for documents without vectors.
 const vectorsStep = time.Minute
 
-// longestPause is the largest number of looks between two tries of the same documents.
+// longestPause is the maximum number of checks between two tries of the same documents.
 const longestPause = 64
 
-// vectorLooks says in which looks documents that lack vectors are tried. While the same ones lack them, it tries them
-// less and less often: the model may refuse a text for good, such as one that is too long.
+// vectorLooks decides in which checks to embed documents that lack vectors. While the same documents lack vectors, it
+// tries less and less often: the model may refuse a text permanently, for example a long one.
 type vectorLooks struct {
 	refused     map[sheaf.ID]catalog.Hash // after the last try
-	pause, left int                       // looks between two tries, and before the next one
+	pause, left int                       // checks between two tries, and until the next try
 }
 
-// due reports whether the waiting documents are to be tried in this look.
+// due reports whether this check should try the waiting documents.
 func (v *vectorLooks) due(waiting map[sheaf.ID]catalog.Hash) bool {
 	if v.left == 0 || !maps.Equal(waiting, v.refused) {
 		return len(waiting) > 0
@@ -33,7 +33,7 @@ func (v *vectorLooks) due(waiting map[sheaf.ID]catalog.Hash) bool {
 	return false
 }
 
-// tried notes which documents still lack vectors after a try.
+// tried records which documents still lack vectors after a try.
 func (v *vectorLooks) tried(refused map[sheaf.ID]catalog.Hash) {
 	if !maps.Equal(refused, v.refused) {
 		v.pause = 0
@@ -42,8 +42,8 @@ func (v *vectorLooks) tried(refused map[sheaf.ID]catalog.Hash) {
 	v.refused, v.left = refused, v.pause
 }
 
-// embedPending gives vectors to documents that were given while the model did not answer, if it answers now. Documents
-// of folders get theirs from the next run over the folders.
+// embedPending embeds documents that were given while the model did not answer, if it answers now.
+// Documents in folders get vectors in the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	waiting := c.unembedded()
 	if c.o.Ingest.Embedder == nil || !v.due(waiting) || !ingest.Answers(ctx, c.o.Ingest.Embedder) {
@@ -74,7 +74,7 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	}
 }
 
-// unembedded returns the given documents that lack vectors, with the hashes of their versions.
+// unembedded returns given documents without vectors, with the hashes of their versions.
 func (c *Collection) unembedded() map[sheaf.ID]catalog.Hash {
 	versions := map[sheaf.ID]catalog.Hash{}
 	view := c.o.Catalog.View()

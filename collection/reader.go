@@ -16,12 +16,12 @@ type Reader struct {
 	// at is the state of the index. told is false when the store has no version.
 	at   stamp
 	told bool
-	// pinned is a snapshot of the store, or nil when the store has none.
+	// pinned is a snapshot of the store, or nil if the store has none.
 	pinned store.Backend
 	done   func() // tells the collection that the reader is closed
 }
 
-// Close ends the use of the reader.
+// Close releases the reader.
 func (r *Reader) Close() {
 	if r.pinned != nil {
 		_ = r.pinned.Close() // it was only read

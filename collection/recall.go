@@ -10,7 +10,7 @@ import (
 	"sheaf/store"
 )
 
-// recallQueries is how many queries a measurement samples for each vector field.
+// recallQueries is the number of queries that a measurement samples for each vector field.
 const recallQueries = 200
 
 // Recall is the last measurement of how many of the nearest passages a search finds.
@@ -30,8 +30,8 @@ type recallMeter struct {
 	running sync.WaitGroup
 }
 
-// MeasureRecall starts to compare searches with brute force, unless a measurement runs, and returns at once. The
-// status has the result. A store that cannot compare returns sheaf.ErrUnsupported.
+// MeasureRecall starts to compare searches with brute force, unless a measurement runs, and returns
+// at once. Status has the result. A store that cannot compare returns sheaf.ErrUnsupported.
 func (c *Collection) MeasureRecall() error {
 	meter, ok := c.o.Backend.(store.RecallMeter)
 	if !ok {
@@ -64,7 +64,7 @@ func (c *Collection) MeasureRecall() error {
 	return nil
 }
 
-// shown returns the last measurement, or nil when there is none and none runs.
+// shown returns the last or running measurement, or nil.
 func (m *recallMeter) shown() *Recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"sheaf/store"
 )
 
-// prepare takes over the files of earlier versions, unless that was done. The caller must own the file.
+// prepare takes over the files of earlier versions if that is not done yet. The caller must own the file.
 func (c *Collection) prepare(ctx context.Context) error {
 	if c.given.owner.older.Load() {
 		return nil
@@ -26,15 +26,15 @@ func (c *Collection) prepare(ctx context.Context) error {
 	return err
 }
 
-// recover indexes given documents that the index lacks after a crash, or after it was made again. Then it queues the
-// waiting tasks.
+// recover indexes given documents that the index lacks after a crash or a rebuild. Then it queues
+// the waiting tasks.
 func (c *Collection) recover(ctx context.Context) error {
 	c.given.readAgain()
 	if err := c.recoverDocuments(ctx); err != nil {
 		return err
 	}
 	return c.given.file.View(func(tx *intake.Tx) error {
-		begun := tx.Begun() // only their end is missing
+		begun := tx.Begun() // only their end is not recorded
 		for id, head := range tx.Tasks() {
 			k, err := headOf(head)
 			var work []keptChange
@@ -52,8 +52,8 @@ func (c *Collection) recover(ctx context.Context) error {
 	})
 }
 
-// Recover indexes given documents that the index lacks, as Work does when it begins. It is for a program that does not
-// call Work. It does nothing while another process takes documents: that process has done it.
+// Recover indexes given documents that the index lacks, as Work does at its start. Use it in a program that does not
+// call Work. It does nothing while another process accepts documents, because that process did it.
 func (c *Collection) Recover(ctx context.Context) error {
 	if c.given.file == nil || c.own() != nil {
 		return nil
@@ -65,8 +65,8 @@ func (c *Collection) Recover(ctx context.Context) error {
 	return c.embedPending(ctx, &vectorLooks{})
 }
 
-// recoverDocuments indexes the documents that the index lacks, takes back those that the store refuses, and ends the
-// changes of earlier processes.
+// recoverDocuments indexes the documents that the index lacks, reverts those that the store
+// refuses, and ends the changes of earlier processes.
 func (c *Collection) recoverDocuments(ctx context.Context) error {
 	tried := map[sheaf.ID]catalog.Hash{}
 	rejected := map[sheaf.ID]error{}
@@ -78,8 +78,8 @@ func (c *Collection) recoverDocuments(ctx context.Context) error {
 	return nil
 }
 
-// recoverSome indexes some of the documents that the index lacks. more means that others may be left. Other callers may
-// write before and after.
+// recoverSome indexes some of the documents that the index lacks. more means that others may
+// remain. Others may write before and after it.
 func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog.Hash,
 	rejected map[sheaf.ID]error) (more bool, err error) {
 	give, err := c.take(ctx)
@@ -107,12 +107,12 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 			taken = append(taken, id)
 			continue
 		}
-		before, changing, _ := c.before(id) // else it is left, and tried at the next start
+		before, changing, _ := c.before(id) // otherwise the next start tries again
 		if !changing {
 			c.given.leave(id, partial.Rejected[id])
 			continue
 		}
-		rejected[id] = partial.Rejected[id] // it was never acknowledged
+		rejected[id] = partial.Rejected[id] // the change was never acknowledged
 		if err := c.given.file.Update(func(tx *intake.Tx) error { return tx.Restore(id) }); err != nil {
 			return false, err
 		}
@@ -134,7 +134,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	return false, c.finish(rejected)
 }
 
-// undo takes back failed changes that the file could not take back before.
+// undo reverts failed changes that could not be reverted before.
 func (c *Collection) undo() error {
 	c.given.mu.Lock()
 	defer c.given.mu.Unlock()
@@ -147,9 +147,9 @@ func (c *Collection) undo() error {
 	return nil
 }
 
-// missing returns some of the given documents that the index lacks in whole or in part, except the versions that were
-// tried, and the indexed documents that were deleted. taken are documents whose change the index has. The caller must
-// have the right to write.
+// missing returns given documents that the index lacks in whole or in part, except the versions in
+// tried, and indexed documents that were deleted; both up to a limit. taken are documents whose
+// change is indexed. The caller must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {
 	hashes, changing := map[sheaf.ID]catalog.Hash{}, map[sheaf.ID]bool{}

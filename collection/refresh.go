@@ -20,12 +20,12 @@ import (
 	"sheaf/store"
 )
 
-// whenFree waits while another process writes to the index, and then tries.
+// whenFree calls try, and waits while another process writes to the index.
 func (x *Index) whenFree(ctx context.Context, try func() error) error {
 	return x.retried(ctx, NeedFresh, try)
 }
 
-// retried tries until no other process writes to the index, for at most the time of need.
+// retried repeats try while another process writes to the index, for at most the time need.
 func (x *Index) retried(ctx context.Context, need time.Duration, try func() error) error {
 	life := Life{Moved: func() bool { return moved(x.Catalog) }, Notice: x.Notice}
 	return life.Do(ctx, need, try)
@@ -45,8 +45,8 @@ func moved(c *catalog.Catalog) bool {
 	return c.Reload() != nil || generation() != before // the retried work reports the error
 }
 
-// RemadeBeside reports whether another process began to make the index again after this process updated it: the
-// engine may then have been empty during the search. When the search found nothing, that process may be done already.
+// RemadeBeside reports whether another process began to remake the index after this process updated it. The engine
+// may then have been empty during the search. If the search found nothing, that process may be done.
 func (x *Index) RemadeBeside(nothing bool) bool {
 	if x.Catalog == nil || x.want.AsIs || !x.Update || x.remaking() {
 		return false
@@ -60,8 +60,8 @@ func (x *Index) RemadeBeside(nothing bool) bool {
 	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 
-// Refresh updates the index before an answer. When the index cannot be written, or another process writes for long,
-// the answer comes from the last indexing run and has a note, unless the command needs a complete answer.
+// Refresh updates the index before an answer. If the index is read-only, or another process writes for long, the
+// answer comes from the last indexing run with a note, unless the command needs a complete answer.
 func (x *Index) Refresh(ctx context.Context) error {
 	first := x.First()
 	fresh := first || x.remaking()
@@ -86,7 +86,7 @@ func (x *Index) Refresh(ctx context.Context) error {
 		if err := x.reload(); err != nil {
 			return err
 		}
-		if x.remaking() { // by that process, so the last indexing run is gone
+		if x.remaking() { // another process remakes it, so the last indexing run is gone
 			return x.Refresh(ctx)
 		}
 		x.Warn("%v; results come from the last indexing run", err)
@@ -124,7 +124,7 @@ func (x *Index) Trees() []catalog.Tree {
 	return []catalog.Tree{{Name: catalog.TreeName(x.Where.Root), Root: x.Where.Root}}
 }
 
-// placed returns recorded trees. It adjusts the first one, which is the folder of the index, after that folder moved.
+// placed returns recorded trees. If the index's folder moved, it adjusts the first tree, which is that folder.
 func (x *Index) placed(recorded []catalog.Tree) []catalog.Tree {
 	trees := slices.Clone(recorded)
 	if len(trees) > 0 {
@@ -175,7 +175,7 @@ func (x *Index) IngestOptions() ingest.Options {
 	}
 }
 
-// ingest runs with a progress line. It fails when no folder exists, since an unmounted disk must not empty the index.
+// ingest runs with a progress line. It fails if no folder exists: an unmounted disk must not empty the index.
 func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, error) {
 	if err := SomeFolder(o.Trees); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 		defer done()
 	}
 	held := x.View.Docs()
-	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // after the run this is recorded
+	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // the run records this
 	o.Progress = func(p ingest.Progress) {
 		if outdated && p.Phase == ingest.PhaseIndex {
 			x.Notice("%s: they are read again", readOtherwise)
@@ -212,8 +212,8 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	return report, err
 }
 
-// ingestWhenFree waits for another process that indexes, and then indexes the rest. The error is ingest.ErrRebuilt
-// when a process began to make the index again meanwhile.
+// ingestWhenFree waits for another process that indexes, then indexes the rest. The error is
+// ingest.ErrRebuilt if a process began to remake the index meanwhile.
 func (x *Index) ingestWhenFree(
 	ctx context.Context, need time.Duration, o ingest.Options,
 ) (report *ingest.Report, err error) {
@@ -253,13 +253,13 @@ func SomeFolder(trees []catalog.Tree) error {
 	return gone
 }
 
-// Ran reports a run of a watching server, and whether the index must be opened again because of it.
+// Ran reports a run of a watching server, and whether the index must be reopened because of the run.
 func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	x.NoteFolders(report)
 	if err == nil && report.Changes() && x.LanguageGrows(ctx) {
 		select {
 		case x.grows <- struct{}{}:
-		default: // this is reported already
+		default: // a value is already waiting
 		}
 	}
 	if err != nil && !errors.Is(err, ingest.ErrRebuilt) {
@@ -267,7 +267,7 @@ func (x *Index) Ran(ctx context.Context, report *ingest.Report, err error) {
 	}
 }
 
-// NoteFolders reports the problems with folders that a run of a watching program found.
+// NoteFolders reports problems with folders in a run of a watching program.
 func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteGone(report)
 	x.noteUnread(report, x.View.Settings().Trees)
@@ -275,7 +275,7 @@ func (x *Index) NoteFolders(report *ingest.Report) {
 	x.noteMoved()
 }
 
-// noteGone reports each missing folder once until it is back.
+// noteGone reports each missing folder once, until the folder returns.
 func (x *Index) noteGone(report *ingest.Report) {
 	if report == nil {
 		return
@@ -296,7 +296,7 @@ func (x *Index) noteUnread(report *ingest.Report, trees []catalog.Tree) {
 	}
 }
 
-// noteUnseen reports once that the system does not send all changes to a watch.
+// noteUnseen reports once that the system does not report all changes to a watch.
 func (x *Index) noteUnseen(report *ingest.Report) {
 	if report == nil {
 		return
@@ -349,7 +349,7 @@ func listable(dir string) error {
 	return err
 }
 
-// tell reports a refresh on the error stream when it was the first or took long.
+// tell reports a refresh on the error stream if it was the first or took long.
 func (x *Index) tell(report *ingest.Report, fresh bool) {
 	if report.EmbedError != "" {
 		x.Warn("vectors are missing for %s: %s", wording.Plural(report.Pending, "document", "documents"), report.EmbedError)
@@ -372,7 +372,7 @@ func (x *Index) tell(report *ingest.Report, fresh bool) {
 	x.Notice("%s", text)
 }
 
-// Roughly formats a time with about two digits.
+// Roughly formats a duration with about two digits.
 func Roughly(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -383,8 +383,8 @@ func Roughly(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Pending returns the work of the next refresh, and why documents wait. The report also lists files that rules
-// exclude.
+// Pending returns why documents wait, and the work of the next refresh. The report also lists files
+// that rules exclude.
 func (x *Index) Pending(ctx context.Context) (map[sheaf.ID]string, *ingest.Report, error) {
 	o := x.IngestOptions()
 	o.Walk.ListIgnored = true
@@ -410,7 +410,7 @@ func (x *Index) WouldHideComments() bool {
 	return anyKeys(x.Where.Dir)
 }
 
-// Run indexes what changed in trees, and documents that were given and that a killed server left half made.
+// Run indexes changes in trees, and given documents that a killed server left unfinished.
 func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, error) {
 	first := x.First()
 	if first {

@@ -14,18 +14,18 @@ import (
 	"sheaf/store"
 )
 
-// RejectedError means that a store without transactions took only a part of the changes. The documents of Rejected are
-// unchanged.
+// RejectedError means that a store without transactions accepted only some of the changes. The
+// documents in Rejected are unchanged.
 type RejectedError struct {
-	Rejected map[sheaf.ID]error // why
-	Changes  map[sheaf.ID]int   // which of the changes it was, from 0
-	Made     int                // how many changes are made
-	// Lost says why earlier versions of rejected documents are missing until they are put again, or until the server
-	// restarts. It is nil when none are.
+	Rejected map[sheaf.ID]error // with the reason
+	Changes  map[sheaf.ID]int   // the index of the change, from 0
+	Made     int                // number of changes that succeeded
+	// Lost says why previous versions of rejected documents are missing until they are put again or
+	// the server restarts; nil if none are missing.
 	Lost error
 }
 
-// Error names every document that was rejected, with the reason.
+// Error names every rejected document with the reason.
 func (e *RejectedError) Error() string {
 	reasons := make([]string, 0, len(e.Rejected))
 	for _, id := range slices.Sorted(maps.Keys(e.Rejected)) {
@@ -78,8 +78,8 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 	return out
 }
 
-// before returns the version of a document before its latest change, or nil. changing means that this change may not
-// be acknowledged.
+// before returns the previous version of a document, or nil. changing means that its latest change
+// may be unacknowledged.
 func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		content, changing = tx.Before(id)
@@ -88,22 +88,22 @@ func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err err
 	return content, changing, err
 }
 
-// leave records that the store did not take a given document.
+// leave records that the store refused a given document.
 func (t *trouble) leave(id sheaf.ID, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.left[id] = why.Error()
 }
 
-// isLeft reports whether the store did not take a given document.
+// isLeft reports whether the store refused a given document.
 func (t *trouble) isLeft(id sheaf.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.left[id] != ""
 }
 
-// leftOut returns the given documents that the store did not take and that were not changed since, and the unreadable
-// files of documents and tasks.
+// leftOut returns the given documents that the store refused and that did not change since, and the
+// unreadable files of documents and tasks.
 func (t *trouble) leftOut() (list []Skip) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,21 +122,21 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records that a document, a task or a file of them cannot be read.
+// unread records an unreadable document, task or file.
 func (t *trouble) unread(file string, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unreadable[file] = why.Error()
 }
 
-// readAgain forgets which files could not be read, because they are read again.
+// readAgain clears the unreadable files before they are read again.
 func (t *trouble) readAgain() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.unreadable)
 }
 
-// changed records that changes are made.
+// changed records that changes are done.
 func (t *trouble) changed(changes []Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

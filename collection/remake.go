@@ -19,38 +19,38 @@ import (
 	"sheaf/internal/wording"
 )
 
-// An index is made again in three steps. A power failure may follow each step.
+// Remaking an index has three steps. A power failure may follow each step.
 //
-//  1. One write replaces the catalog by a new one with a mark and the texts that exist nowhere else.
+//  1. One write replaces the catalog by a new one with a mark and the texts that have no other copy.
 //  2. The engine is emptied and the mark changed. Until then no process writes to the engine.
 //  3. The files and those texts are indexed, and the mark is removed.
 //
-// Any command that finds a mark continues from there. A server is emptied only when a person asked for it, because
-// others may search there; otherwise its documents are replaced one by one.
+// A command that finds a mark continues from there. A server is emptied only on a person's request,
+// because others may search there. Otherwise its documents are replaced one by one.
 
 // remakingKey is the setting with the mark.
 const (
 	remakingKey     = ingest.RemakingKey
-	remakingEngine  = "engine"                 // the engine is still to be emptied
-	remakingServer  = "server"                 // the server is still to be emptied
-	remakingContent = ingest.RemakingDocuments // documents are still to be indexed
+	remakingEngine  = "engine"                 // the engine must still be emptied
+	remakingServer  = "server"                 // the server must still be emptied
+	remakingContent = ingest.RemakingDocuments // documents must still be indexed
 )
 
-// ErrRemaking means that an index is incomplete because making it again is not finished.
+// ErrRemaking means that an index is incomplete because its rebuild is not finished.
 var ErrRemaking = fmt.Errorf("%w: the index is being made again, or that was interrupted", sheaf.ErrCorrupt)
 
-// openToWrite opens the stores of a read-only index again for writing.
+// openToWrite reopens the stores of a read-only index for writing.
 func (x *Index) openToWrite(ctx context.Context) error {
 	x.Close()
 	x.want.AsIs = false
 	return x.OpenStores(ctx)
 }
 
-// remaking reports whether the index is still being made again.
+// remaking reports whether the rebuild of the index is unfinished.
 func (x *Index) remaking() bool { return x.View.Settings().Extra[remakingKey] != "" }
 
-// mend repairs faults that need no new index: damaged lists, and an update that stopped early. It returns the
-// remaining faults.
+// mend repairs faults that need no new index: damaged lists, and an update that stopped early. It
+// returns the remaining faults.
 func (x *Index) mend(ctx context.Context) ([]error, error) {
 	err := x.whenFree(ctx, func() error {
 		_, err := ingest.Relist(ctx, x.Catalog)
@@ -71,9 +71,9 @@ func (x *Index) mend(ctx context.Context) ([]error, error) {
 	return nil, err
 }
 
-// Remake drops a damaged index and makes it again from the files. With keep it uses the settings of the old index,
-// otherwise the current ones. When several processes find the same damage, one makes the index again and the others
-// wait.
+// Remake drops a damaged index and makes it again from the files. With keep it uses the settings of
+// the old index, else the current ones. If several processes find the same damage, one remakes the
+// index and the others wait.
 func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	x.Notice("%v: it is made again from the files", because)
 	x.Close()
@@ -93,15 +93,15 @@ func (x *Index) Remake(ctx context.Context, because error, keep bool) error {
 	return errors.Join(x.remakeLocked(ctx, keep, waited), release())
 }
 
-// Mending returns a Life that makes the index again when work on it finds damage.
+// Mending returns a Life that remakes the index if work finds damage.
 func (x *Index) Mending() *Life {
 	return &Life{Remake: func(ctx context.Context, because error) error { return x.Remake(ctx, because, true) }}
 }
 
-// remakeDamaged checks the open stores again and makes the index again if one is damaged: another process may already
-// have done so.
+// remakeDamaged checks the open stores again and remakes the index if one is damaged: another
+// process may already have done so.
 func (x *Index) remakeDamaged(ctx context.Context) error {
-	faults, _ := x.Faults(ctx) // a server that does not answer is not repaired here
+	faults, _ := x.Faults(ctx) // a silent server is not repaired here
 	if i := slices.IndexFunc(faults, func(fault error) bool { return errors.Is(fault, vfs.ErrCorrupt) }); i >= 0 &&
 		ctx.Err() == nil {
 		return x.Remake(ctx, faults[i], true)
@@ -113,7 +113,7 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	err := x.whenFree(ctx, func() error {
 		if waited {
 			if err := x.OpenStores(ctx); err == nil && !x.remaking() {
-				return nil // another process made it again
+				return nil // another process remade it
 			}
 			x.Close()
 		}
@@ -129,9 +129,9 @@ func (x *Index) remakeLocked(ctx context.Context, keep, waited bool) error {
 	return x.Refresh(ctx)
 }
 
-// Drop empties the index under its lock, while no process writes to it. It keeps texts without a source file and the
-// folders, and with keep also the settings. Drop changes nothing when a folder with needed files is missing; without
-// keep, when all folders are missing.
+// Drop empties the index under its lock, while no process writes to it. It keeps texts without a
+// source file and the list of folders, and with keep also the settings. Drop changes nothing if a
+// folder with needed files is missing or, without keep, if all folders are missing.
 func (x *Index) Drop(ctx context.Context, keep bool) error {
 	x.Close()
 	return x.whenFree(ctx, func() error {
@@ -182,8 +182,8 @@ func (x *Index) dropLocked(keep bool) error {
 	return errors.Join(err, w.Close(), x.writeRecord())
 }
 
-// examine reads the undamaged parts of the catalog. Damage may hide what was deleted, so texts of programs then count
-// only if their own file still has them.
+// examine reads the undamaged parts of the catalog. Damage may hide deletions, so a given text
+// counts only if the file of given documents still has it.
 func (x *Index) examine() (*catalog.Wreck, error) {
 	dir := location.CatalogDir(x.Where.Dir)
 	w, err := catalog.Examine(vfs.Disk{}, dir, x.given)
@@ -202,8 +202,8 @@ func (x *Index) examine() (*catalog.Wreck, error) {
 	})
 }
 
-// ownNames returns the trees. It renames a folder that an earlier version named like the tree of documents without a
-// folder.
+// ownNames returns the trees. It renames a folder that an earlier version named like the tree of
+// documents without a folder.
 func ownNames(trees []catalog.Tree) []catalog.Tree {
 	trees = slices.Clone(trees)
 	var names []string
@@ -224,8 +224,8 @@ func (x *Index) given(doc sheaf.ID, settings *catalog.Settings) bool {
 	return known && settings.Root(doc.Tree()) == ""
 }
 
-// keepCopy keeps a copy of a catalog that lost documents for good, or may have. Documents of programs are indexed
-// again from their own file.
+// keepCopy keeps a copy of a catalog that lost, or may have lost, documents permanently. Given
+// documents are indexed again from their own file.
 func (x *Index) keepCopy(w *catalog.Wreck) error {
 	kept, err := wasGiven(x.Where.Dir)
 	if err != nil {
@@ -266,8 +266,8 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty is the second step of making an index again, unless another process did it: remove empties the engine or
-// server that the mark names. Only the process that holds the catalog writes there.
+// empty is the second step of remaking, unless another process did it: remove empties the engine or
+// server that the mark names. Only the process that locks the catalog writes there.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
 	if err := x.reload(); err != nil || x.View.Settings().Extra[remakingKey] != mark {
 		return err
@@ -291,7 +291,7 @@ func (x *Index) empty(ctx context.Context, mark string, remove func() error) err
 	return errors.Join(err, release())
 }
 
-// mark records the next step of making the index again; "" means that it is finished.
+// mark records the next step of remaking; "" means that remaking is finished.
 func (x *Index) mark(ctx context.Context, mark string) error {
 	settings := x.View.Settings()
 	settings.Extra = maps.Clone(settings.Extra)
@@ -305,7 +305,7 @@ func (x *Index) mark(ctx context.Context, mark string) error {
 	return x.reload()
 }
 
-// finish is the last step of making an index again: it indexes files and texts without files. Documents of programs
+// finish is the last step of remaking: it indexes files and texts without files. Given documents
 // that the catalog lost come from their own file.
 func (x *Index) finish(ctx context.Context) error {
 	if err := x.reload(); err != nil {
@@ -326,8 +326,8 @@ func (x *Index) finish(ctx context.Context) error {
 // First reports whether nothing has been indexed yet.
 func (x *Index) First() bool { return x.View.Docs() == 0 && !x.remaking() }
 
-// repairGiven repairs the file of given documents if it is among faults, and returns the other faults. Until the
-// index is made again, it still has the texts that this file lost.
+// repairGiven repairs the file of given documents if it is among faults, and returns the other
+// faults. The index still has texts that this file lost, so repairGiven comes before remaking.
 func (x *Index) repairGiven(faults []error) (others []error, err error) {
 	others = slices.DeleteFunc(slices.Clone(faults), func(err error) bool { return errors.Is(err, intake.ErrDamaged) })
 	if len(others) == len(faults) {
@@ -351,7 +351,7 @@ func (x *Index) repairGiven(faults []error) (others []error, err error) {
 	return others, nil
 }
 
-// Repair repairs what [Index.Faults] found and returns the faults that are left.
+// Repair repairs the findings of [Index.Faults] and returns the remaining faults.
 func (x *Index) Repair(ctx context.Context, faults []error) ([]error, error) {
 	left, err := x.repair(ctx, faults)
 	return left, x.Advise(err)

@@ -15,8 +15,8 @@ import (
 	"sheaf/collection/intake"
 )
 
-// Key makes a request safe to repeat: it is done once, and for a day the same request with the same key gets the first
-// results again.
+// Key makes a request safe to repeat: it runs once. For a day, the same request with the same key
+// returns the first results.
 type Key struct {
 	// Name is a hash of the caller and of the caller's key.
 	Name [sha256.Size]byte
@@ -35,12 +35,12 @@ func WithKey(ctx context.Context, k Key) context.Context {
 type keyRecord struct {
 	Request string    `json:"request"`
 	At      time.Time `json:"at"`
-	Done    bool      `json:"done"` // else the index may not have taken the change
+	Done    bool      `json:"done"` // false if the index may lack the change
 	Results []Stored  `json:"results,omitempty"`
 	Task    *Task     `json:"task,omitempty"`
 }
 
-// results returns the results of a request that was done before, or nil when r is nil.
+// results returns the results of an earlier request, or nil if r is nil.
 func (r *keyRecord) results() []Stored {
 	if r == nil {
 		return nil
@@ -48,7 +48,7 @@ func (r *keyRecord) results() []Stored {
 	return r.Results
 }
 
-// requestKey is the key of a request that is being done. Its methods work on nil, for a request without a key.
+// requestKey is the key of a running request. Its methods accept nil, for a request without a key.
 type requestKey struct {
 	Key
 	at    time.Time
@@ -56,13 +56,13 @@ type requestKey struct {
 	give  func()
 }
 
-// keysInUse has the keys of requests that are being done.
+// keysInUse has the keys of running requests.
 type keysInUse struct {
 	mu   sync.Mutex
 	keys map[[sha256.Size]byte]Key
 }
 
-// begin adds a key. A key that is in use is a conflict.
+// begin adds a key. A key in use is a conflict.
 func (u *keysInUse) begin(k Key) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -85,11 +85,11 @@ func (u *keysInUse) end(k Key) {
 	delete(u.keys, k.Name)
 }
 
-// errOtherRequest means that a key came with another request before.
+// errOtherRequest means that the key belongs to another request.
 var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key came with another request before")}
 
-// useKey begins a request that may be repeated, if ctx has a key. before is the entry of the same request when it was
-// done before. Otherwise, release key when the request ends.
+// useKey begins an idempotent request, if ctx has a key. before is the entry of the same request if
+// it was done before. Otherwise, release key when the request ends.
 func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRecord, err error) {
 	k, ok := ctx.Value(keyOfContext{}).(Key)
 	if !ok {
@@ -98,7 +98,7 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 	if err := c.given.keys.begin(k); err != nil {
 		return nil, nil, err
 	}
-	if err = c.own(); err == nil { // otherwise another process takes documents and keys
+	if err = c.own(); err == nil { // otherwise another process accepts documents and keys
 		if before, err = c.doneBefore(ctx, k); err == nil && before == nil {
 			return &requestKey{Key: k, at: c.o.Now().UTC(), inUse: &c.given.keys, give: c.disown}, nil, nil
 		}
@@ -144,7 +144,7 @@ func (k *requestKey) release() {
 	}
 }
 
-// put stores what a request did or will have done.
+// put stores the results, or expected results, of a request.
 func (k *requestKey) put(tx *intake.Tx, r keyRecord) error {
 	if k == nil {
 		return nil
@@ -161,13 +161,13 @@ func putKey(tx *intake.Tx, name []byte, r *keyRecord, now time.Time) error {
 	return tx.PutKey(name, content, r.At, now)
 }
 
-// entry is the task or the key that a change came with, if any. The file has its name while the index takes the change.
+// entry is the task or key of a change, if any. The file has its name until the index has the change.
 type entry struct {
 	task *keptTask
 	key  *requestKey
 }
 
-// Names of entries begin with what they are.
+// Names of entries begin with their kind.
 const (
 	taskEntry = "task "
 	keyEntry  = "key "
@@ -184,7 +184,7 @@ func (e entry) name() []byte {
 	return nil
 }
 
-// begin writes what an accepted change will have done.
+// begin writes the expected results of an accepted change.
 func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	if e.name() == nil {
 		return nil
@@ -202,7 +202,7 @@ func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	return tx.PutTask(e.task.ID, nil, nil, content)
 }
 
-// end writes that the index has taken the change.
+// end records that the index has the change.
 func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -216,8 +216,8 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 	return e.key.put(tx, keyRecord{Done: true, Results: results})
 }
 
-// refuse writes that the index did not take the change. failure says why its task failed; with "", the task is done
-// again.
+// refuse records that the index refused the change. failure says why its task failed; with "", the
+// task runs again.
 func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if e.name() == nil {
 		return nil
@@ -234,8 +234,8 @@ func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	return e.task.fail(failure, now).write(tx)
 }
 
-// finish ends the changes of killed processes. The index has their documents except the rejected ones. The caller must
-// have the right to write.
+// finish ends the changes of killed processes. The index has their documents, except the rejected
+// ones. The caller must have the right to write.
 func (c *Collection) finish(rejected map[sheaf.ID]error) error {
 	var begun []string
 	err := c.given.file.View(func(tx *intake.Tx) error { begun = tx.Begun(); return nil })
@@ -266,7 +266,7 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 		failure = c.toldOwner(e.task.ID, failed)
 	}
 	return c.given.file.Update(func(tx *intake.Tx) error {
-		if e.name() == nil { // it was forgotten by now
+		if e.name() == nil { // the entry is already removed
 			return tx.Ended([]byte(name))
 		}
 		if failed != nil {
@@ -276,7 +276,7 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	})
 }
 
-// begunEntry returns the entry with this name and what its change will have done; no entry when it was forgotten.
+// begunEntry returns the entry with this name and its expected results; no entry if it was removed.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
 		if e.task, err = headOf(tx.Task(id)); e.task == nil || err != nil {
@@ -300,7 +300,7 @@ func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []S
 	return e, r.Results, err
 }
 
-// partOf returns an error when a part of the results was rejected.
+// partOf returns an error if the store rejected a part of the results.
 func partOf(results []Stored, rejected map[sheaf.ID]error) error {
 	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
 	for i := range results {

@@ -14,23 +14,23 @@ import (
 	"sheaf/text/query"
 )
 
-// Limits of a request.
+// These are the limits of a request.
 const (
-	// MaxLimit bounds the results of one page, MaxWindow those of all pages.
+	// MaxLimit limits the results of one page, MaxWindow the results of all pages.
 	MaxLimit  = 100
 	MaxWindow = 1000
-	// MaxExplained bounds the results with an explanation on all pages. An explanation takes some kilobytes for each
-	// word of the query.
+	// MaxExplained limits the results with explanations on all pages. An explanation takes some
+	// kilobytes for each word of the query.
 	MaxExplained = 200
 	// DefaultLimit and DefaultWindow apply to a request that sets none.
 	DefaultLimit  = 10
 	DefaultWindow = 20
-	// MaxQueryBytes bounds the text of a query, MaxFacets the number of its facets.
+	// MaxQueryBytes limits the text of a query, MaxFacets its facets.
 	MaxQueryBytes = 4096
 	MaxFacets     = 10
 )
 
-// SearchRequest is a query and the wanted content of its answer.
+// SearchRequest is a query with the options of its answer.
 type SearchRequest struct {
 	// Text is the query, in the query language.
 	Text string
@@ -43,26 +43,26 @@ type SearchRequest struct {
 	// Profile names the ranking; "" is the collection's default.
 	Profile    string
 	Parameters map[string]string
-	// Limit is the number of results of a page; 0 is the profile's number, or DefaultLimit. Window is the number on
+	// Limit is the number of results on a page; 0 is the profile's number, or DefaultLimit. Window is the number on
 	// all pages; 0 is DefaultWindow. Window is at least Limit, and at most MaxExplained with Explain. The whole
 	// window is ranked at once, so results do not move between pages.
 	Limit  int
 	Window int
 	// Explain adds the arithmetic of its score to every result.
 	Explain bool
-	// Facets name columns whose values are counted over all matches: "tag", "folder", "tree", "ext", or "prop.NAME".
+	// Facets name columns to count by value over all matches: "tag", "folder", "tree", "ext", or "prop.NAME".
 	Facets []string
-	// Sort orders all matches by a column instead of ranking them: "date", "path" or "prop.NAME", with a dash before
-	// it for the largest first.
+	// Sort orders all matches by a column instead of by rank: "date", "path" or "prop.NAME". A dash
+	// before it means the largest first.
 	Sort string
 	// Terms are additional words that score like those of the query.
 	Terms []string
 	// Count asks for the exact number of chunks with words of the query, in the fields of the profile.
 	Count bool
-	// Plain leaves snippets out.
+	// Plain omits snippets.
 	Plain bool
-	// Brief limits [Reader.Explain] to the data for a drawing of the steps: no snippets, no arithmetic, and of every
-	// step only the final results and the best five hits.
+	// Brief limits [Reader.Explain] to the data for drawing the steps: no snippets, no arithmetic,
+	// and of every step only the final results and the best five hits.
 	Brief bool
 
 	// Label is what the answer shows as the query of Similar and Context; "" is the identifier or the name.
@@ -102,16 +102,16 @@ func (q *SearchRequest) normalize(p *profile.Profile, local bool) error {
 	if err := validFacets(q.Facets); err != nil {
 		return err
 	}
-	most, err := p.MostWanted(q.Parameters) // the most results on all pages
+	most, err := p.MostWanted(q.Parameters) // the maximum number of results on all pages
 	q.Window = min(q.Window, most)
 	return inParameters(err)
 }
 
-// maxNames bounds the properties without "prop." in a restricted caller's query, because each may need a request to
-// the store.
+// maxNames limits the properties without "prop." in a restricted caller's query, because each may
+// need a request to the store.
 const maxNames = 4
 
-// nameTime bounds such a request.
+// nameTime limits the time of such a request.
 const nameTime = 3 * time.Second
 
 // read parses a query. A name before a colon is a property if the caller sees a document with this property.
@@ -121,7 +121,7 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 		if !strings.Contains(text, ":") {
 			return query.Parse(text, o), nil
 		}
-		o.Spellings = r.view.Spellings // for others, spellings would reveal hidden folders
+		o.Spellings = r.view.Spellings // for other callers, spellings would reveal hidden folders
 		if local := r.c.o.Local; local != nil {
 			o.Spellings = local.Spellings
 		}
@@ -145,8 +145,8 @@ func (r *Reader) read(ctx context.Context, text string) (parsed sheaf.Query, err
 	return parsed, err
 }
 
-// hasProperty reports whether a visible document has a property. A failed request to the store is an error: otherwise
-// the name would become a word, and a filter would be lost.
+// hasProperty reports whether a visible document has a property. A failed request to the store is
+// an error: otherwise the name would become a word, and a filter would be lost.
 func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, nameTime)
 	defer cancel()
@@ -158,7 +158,7 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 		hits, err = r.guard.Retrieve(ctx, req)
 		seen = len(hits)
 	}
-	if errors.Is(err, sheaf.ErrInvalid) { // the store can have no such name
+	if errors.Is(err, sheaf.ErrInvalid) { // the store cannot have this name
 		return false, nil
 	}
 	if err == nil {
@@ -220,7 +220,7 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 	p, err := r.c.load(q.Profile)
 	local := r.c.o.Local != nil
 	switch {
-	case err != nil && local: // the person did not name it in the request
+	case err != nil && local: // the person did not name the profile in the request
 		return sheaf.Query{}, p, err
 	case err != nil:
 		return sheaf.Query{}, p, inField("profile", err)

@@ -41,7 +41,7 @@ type JudgedQuery struct {
 	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
 }
 
-// Saved says where something was saved.
+// Saved is the place of a saved file.
 type Saved struct {
 	Name string `json:"name" doc:"What it is called."`
 	File string `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
@@ -58,9 +58,9 @@ func (c *Collection) mayAdminister(grant *access.Grant) error {
 	return nil
 }
 
-// SaveProfile writes a profile into the first folder of profiles, where every command finds it, after a test that it
-// can be read. An existing name is [ErrConflict] without Replace, and the name of a built-in profile always. A
-// replaced profile that extends itself keeps its other settings.
+// SaveProfile writes a profile to the first folder of profiles, where every command finds it. It first checks that
+// the profile is readable. Without Replace, an existing name is [ErrConflict]; the name of a built-in profile always
+// is. A replaced profile that extends itself keeps its other settings.
 func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ type madeProfile struct {
 	Parameters map[string]any `yaml:"parameters,omitempty"`
 }
 
-// readMade reads a saved profile to change its numbers. It refuses a file with other content, such as a comment,
-// which would be lost.
+// readMade reads a saved profile to change its numbers. It refuses a file with other content, for
+// example a comment, because that would be lost.
 func readMade(file, name string) (made madeProfile, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
@@ -133,7 +133,7 @@ func readMade(file, name string) (made madeProfile, err error) {
 	return made, nil
 }
 
-// scalar returns a value as YAML reads it, so that numbers are written as numbers.
+// scalar returns a value as YAML parses it, so that numbers are written as numbers.
 func scalar(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -150,7 +150,7 @@ func scalar(text string) any {
 	return text
 }
 
-// SaveJudged writes judged queries into the folder of judgements for sheaf eval.
+// SaveJudged writes judged queries to the folder of judgements for sheaf eval.
 func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput) (*Saved, error) {
 	if err := c.mayAdminister(&grant); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 	return saved(&grant, c.o.Judged, name, content, in.Replace)
 }
 
-// seesChunk reports whether a chunk exists that a grant lets through.
+// seesChunk reports whether a chunk exists and a grant lets it through.
 func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 	chunk, ok := view.Chunk(id)
 	if !ok {
@@ -205,8 +205,8 @@ func taken(name string) error {
 	return conflictError("name", "there is a saved %s: take another name, or replace it", name)
 }
 
-// saved writes the file of a name into a folder, whole and durably. With replace it replaces an existing
-// file. Only callers who see everything get the path.
+// saved writes a named file into a folder, completely and durably. With replace it replaces an
+// existing file. Only callers that see everything get the path.
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows

@@ -9,8 +9,8 @@ import (
 	"sheaf/search"
 )
 
-// visibleFiles scans the files whose documents are in the catalog and visible to the caller. It checks the access
-// rules again in the current content of each file.
+// visibleFiles scans the files whose documents are in the catalog and visible to the caller. It
+// checks the access rules again in the current content of each file.
 type visibleFiles struct {
 	scanner search.Scanner
 	guard   *guard
@@ -35,13 +35,13 @@ type documents interface {
 	text(doc sheaf.ID) ([]byte, error)
 }
 
-// scannedFiles are the documents of results that a scan found. The scan skipped everything that the caller may not
-// see.
+// scannedFiles are the documents of scanned results. The scan skipped everything that the caller
+// may not see.
 type scannedFiles struct{ *catalog.View }
 
 func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
 
-// documentsOf returns the documents of results that a scan found, or nil when the catalog has them.
+// documentsOf returns the documents of scanned results, or nil if the catalog has them.
 func documentsOf(result *search.Result) (documents, error) {
 	if result.Scanned == nil || len(result.Hits) == 0 {
 		return nil, nil

@@ -36,14 +36,14 @@ type question struct {
 	profile    uint64 // its edition
 	minute     int64  // the time of ages, in Unix seconds; 0 when the profile uses no ages
 	confidence *search.Calibration
-	// What the caller may see.
+	// The remaining fields say what the caller may see.
 	fingerprint string
 	filter      sheaf.Filter
 	viewer      store.Viewer
 }
 
-// answer returns the answer to a request: a cached one, that of another request with the same question, or a new one.
-// The timings are those of this call.
+// answer returns the answer to a request: a cached one, the one of a concurrent request with the
+// same question, or a new one. The timings are those of this call.
 func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
@@ -173,7 +173,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)
 		if !ok {
-			continue // it was removed since the first page
+			continue // removed since the first page
 		}
 		if shown.Stale && out.Details == nil {
 			stale++
@@ -187,7 +187,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		a.keepShown(s.made)
 		r.c.answers.grow(a)
 	}
-	if err := r.Err(); err != nil { // from showing results
+	if err := r.Err(); err != nil { // an error while showing results
 		return nil, fmt.Errorf("read index: %w", err)
 	}
 	if stale > 0 {
@@ -265,8 +265,8 @@ func rarityOf(chunks int, count func(word string) (int, error), guessed *bool) f
 	}
 }
 
-// outdated warns when the last look for changed files failed or skipped a folder, or when the first look still runs.
-// Restricted callers and callers without the scope admin do not see the reason.
+// outdated warns if the last search for changed files failed or skipped a folder, or if the first
+// one still runs. Restricted callers and callers without the scope admin do not see the reason.
 func (r *Reader) outdated() []string {
 	w := r.c.watching.Load()
 	switch {
@@ -280,7 +280,7 @@ func (r *Reader) outdated() []string {
 	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
 }
 
-// Finite replaces numbers that JSON cannot write with 0.
+// Finite replaces numbers that JSON cannot represent with 0.
 func Finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

@@ -24,7 +24,7 @@ type showing struct {
 	words *snippet.Highlighter
 	// guessed means that the store did not count a word, so the next snippets may differ.
 	guessed bool
-	texts   map[sheaf.ID]textOf // read once a page, so that all parts of a document agree
+	texts   map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 	made    map[int]*Result     // results that may be shown again, by place
 }
 
@@ -40,8 +40,8 @@ func (s *showing) highlighter() *snippet.Highlighter {
 	return s.words
 }
 
-// maxShownWords bounds the words that Words returns. wordsTime bounds the time to count them and to find them. A text
-// without them is still shown.
+// maxShownWords limits the words that Words returns. wordsTime limits the time to count and find
+// them. A text without marked words is still shown.
 const (
 	maxShownWords = 1000
 	wordsTime     = time.Second
@@ -66,8 +66,8 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns a result, or false when the caller may no longer see it or its document is gone. It reuses a shown
-// result of the same state of the index while the file is unchanged.
+// show returns a result, or false if it is now hidden or its document is gone. It reuses an earlier
+// result of the same index state while the file is unchanged.
 func (s *showing) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
@@ -116,7 +116,7 @@ func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
 	return t.content, t.err
 }
 
-// result returns what is shown of a hit, without its snippet.
+// result returns the output for a hit, without its snippet.
 func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	out := &Result{
 		Rank: hit.Rank, ID: hit.ID, Doc: hit.Doc, Path: hit.Path, Title: hit.Title, Breadcrumb: hit.Breadcrumb,
@@ -147,8 +147,8 @@ func (s *showing) result(docs documents, hit *search.Hit) *Result {
 	return out
 }
 
-// cutSnippet adds a snippet if the text is still the indexed one. On a later page, the document may have lost the
-// chunk, or be gone: then doc is nil.
+// cutSnippet adds a snippet if the text is still the indexed one. On a later page, the document may
+// have lost the chunk, or be gone: then doc is nil.
 func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hit, out *Result) {
 	if doc == nil {
 		out.Stale = true
@@ -199,7 +199,7 @@ func (r *Reader) file(tree, docPath string) string {
 	return filepath.Join(root, filepath.FromSlash(docPath))
 }
 
-// snippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own of them are the
+// snippetSpans returns the parts of the file for a snippet of hit, the likeliest first. The first own parts are the
 // hit's own text: the passage found by meaning (see cut), the body, the best joined chunk. The last is the whole hit
 // with its subsections. Frontmatter is shown only where it is text.
 func snippetSpans(

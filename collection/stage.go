@@ -19,7 +19,7 @@ const StageFuse = "fuse"
 // Stages returns the names of the stages that Stage can run: those that work outside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
-// NoStage says that Stage cannot run a stage of this name, and what replaces one that is gone.
+// NoStage returns the error for an unknown stage, with the replacement of a removed stage.
 func NoStage(name string) error {
 	if gone := profile.GoneStage(name); gone != "" {
 		return fmt.Errorf("%w: %s (stages: %s)", sheaf.ErrNotFound, gone, strings.Join(Stages(), ", "))
@@ -30,7 +30,7 @@ func NoStage(name string) error {
 // StageOption describes a setting of a stage.
 type StageOption = profile.Option
 
-// StageOptions returns the settings that Stage takes for a stage.
+// StageOptions returns the settings of a stage for Stage.
 func StageOptions(name string) []*StageOption {
 	if name == StageFuse {
 		return profile.FusionOptions()
@@ -38,13 +38,13 @@ func StageOptions(name string) []*StageOption {
 	return profile.StageOptions(name)
 }
 
-// StageRun is one stage with the rankings that it runs on.
+// StageRun is one stage with its input rankings.
 type StageRun struct {
 	Name string
 	// Settings have the form of a profile's settings. Limit is the number "limit" in expressions.
 	Settings map[string]string
-	// Rankings are sorted by score; hits of equal score keep their order. A hit that appears twice counts once, with
-	// the better score.
+	// Rankings are sorted by score; hits of equal score keep their order. A repeated hit counts
+	// once, with the better score.
 	Rankings [][]Scored
 	// Weights are the weights of the rankings in a fusion; none means 1 each.
 	Weights []float64
@@ -52,8 +52,8 @@ type StageRun struct {
 	Limit   int
 }
 
-// Stage runs one stage on the caller's rankings. The stage knows visible documents. From other identifiers, such as
-// those of another system, it knows only their text.
+// Stage runs one stage on the caller's rankings. The stage knows visible documents. Of other
+// identifiers, for example those of another system, it knows only the text.
 func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 	if run.Limit < 1 || run.Limit > profile.MaxLimit {
 		return nil, fieldError("limit", "%d: must be within 1..%d", run.Limit, profile.MaxLimit)

@@ -152,7 +152,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
 	for id, reason := range r.view.Pending() {
 		if reason == ingest.ReasonBegun || reason == ingest.ReasonReread {
-			continue // it is new, changed, gone, or to be read again, and is with the next run
+			continue // new, changed, missing and outdated files are part of the next run
 		}
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}

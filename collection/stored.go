@@ -14,13 +14,13 @@ import (
 	"sheaf/ingest"
 )
 
-// storedDocument is a document on disk.
+// storedDocument is the stored form of a given document.
 type storedDocument struct {
 	ID       sheaf.ID       `json:"id"`
 	Document *DocumentInput `json:"document"`
 }
 
-// encodeGiven is a document as it is kept on disk, and as it is indexed.
+// encodeGiven returns a given document in its stored form and in the form for indexing.
 func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	content, err := json.Marshal(storedDocument{id, d})
 	if err != nil {
@@ -29,7 +29,7 @@ func encodeGiven(id sheaf.ID, d *DocumentInput) ([]byte, ingest.Given, error) {
 	return content, d.given(id, content), nil
 }
 
-// stored returns a document as it was given.
+// stored returns a given document in its stored form.
 func (c *Collection) stored(id sheaf.ID) (content []byte, doc storedDocument, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) error {
 		content = tx.Document(id)
@@ -41,7 +41,7 @@ func (c *Collection) stored(id sheaf.ID) (content []byte, doc storedDocument, er
 	return content, doc, err
 }
 
-// decodeGiven reads a document as it was given; fs.ErrNotExist when content is nil.
+// decodeGiven parses the stored form of a given document; fs.ErrNotExist if content is nil.
 func decodeGiven(id sheaf.ID, content []byte) (doc storedDocument, err error) {
 	if content == nil {
 		return doc, fmt.Errorf("read document: %s was given: %w", id, fs.ErrNotExist)
@@ -55,8 +55,8 @@ func decodeGiven(id sheaf.ID, content []byte) (doc storedDocument, err error) {
 	return doc, nil
 }
 
-// givenDocuments finds given documents as they were given to the index in a folder, for
-// ingest.Options.Kept. Of one that cannot be read the catalog's text must do.
+// givenDocuments returns a function that finds given documents of an index, for
+// ingest.Options.Kept. For an unreadable document, the catalog's text is used.
 func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
 	file := intake.Open(folder)
 	return func(doc sheaf.ID, hash catalog.Hash) (ingest.Given, bool, error) {
@@ -84,8 +84,8 @@ func givenDocuments(folder string) func(doc sheaf.ID, hash catalog.Hash) (ingest
 	}
 }
 
-// wasGiven reports of documents whether some version of them was given to the index in a folder.
-// It is nil when no document ever was.
+// wasGiven returns a function that reports whether a document of an index was ever given; nil if no
+// document was.
 func wasGiven(folder string) (func(doc sheaf.ID) bool, error) {
 	older, err := olderVersions(folder)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"sheaf/index/vfs"
 )
 
-// The states of a task.
+// These are the states of a task.
 const (
 	TaskWaiting = "waiting"
 	TaskDone    = "done"
 	TaskFailed  = "failed"
 )
 
-// Task is work that was accepted and is done later.
+// Task is accepted work that runs later.
 type Task struct {
 	ID      string    `json:"id" doc:"The task's identifier."`
 	State   string    `json:"state" enum:"waiting,done,failed" doc:"Whether it waits, is done, or was given up."`
@@ -40,8 +40,8 @@ type Task struct {
 	owner string
 }
 
-// keptTask is the head of a task in the file. The changes of a waiting task and the results of an ended one have
-// entries of their own.
+// keptTask is the stored head of a task. The changes of a waiting task and the results of an ended
+// one have separate entries.
 type keptTask struct {
 	Task
 	Owner string `json:"owner"`
@@ -60,7 +60,7 @@ func headOf(content []byte) (*keptTask, error) {
 	return &k, nil
 }
 
-// fail returns the head of a failed task, done the head of a finished one with its results.
+// fail returns the head of a failed task, done the head of a finished task with its results.
 func (k *keptTask) fail(why string, now time.Time) *keptTask {
 	out := *k
 	out.State, out.Ended, out.Error, out.Results = TaskFailed, now, why, []Stored{}
@@ -73,10 +73,10 @@ func (k *keptTask) done(results []Stored, now time.Time) *keptTask {
 	return &out
 }
 
-// write writes an ended task, and removes the oldest ended ones when there are too many.
+// write stores an ended task, and removes the oldest ended tasks above the limit.
 func (k *keptTask) write(tx *intake.Tx) error {
 	if tx.Task(k.ID) == nil {
-		return nil // it is forgotten
+		return nil // the task is already removed
 	}
 	if err := errors.Join(putTask(tx, k, nil, k.Results), tx.DropWork(k.ID)); err != nil {
 		return err
@@ -125,7 +125,7 @@ type keptChange struct {
 	Within      []string       `json:"within,omitempty"`
 }
 
-// queue has the tasks that wait, oldest first.
+// queue has the waiting tasks, oldest first.
 type queue struct {
 	mu      sync.Mutex
 	waiting []queued
@@ -139,7 +139,7 @@ type queued struct {
 	changes map[sheaf.ID]bool
 }
 
-// maxTasks bounds the waiting tasks, keptTasks the stored ended ones.
+// maxTasks limits the waiting tasks, keptTasks the stored ended tasks.
 const (
 	maxTasks  = 1000
 	keptTasks = 1000
@@ -149,8 +149,8 @@ func newQueue() *queue {
 	return &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// waitForEarlier waits until no waiting task changes one of the documents: changes of a document are made in the order
-// in which they were accepted.
+// waitForEarlier waits until no waiting task changes one of the documents, because changes of a
+// document run in the order of acceptance.
 func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 	for {
 		q.mu.Lock()
@@ -171,7 +171,7 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 }
 
 // settle waits for earlier tasks that change the same documents. After a start it also waits until
-// the index has all documents that were accepted before.
+// the index has all previously accepted documents.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
 		if c.given.damaged.Load() {
@@ -237,22 +237,22 @@ func (q *queue) length() int {
 	return len(q.waiting)
 }
 
-// stampDigits is the number of hexadecimal digits of the time at the beginning of a task's ID.
+// stampDigits is the number of hexadecimal digits of the time at the start of a task's ID.
 const stampDigits = 16
 
-// nextTask returns the ID of a task that is accepted now. IDs give the order in which tasks are done, also in another
-// process and after the clock was set back.
+// nextTask returns the ID of a task that is accepted now. Tasks run in the order of their IDs, even
+// in another process and after the clock was set back.
 func nextTask(newest string, now time.Time) string {
 	stamp := now.UnixNano()
 	if last, err := strconv.ParseInt(newest[:min(len(newest), stampDigits)], 16, 64); err == nil {
 		stamp = max(stamp, last+1)
 	}
 	random := make([]byte, 8)
-	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	_, _ = rand.Read(random) // crypto/rand never fails
 	return fmt.Sprintf("%0*x-%s", stampDigits, stamp, hex.EncodeToString(random))
 }
 
-// Submit accepts changes that Work makes later. When it returns, they are durable.
+// Submit accepts changes that Work applies later. They are durable when Submit returns.
 func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner string, changes []Change) (*Task, error) {
 	changes, err := c.allowed(&grant, changes)
 	if err != nil {
@@ -294,8 +294,8 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	return &k.Task, nil
 }
 
-// Task returns the task called id to its owner and to callers who see everything. For others it is sheaf.ErrNotFound,
-// like a missing task. A grant that has ended is [ErrForbidden].
+// Task returns the task called id to its owner and to callers that see everything. For others it is
+// sheaf.ErrNotFound, like a missing task. An expired grant gives [ErrForbidden].
 func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	if err := c.good(&grant); err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	return &k.Task, nil
 }
 
-// viewTasks calls read with the file of tasks, if the collection has one.
+// viewTasks calls read with a transaction of the file, if the collection has one.
 func (c *Collection) viewTasks(read func(*intake.Tx) error) error {
 	if c.given.file == nil {
 		return nil
@@ -327,8 +327,8 @@ func (c *Collection) viewTasks(read func(*intake.Tx) error) error {
 	return c.given.file.View(read)
 }
 
-// Tasks returns at most limit tasks that owner may get from Task, newest first, without their documents. state selects
-// the tasks in that state; "" selects all.
+// Tasks returns at most limit tasks that Task would return to owner, newest first, without their
+// documents. state selects the tasks in that state; "" selects all.
 func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) []Task {
 	list := []Task{}
 	if c.good(&grant) != nil {
@@ -372,7 +372,7 @@ func (c *Collection) taskCounts() (n TaskCounts, err error) {
 	return n, err
 }
 
-// WillWork says that Work will be called. Until Work has indexed the accepted documents, or finds no space for them, the
+// WillWork announces a call of Work. Until Work has indexed the accepted documents, or finds no space for them, the
 // collection is not ready. A server that listens before it works calls WillWork first.
 func (c *Collection) WillWork() {
 	c.given.recovering.Store(c.given.file != nil)
@@ -381,16 +381,16 @@ func (c *Collection) WillWork() {
 // brokenRest is the time between two attempts to repair a failed change.
 const brokenRest = 5 * time.Second
 
-// recoverPatience is how long a change waits for documents that were accepted before. recoverStep is the time between
-// two looks.
+// recoverPatience is how long a change waits for previously accepted documents. recoverStep is the
+// time between two checks.
 const (
 	recoverPatience = 10 * time.Second
 	recoverStep     = 5 * time.Millisecond
 )
 
-// Work indexes the documents that were accepted before this process began. Then it does the tasks, in the order in which
-// they were accepted, until ctx ends, and returns nil. While another process works on the same index, it waits, and the
-// collection takes no documents. Documents that the store refuses stay stored, and Status lists them.
+// Work indexes the documents that were accepted before this process began. Then it runs tasks in the order of
+// acceptance until ctx ends, and returns nil. While another process works on the same index, Work waits and the
+// collection accepts no documents. Documents that the store refuses stay stored, and Status lists them.
 func (c *Collection) Work(ctx context.Context) error {
 	if c.given.file == nil {
 		return nil
@@ -458,7 +458,7 @@ func (c *Collection) notice(err error) {
 	}
 }
 
-// insist repeats work while its error may pass, until ctx ends, and returns the last error.
+// insist repeats work while its error is temporary, until ctx ends, and returns the last error.
 func insist(ctx context.Context, work func() error) error {
 	err := work()
 	for wait := 100 * time.Millisecond; forNow(err) && ctx.Err() == nil; wait = min(2*wait, 5*time.Second) {
@@ -471,14 +471,14 @@ func insist(ctx context.Context, work func() error) error {
 	return err
 }
 
-// forNow reports whether failed work may succeed later: another process writes, there is no space, or too many files
-// are open. A file that is too large for its file system stays too large.
+// forNow reports whether failed work may succeed later: another process writes, the disk is full,
+// or too many files are open. A file that is too large for its file system is a permanent error.
 func forNow(err error) bool {
 	return errors.Is(err, sheaf.ErrUnavailable) || vfs.TooManyFiles(err) || vfs.Forbidden(err) ||
 		vfs.NoSpace(err) && !errors.Is(err, syscall.EFBIG)
 }
 
-// do does the first task. It repeats work whose error may pass, and gives up other work.
+// do runs the first task. It repeats work after a temporary error, and gives up after other errors.
 func (c *Collection) do(ctx context.Context, id string) {
 	err := insist(ctx, func() (err error) {
 		var k *keptTask
@@ -490,7 +490,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
-		return // the next process does it
+		return // the next process runs the task
 	}
 	if err != nil {
 		c.giveUp(id, err)
@@ -498,7 +498,7 @@ func (c *Collection) do(ctx context.Context, id string) {
 	c.given.queue.end(id)
 }
 
-// giveUp ends a task that cannot be done, unless the end was written with the change that it had begun.
+// giveUp ends a task that cannot run, unless its change already ended it.
 func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {
@@ -537,8 +537,8 @@ func (c *Collection) writeTask(ctx context.Context, k *keptTask, changes []Chang
 	return c.carryOut(ctx, changes, entry{task: k})
 }
 
-// toldOwner returns the text for the owner of a failed task: what is wrong with the request. Faults of the server go to
-// the log.
+// toldOwner returns the text for the owner of a failed task: the fault of the request. Faults of
+// the server go to the log.
 func (c *Collection) toldOwner(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,

@@ -1,13 +1,12 @@
-// Package access answers the question "who may see what, and do what?". A
-// [Grant] says which documents one caller may see; its Filter is the whole
-// meaning of that, and package collection adds it to every request before a store
-// cuts anything. [Keys] are the secrets by which callers of a server are known.
+// Package access decides which documents a caller may see, and what the caller may do. A [Grant]
+// says both. Its Filter defines which documents are visible, and package collection adds this
+// filter to every request before a store limits results. [Keys] are the secrets that identify
+// callers of a server.
 //
-// A document says who may see it by three columns: sheaf.ColumnTenant, the
-// tenant that it belongs to; sheaf.ColumnAccess, the people and groups that may
-// see it, or sheaf.AccessPublic for everybody of the tenant; sheaf.ColumnSet,
-// the document sets that it is in. A document that says nothing is private:
-// only a grant without restriction, which is asked for by name, sees it.
+// Three columns of a document say who may see it. sheaf.ColumnTenant is its tenant.
+// sheaf.ColumnAccess has the people and groups, or sheaf.AccessPublic for everyone in the tenant.
+// sheaf.ColumnSet has its document sets. A document without these values is private: only a grant
+// that explicitly asks for no restriction sees it.
 package access
 
 import (
@@ -24,54 +23,51 @@ import (
 	"sheaf/text/query"
 )
 
-// All is the name by which no restriction is asked for, in a grant's Tenant
-// and Access.
+// All, in a grant's Tenant or Access, asks for no restriction.
 const All = "*"
 
-// Scope is something that a caller may do.
+// Scope is a right of a caller.
 type Scope string
 
-// The scopes. Admin includes the other two.
+// These are the scopes. Admin includes the other two.
 const (
-	ScopeSearch Scope = "search" // read what the grant lets through
+	ScopeSearch Scope = "search" // read the documents that the grant lets through
 	ScopeIngest Scope = "ingest" // add, replace and delete documents of the grant's tenant
-	ScopeAdmin  Scope = "admin"  // everything, the server's state included
+	ScopeAdmin  Scope = "admin"  // everything, including the server's state
 )
 
-// Scopes are all scopes, the least first.
+// Scopes are all scopes, the weakest first.
 var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 
-// Grant is what one caller may see and do. The zero Grant sees public documents
-// that belong to no tenant, and may do nothing.
+// Grant says what one caller may see and do. The zero Grant sees public documents without a tenant,
+// and may do nothing.
 type Grant struct {
-	// Name tells people whose grant it is; it decides nothing.
+	// Name identifies the grant for people; no decision depends on it.
 	Name string `json:"name,omitempty"`
-	// Caller tells apart callers who see the same: cursors are of one of them. It is
-	// none of what is kept of a key.
+	// Caller distinguishes callers that see the same documents: a cursor works only for its caller.
+	// Keys do not store Caller.
 	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"`
-	// Tenant is the only tenant whose documents are seen; "" are the documents
-	// of no tenant, All those of every one.
+	// Tenant is the only tenant whose documents are visible: "" for documents without a tenant, All
+	// for every tenant.
 	Tenant string `json:"tenant,omitempty"`
-	// Access are the people and groups that the caller is; empty sees public
-	// documents only, All sees private ones too.
+	// Access are the caller's people and groups. Without any, only public documents are visible;
+	// with All, private ones too.
 	Access []string `json:"access,omitempty"`
-	// Sets are the only document sets that are seen; empty is every document,
-	// in a set or not.
+	// Sets are the only visible document sets; empty for all documents, in a set or not.
 	Sets []string `json:"sets,omitempty"`
-	// Baked is a filter in the query language that always holds, as in
-	// "path:handbook/ -tag:draft"; "" for none.
+	// Baked is a filter in the query language that always applies, such as "path:handbook/
+	// -tag:draft"; "" for none.
 	Baked string `json:"filter,omitempty"`
-	// Tree is the only tree whose documents are seen, "" for all, and Folder the only
-	// folder, of every tree that is seen. A key has neither.
+	// Tree is the only visible tree, "" for all. Folder is the only visible folder, in every
+	// visible tree. A key has neither.
 	Tree   string `json:"-"`
 	Folder string `json:"-"`
-	// Expires is when the grant ends; the zero time is never.
+	// Expires is the time when the grant ends; zero means never.
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Unrestricted is the grant that sees and does everything: that of a person on
-// their own machine.
+// Unrestricted returns the grant that sees and does everything, for a person on their own machine.
 func Unrestricted() Grant {
 	return Grant{Name: "local", Scopes: []Scope{ScopeAdmin}, Tenant: All, Access: []string{All}}
 }
@@ -81,7 +77,7 @@ func (g *Grant) May(s Scope) bool {
 	return slices.Contains(g.Scopes, s) || slices.Contains(g.Scopes, ScopeAdmin)
 }
 
-// SeesAll reports whether nothing is kept from the caller.
+// SeesAll reports whether the caller sees every document.
 func (g *Grant) SeesAll() bool {
 	return g.Tenant == All && slices.Contains(g.Access, All) && len(g.Sets) == 0 && g.Baked == "" && g.Tree == "" &&
 		g.Folder == ""
@@ -90,11 +86,10 @@ func (g *Grant) SeesAll() bool {
 // Ended reports whether the grant has expired.
 func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
-// maxEntries bounds the lists of a grant.
+// maxEntries limits the lists of a grant.
 const maxEntries = 65_536
 
-// Validate returns an error that wraps sheaf.ErrInvalid when a field of the
-// grant is none that a document could match.
+// Validate returns sheaf.ErrInvalid if no document could match a field of the grant.
 func (g *Grant) Validate() error {
 	if len(g.Scopes) == 0 {
 		return sheaf.Invalidf("scopes: at least one of search, ingest, admin is wanted")
@@ -130,9 +125,8 @@ func (g *Grant) Validate() error {
 	return err
 }
 
-// ValidName returns an error that wraps sheaf.ErrInvalid unless name can be that
-// of a tenant, a person, a group or a set: 1..256 bytes of UTF-8 that show, no
-// white space at its ends.
+// ValidName returns sheaf.ErrInvalid unless name can name a tenant, person, group or set: 1..256
+// bytes of printable UTF-8 without white space at its ends.
 func ValidName(field, name string) error {
 	switch {
 	case name == "" || len(name) > 256:
@@ -145,15 +139,14 @@ func ValidName(field, name string) error {
 	return nil
 }
 
-// Filter reads text in the query language that holds nothing but filters; nil
-// for "".
+// Filter parses text in the query language that contains only filters; nil for "".
 func Filter(text string) (sheaf.Filter, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	q := query.Parse(text, query.Options{})
 	if len(q.Notes) > 0 {
-		wrong, made, _ := strings.Cut(q.Notes[0], "; ") // what a search made of it instead
+		wrong, made, _ := strings.Cut(q.Notes[0], "; ") // the second part says what a search would do instead
 		if name, ok := strings.CutSuffix(wrong, `:" is no field or property here`); ok {
 			wrong = name + `:" is no field; a property is named prop.` + name[1:] + ":"
 			if _, near, ok := strings.Cut(made, "; "); ok {
@@ -172,14 +165,14 @@ func Filter(text string) (sheaf.Filter, error) {
 	return q.Filter, nil
 }
 
-// Viewer is the caller as a store knows one.
+// Viewer returns the caller in the form that stores use.
 func (g *Grant) Viewer() store.Viewer {
 	return store.Viewer{Tenant: g.Tenant, AnyTenant: g.Tenant == All, Access: g.Access,
 		AnyAccess: slices.Contains(g.Access, All)}
 }
 
-// Filter is which chunks the grant lets through; nil for all. A baked-in filter
-// that cannot be read lets nothing through.
+// Filter returns the filter of visible chunks; nil for all. With an invalid Baked filter, no chunk
+// is visible.
 func (g *Grant) Filter() sheaf.Filter {
 	var parts sheaf.And
 	switch g.Tenant {
@@ -222,7 +215,7 @@ func in(column string, texts []string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: values}
 }
 
-// Fingerprint is equal for grants that see the same, and for no others.
+// Fingerprint returns equal texts for grants that see the same documents, and only for these.
 func (g *Grant) Fingerprint() string {
 	if g.SeesAll() {
 		return ""

@@ -24,19 +24,18 @@ import (
 	"sheaf/internal/jsonname"
 )
 
-// Key is a secret's grant. The secret itself is not kept, only its SHA-256: it
-// has 256 random bits, so a slow hash would protect nothing more.
+// Key is a secret's grant. The file has only the SHA-256 of the secret. The secret has 256 random
+// bits, so a slow hash would not protect it better.
 type Key struct {
 	ID      string    `json:"id"`
 	Hash    string    `json:"hash"` // hexadecimal
 	Created time.Time `json:"created"`
-	// Revoked says that the key is no longer valid; it is kept so that a list
-	// tells of it.
+	// Revoked is the time when the key was revoked. A revoked key stays in the list.
 	Revoked time.Time `json:"revoked,omitzero"`
 	Grant
 }
 
-// Active reports whether a key is good at a time.
+// Active reports whether a key is valid at a time.
 func (k *Key) Active(now time.Time) bool {
 	return k.Revoked.IsZero() && !k.Ended(now)
 }
@@ -48,7 +47,7 @@ type Keys struct {
 	now  func() time.Time
 
 	mu    sync.Mutex
-	state fs.FileInfo // of the version that was read; nil for none
+	state fs.FileInfo // of the version in keys; nil for none
 	keys  []Key
 }
 
@@ -60,8 +59,8 @@ type keysFile struct {
 	Keys   []Key `json:"keys"`
 }
 
-// OpenKeys opens the keys in a file, which need not exist. An unreadable file is
-// an error at once: a server must not take it for "no keys".
+// OpenKeys opens the keys in a file, which may be missing. An unreadable file is an error at once:
+// a server must not take it for "no keys".
 func OpenKeys(path string) (*Keys, error) {
 	k := &Keys{path: path, now: time.Now}
 	k.mu.Lock()
@@ -72,8 +71,8 @@ func OpenKeys(path string) (*Keys, error) {
 // errGone means that the file of keys disappeared. The text leaves out its path, because callers of a server see it.
 var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
 
-// read takes the newest version of the file; k.mu must be held. After an error
-// the version before stays.
+// read loads the newest version of the file. The caller holds k.mu. After an error, the version in
+// memory stays.
 func (k *Keys) read() error {
 	if k.state != nil {
 		if still, err := vfs.Still(vfs.Disk{}, k.path, k.state); err == nil && still {
@@ -110,7 +109,7 @@ func (k *Keys) read() error {
 	if err := strict.Decode(&file); err != nil {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
-	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // what widens a key may be the one that counts
+	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // a repeated member could replace a restriction
 		return fmt.Errorf("read keys: %w: %s: %q stands twice in one object", sheaf.ErrCorrupt, k.path, name)
 	}
 	of := map[string]string{}
@@ -119,7 +118,7 @@ func (k *Keys) read() error {
 		if err := key.Validate(); err != nil {
 			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, key.ID, err)
 		}
-		if first, ok := of[key.Hash]; ok { // to revoke one of them would leave the secret good
+		if first, ok := of[key.Hash]; ok { // revoking one of the two would leave the secret valid
 			return fmt.Errorf("read keys: %w: %s: the keys %q and %q have one hash", sheaf.ErrCorrupt, k.path, first, key.ID)
 		}
 		of[key.Hash] = key.ID
@@ -139,7 +138,7 @@ func (k *Keys) Any() (bool, error) {
 	return len(k.keys) > 0 || k.state != nil, err
 }
 
-// List is all keys, in the order in which they were made.
+// List returns all keys, oldest first.
 func (k *Keys) List() ([]Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -147,8 +146,8 @@ func (k *Keys) List() ([]Key, error) {
 	return slices.Clone(k.keys), err
 }
 
-// ErrKey means that the key of a secret is unknown, revoked or expired, and does not say which. It wraps
-// sheaf.ErrNotFound.
+// ErrKey means that the key of a secret is unknown, revoked or expired, without saying which. It
+// wraps sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
 // Find returns the key of a secret, or [ErrKey]. Its time does not reveal how similar a wrong secret is.
@@ -178,7 +177,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 		return Key{}, "", err
 	}
 	random := make([]byte, 40)
-	_, _ = rand.Read(random) // it never fails: see crypto/rand
+	_, _ = rand.Read(random) // crypto/rand never fails
 	key = Key{ID: strings.ToLower(base32.StdEncoding.EncodeToString(random[:5])),
 		Created: k.now().UTC().Truncate(time.Second), Grant: grant}
 	secret = "sheaf_" + key.ID + "_" + base64.RawURLEncoding.EncodeToString(random[8:])
@@ -188,7 +187,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// called returns the places of the keys that a name means: the key with this ID, or else the active keys with this name.
+// called returns the indexes of the keys for a name: the key with this ID, or else active keys with this name.
 func called(keys []Key, name string, now time.Time) (at []int) {
 	for i := range keys {
 		if keys[i].ID == name && keys[i].Revoked.IsZero() {
@@ -201,7 +200,7 @@ func called(keys []Key, name string, now time.Time) (at []int) {
 	return at
 }
 
-// Revoke ends a key at once, by its ID, or by its name when exactly one active key has that name.
+// Revoke ends a key at once, by ID, or by name if exactly one active key has that name.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
@@ -224,8 +223,8 @@ type Named struct {
 	By string
 }
 
-// Active returns the active keys in the order of their creation. By is the ID of a key when another key has its name
-// as a name or an ID.
+// Active returns the active keys in the order of their creation. By is the ID of a key if another
+// key has its name as a name or an ID.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named
@@ -242,20 +241,20 @@ func (k *Keys) Active() ([]Named, error) {
 	return active, err
 }
 
-// lockPatience is how long a change waits for the change of another process. lockStep is the time between two looks.
+// lockPatience is how long a change waits for another process. lockStep is the time between two tries.
 const (
 	lockPatience = 5 * time.Second
 	lockStep     = 5 * time.Millisecond
 )
 
-// change replaces the file by a changed one, whole and durably. No change of another process is lost: it could have
-// revoked a key.
+// change replaces the file completely and durably. It keeps changes of other processes, because
+// they could have revoked a key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	path := k.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link to a file that others have, too, stays a link
+		path = real // keep a link to a shared file
 	}
 	lock, err := vfs.Disk{}.Lock(path + ".lock")
 	for began := time.Now(); errors.Is(err, vfs.ErrLocked) && time.Since(began) < lockPatience; {

@@ -32,7 +32,7 @@ type reading struct {
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments bounds the attempts to end a path at a '#', because headings may hold some too.
+// maxFragments limits the attempts to end a path at a '#', because headings may contain '#' too.
 const maxFragments = 8
 
 // readings returns every possible meaning of text, the likeliest first. File names may hold '#' and ':'.
@@ -162,7 +162,7 @@ func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 			continue
 		}
 		c, ok := r.Documents.Chunk(id)
-		if doc, whole := r.Documents.Document(id); !ok && whole && len(doc.Chunks) > 0 { // it is cut into pieces
+		if doc, whole := r.Documents.Document(id); !ok && whole && len(doc.Chunks) > 0 { // a document in pieces
 			c, ok = *doc.Part(id), true
 		}
 		if ok {
@@ -214,7 +214,7 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 
 // relative returns the possible paths in a tree for path, the likeliest first.
 func (r *Resolver) relative(root, path string) []string {
-	if root == "" { // documents of programs have no folder
+	if root == "" { // given documents have no folder
 		return []string{filepath.ToSlash(filepath.Clean(path))}
 	}
 	var out []string

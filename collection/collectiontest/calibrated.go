@@ -6,8 +6,8 @@ import (
 	"sheaf/search"
 )
 
-// Calibrated returns calibrations for all profiles. The confidence of a result is
-// 1/(1 + e^-bias), at most 0.25 for a query that is not answerable.
+// Calibrated returns calibrations for all profiles. The confidence of a result is 1/(1 + e^-bias),
+// at most 0.25 for an unanswerable query.
 func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Calibration {
 	none := make([]float64, len(new(search.Evidence).Features()))
 	c := &search.Calibration{

@@ -41,7 +41,7 @@ func Open(t testing.TB, files map[string]string, change func(*collection.Options
 	return f
 }
 
-// Unindexed is Open without indexing: no file can be found.
+// Unindexed is like Open without indexing: searches find no file.
 func Unindexed(t testing.TB, files map[string]string, change func(*collection.Options)) *Fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -64,7 +64,7 @@ func At(t testing.TB, root, index string, change func(*collection.Options)) *Fix
 	return f
 }
 
-// Beside is the same index opened once more, as another process does.
+// Beside opens the same index once more, as another process would.
 func (f *Fixture) Beside(t testing.TB) *Fixture {
 	t.Helper()
 	g := &Fixture{Root: f.Root, index: f.index}
@@ -119,7 +119,7 @@ func (f *Fixture) open(t testing.TB, change func(*collection.Options)) {
 	})
 }
 
-// Write puts a file into the folder; Index makes it findable.
+// Write puts a file into the folder. Call Index to make it findable.
 func (f *Fixture) Write(t testing.TB, path, text string) {
 	t.Helper()
 	full := filepath.Join(f.Root, filepath.FromSlash(path))

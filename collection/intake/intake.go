@@ -1,6 +1,6 @@
-// Package intake keeps what programs give to an index: documents without files, tasks, and the
-// results of requests that may be repeated. All of it is in one file, so that one transaction
-// changes what belongs together.
+// Package intake stores what programs give to an index: documents without files, tasks, and results
+// of idempotent requests. All of it is in one file, so that one transaction can change related
+// data.
 package intake
 
 import (
@@ -25,11 +25,11 @@ import (
 // FileName is the name of the file in the folder of an index.
 const FileName = "intake.db"
 
-// lockPatience is how long a transaction waits for the transactions of other processes.
+// lockPatience is how long a transaction waits for other processes.
 const lockPatience = 10 * time.Second
 
-// Intake is the file of one index. It is opened for each transaction, so that other processes
-// can read between them. It is safe for concurrent use.
+// Intake is the file of one index. Each transaction opens the file, so that other processes can
+// read it between transactions. Intake is safe for concurrent use.
 type Intake struct {
 	dir   string
 	name  string // of the file
@@ -37,14 +37,14 @@ type Intake struct {
 	later []func(*Tx) error
 }
 
-// Open names the file in dir. Nothing is read or made yet.
+// Open returns the Intake of dir. It reads and makes no file.
 func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 
-// Path is the path of the file.
+// Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with what the file has; with nothing while there is no file. What [Intake.Later]
-// waits to write is written first, if it can be.
+// View calls read with the content of the file, which is empty if the file is missing. It first
+// writes waiting changes of [Intake.Later], if possible.
 func (in *Intake) View(read func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -64,7 +64,7 @@ func (in *Intake) View(read func(*Tx) error) error {
 	})
 }
 
-// Update changes the file: all that change does is durable when it returns, or nothing is done.
+// Update changes the file: either the whole change is durable when it returns, or nothing changes.
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -79,7 +79,7 @@ func (in *Intake) Later(change func(*Tx) error) {
 	in.later = append(in.later, change)
 }
 
-// Flush writes the changes of Later. When it fails, it drops them, because another process may change
+// Flush writes the changes of Later. If it fails, it drops them, because another process may change
 // the file from now on. The next process that opens the file finds them from the index.
 func (in *Intake) Flush() error {
 	in.mu.Lock()
@@ -115,7 +115,7 @@ func (in *Intake) update(change func(*Tx) error) error {
 	return err
 }
 
-// make creates the file, completely or not at all, unless it exists.
+// make creates a missing file, completely or not at all.
 func (in *Intake) make() error {
 	if _, err := os.Stat(in.Path()); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -126,10 +126,10 @@ func (in *Intake) make() error {
 	return in.replace(func(db *bbolt.DB) error { return db.Update(makeBuckets) })
 }
 
-// replace calls fill with a new file, and then puts that file in the place of the old one.
+// replace lets fill write a new file, which then replaces the old one.
 func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	next := in.Path() + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
 		return err
 	}
 	db, err := bbolt.Open(next, 0o600, nil)
@@ -142,9 +142,9 @@ func (in *Intake) replace(fill func(*bbolt.DB) error) error {
 	return errors.Join(os.Rename(next, in.Path()), vfs.Disk{}.SyncDir(in.dir))
 }
 
-// with opens the file for one transaction. in.mu must be held. A damaged file is [ErrDamaged].
+// with opens the file for one transaction. The caller holds in.mu. A damaged file gives [ErrDamaged].
 func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a file that was cut off faults when it is read
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // reading a truncated file causes a fault
 	defer func() {
 		if r := recover(); r != nil {
 			err = in.corrupt(fmt.Errorf("%v", r))
@@ -163,7 +163,7 @@ func (in *Intake) with(readOnly bool, use func(*bbolt.DB) error) (err error) {
 	return use(db)
 }
 
-// ErrDamaged means that the file is damaged, and takes nothing until it is repaired.
+// ErrDamaged means that the file is damaged and accepts nothing until a repair.
 var ErrDamaged = fmt.Errorf("%w: the file of given documents is damaged; run sheaf check --repair",
 	sheaf.ErrUnavailable)
 
@@ -171,7 +171,7 @@ func (in *Intake) corrupt(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, in.Path(), err)
 }
 
-// Check reads the whole file and returns what is wrong with it; nil when there is no file.
+// Check reads the whole file and returns its fault; nil if the file is missing.
 func (in *Intake) Check() error {
 	return in.View(func(tx *Tx) error {
 		for _, bucket := range buckets {
@@ -185,8 +185,8 @@ func (in *Intake) Check() error {
 	})
 }
 
-// Repair copies the damaged file to aside, and replaces it by a file with all that can be read. Only
-// the process that takes documents may call Repair. It returns the documents that are lost.
+// Repair copies the damaged file to aside, and replaces it by a file with all readable entries.
+// Only the process that accepts documents may call Repair. It returns the lost documents.
 func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -199,9 +199,9 @@ func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 			if err := makeBuckets(to); err != nil {
 				return err
 			}
-			for _, bucket := range buckets[1:] { // meta is made
+			for _, bucket := range buckets[1:] { // makeBuckets wrote meta
 				into := to.Bucket(bucket)
-				_ = damaged.View(func(tx *Tx) error { // up to where it cannot be read
+				_ = damaged.View(func(tx *Tx) error { // up to the first unreadable entry
 					for k, v := range tx.each(bucket) {
 						switch {
 						case tx.check(bucket, k, v) == nil:
@@ -222,7 +222,7 @@ func (in *Intake) Repair(aside string) (lost []sheaf.ID, err error) {
 	return lost, err
 }
 
-// copyFile copies a file durably. It makes the folder.
+// copyFile copies a file durably. It makes the target folder.
 func copyFile(from, to string) error {
 	if err := (vfs.Disk{}).MkdirAll(filepath.Dir(to)); err != nil {
 		return err
@@ -231,7 +231,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = src.Close() }() // it was only read
+	defer func() { _ = src.Close() }() // the file was only read
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -240,13 +240,13 @@ func copyFile(from, to string) error {
 	return errors.Join(err, dst.Sync(), dst.Close(), vfs.Disk{}.SyncDir(filepath.Dir(to)))
 }
 
-// Bounds of a file that is compacted: its size, and how much of one transaction.
+// Compact works on files of compactBytes and more, with transactions of compactTx bytes.
 const (
 	compactBytes = 64 << 20
 	compactTx    = 16 << 20
 )
 
-// Compact shrinks a large file when more than half of it is free. Only the process that takes
+// Compact shrinks a large file if more than half of it is free. Only the process that accepts
 // documents may call Compact.
 func (in *Intake) Compact() error {
 	in.mu.Lock()
@@ -262,7 +262,7 @@ func (in *Intake) Compact() error {
 	err = in.with(false, func(db *bbolt.DB) error {
 		tx, err := db.Begin(true)
 		if err == nil {
-			err = tx.Rollback() // which counts the free pages
+			err = tx.Rollback() // Rollback counts the free pages
 		}
 		free = int64(db.Stats().FreePageN) * int64(db.Info().PageSize)
 		return err

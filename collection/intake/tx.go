@@ -16,7 +16,7 @@ import (
 	"sheaf/index/catalog"
 )
 
-// The buckets of the file: see doc/formats/intake.md.
+// These are the buckets of the file: see doc/formats/intake.md.
 var (
 	meta      = []byte("meta")
 	documents = []byte("documents")
@@ -30,10 +30,10 @@ var (
 	applying  = []byte("applying")
 )
 
-// buckets are all of them.
+// buckets are all buckets.
 var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes, applying}
 
-// format is the version of the file, in the bucket meta under this name.
+// format is the version of the file. Bucket meta stores it under formatKey.
 const format = "1"
 
 var formatKey = []byte("format")
@@ -55,11 +55,10 @@ func checkFormat(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Tx is one transaction. It must not be used after the function that got it returns. What it
-// returns is a copy.
+// Tx is one transaction. Do not use it after its function returns. Its results are copies.
 type Tx struct{ tx *bbolt.Tx }
 
-// get reads a value, which the transaction owns; nil for none.
+// get returns a value, which the transaction owns; nil for none.
 func (tx *Tx) get(bucket, key []byte) []byte {
 	if tx.tx == nil || tx.tx.Bucket(bucket) == nil {
 		return nil
@@ -82,7 +81,7 @@ func (tx *Tx) each(bucket []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// check returns what is wrong with an entry of a bucket.
+// check returns the fault of an entry in a bucket.
 func (tx *Tx) check(bucket, key, value []byte) error {
 	switch string(bucket) {
 	case string(documents):
@@ -105,10 +104,10 @@ func (tx *Tx) put(bucket, key, value []byte) error { return tx.tx.Bucket(bucket)
 
 func (tx *Tx) drop(bucket, key []byte) error { return tx.tx.Bucket(bucket).Delete(key) }
 
-// Document returns a document as it was given; nil for none.
+// Document returns a given document in its stored form; nil for none.
 func (tx *Tx) Document(id sheaf.ID) []byte { return slices.Clone(tx.get(documents, []byte(id))) }
 
-// Hash returns the hash of a document as it was given.
+// Hash returns the hash of a given document in its stored form.
 func (tx *Tx) Hash(id sheaf.ID) (hash catalog.Hash, ok bool) {
 	return hash, copy(hash[:], tx.get(hashes, []byte(id))) > 0
 }
@@ -125,7 +124,7 @@ func (tx *Tx) Hashes() iter.Seq2[sheaf.ID, catalog.Hash] {
 	}
 }
 
-// Changing returns the documents whose latest change the index may not have taken.
+// Changing returns the documents whose latest change may be missing from the index.
 func (tx *Tx) Changing() (ids []sheaf.ID) {
 	for k := range tx.each(before) {
 		ids = append(ids, sheaf.ID(k))
@@ -133,8 +132,8 @@ func (tx *Tx) Changing() (ids []sheaf.ID) {
 	return ids
 }
 
-// Before returns the version of a document before a change that the index may not have taken;
-// nil when there was none. ok is false when there is no such change.
+// Before returns the version of a document before a change that may be missing from the index; nil
+// if there was none. ok is false without such a change.
 func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	v := tx.get(before, []byte(id))
 	if len(v) == 0 {
@@ -143,7 +142,7 @@ func (tx *Tx) Before(id sheaf.ID) (content []byte, ok bool) {
 	return slices.Clone(v), true
 }
 
-// Put changes a document, or deletes it when content is nil, and keeps the version before.
+// Put changes a document, or deletes it if content is nil, and keeps the previous version.
 func (tx *Tx) Put(id sheaf.ID, content []byte) error {
 	if _, changing := tx.Before(id); !changing {
 		if err := tx.put(before, []byte(id), append([]byte{}, tx.Document(id)...)); err != nil {
@@ -153,7 +152,7 @@ func (tx *Tx) Put(id sheaf.ID, content []byte) error {
 	return tx.Set(id, content)
 }
 
-// Set changes a document as Put does, and keeps nothing of the version before.
+// Set changes a document like Put, without keeping the previous version.
 func (tx *Tx) Set(id sheaf.ID, content []byte) error {
 	if content == nil {
 		return errors.Join(tx.drop(documents, []byte(id)), tx.drop(hashes, []byte(id)))
@@ -162,7 +161,7 @@ func (tx *Tx) Set(id sheaf.ID, content []byte) error {
 	return errors.Join(tx.put(documents, []byte(id), content), tx.put(hashes, []byte(id), hash[:]))
 }
 
-// Restore brings back the version of a document before its latest change.
+// Restore brings back the previous version of a document.
 func (tx *Tx) Restore(id sheaf.ID) error {
 	content, ok := tx.Before(id)
 	if !ok {
@@ -171,7 +170,7 @@ func (tx *Tx) Restore(id sheaf.ID) error {
 	return errors.Join(tx.Set(id, content), tx.Taken(id))
 }
 
-// Taken notes that the index has taken the latest change of a document.
+// Taken records that the index has the latest change of a document.
 func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 
 // Task returns the head of a task; nil for none.
@@ -207,16 +206,16 @@ func (tx *Tx) PutTask(id string, head, work, result []byte) error {
 	return nil
 }
 
-// HasWork reports whether a task has not ended.
+// HasWork reports whether a task is still waiting.
 func (tx *Tx) HasWork(id string) bool { return tx.get(works, []byte(id)) != nil }
 
-// Work returns the changes of a task that has not ended; nil for none.
+// Work returns the changes of a waiting task; nil for none.
 func (tx *Tx) Work(id string) []byte { return slices.Clone(tx.get(works, []byte(id))) }
 
 // Results returns the results of a task; nil for none.
 func (tx *Tx) Results(id string) []byte { return slices.Clone(tx.get(results, []byte(id))) }
 
-// DropWork removes the changes of a task that ended.
+// DropWork removes the changes of an ended task.
 func (tx *Tx) DropWork(id string) error { return tx.drop(works, []byte(id)) }
 
 // DropTask removes a task.
@@ -229,14 +228,14 @@ func (tx *Tx) DropTask(id string) error {
 	return nil
 }
 
-// Begin notes that a change is accepted that the index may not have taken; Ended that it has.
-// Name is that of its task or key.
+// Begin records an accepted change that may be missing from the index. Ended removes the record.
+// name is the name of its task or key.
 func (tx *Tx) Begin(name []byte) error { return tx.put(applying, name, []byte{}) }
 
-// Ended removes what Begin noted.
+// Ended removes the record of Begin.
 func (tx *Tx) Ended(name []byte) error { return tx.drop(applying, name) }
 
-// Begun returns the names of all changes that have begun and not ended.
+// Begun returns the names of all changes that began and have not ended.
 func (tx *Tx) Begun() (names []string) {
 	for k := range tx.each(applying) {
 		names = append(names, string(k))
@@ -244,24 +243,23 @@ func (tx *Tx) Begun() (names []string) {
 	return names
 }
 
-// KeyAge is how long results are kept of requests that may be repeated, and maxKeys of how many.
+// KeyAge is how long results of idempotent requests are kept. maxKeys is the maximum number.
 const (
 	KeyAge  = 24 * time.Hour
 	maxKeys = 10_000
 )
 
-// keyTime is when a key was written, as every value of the bucket keys has it.
+// keyTime is the time in every value of the bucket keys.
 type keyTime struct {
 	At time.Time `json:"at"`
 }
 
-// timeKey orders keys by their times.
+// timeKey returns a key that sorts by time.
 func timeKey(at time.Time, key []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), key...)
 }
 
-// Key returns what is kept of a request that may be repeated; nil when there is nothing, or it
-// is too old.
+// Key returns the value of an idempotent request; nil if it is missing or too old.
 func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	v := tx.get(keys, key)
 	var of keyTime
@@ -271,8 +269,8 @@ func (tx *Tx) Key(key []byte, now time.Time) []byte {
 	return slices.Clone(v)
 }
 
-// PutKey keeps something of a request, a JSON object with its time as at, and drops what is too
-// old or too much.
+// PutKey stores the value of a request, a JSON object whose member at is its time. It removes
+// values that are too old or too many.
 func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	if err := tx.DropKey(key); err != nil {
 		return err
@@ -284,7 +282,7 @@ func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	if err := b.Put(key, value); err != nil {
 		return err
 	}
-	if err := b.SetSequence(b.Sequence() + 1); err != nil { // how many there are
+	if err := b.SetSequence(b.Sequence() + 1); err != nil { // the sequence counts the entries
 		return err
 	}
 	for {
@@ -299,7 +297,7 @@ func (tx *Tx) PutKey(key, value []byte, at, now time.Time) error {
 	}
 }
 
-// DropKey forgets a request.
+// DropKey removes the value of a request.
 func (tx *Tx) DropKey(key []byte) error {
 	v := tx.get(keys, key)
 	if v == nil {

@@ -1,8 +1,8 @@
-// Package location finds the index that serves a folder.
+// Package location finds the index for a folder.
 //
-// An index is in the user's data folder, in a folder of its own whose name ends in a hash of the real path that it
-// covers; or inside the covered folder, under [HereName], when the user asked for that. A folder without an index of
-// its own is served by the index of the nearest folder above it.
+// An index has its own folder in the user's data folder. The folder name ends in a hash of the real path that the
+// index covers. Or, if the user asked for that, the index is inside the covered folder, under [HereName]. A folder
+// without its own index uses the index of the nearest folder above.
 package location
 
 import (
@@ -39,12 +39,12 @@ type Location struct {
 
 // Finder finds indexes.
 type Finder struct {
-	// Data is the folder of all indexes; "" for the usual one.
+	// Data is the folder of all indexes; "" for the default.
 	Data string
-	// Index is the one index to use for every folder, or "".
+	// Index is the one index for every folder, or "".
 	Index string
-	// Approved reports whether the user made or adopted the index inside a folder. Others are not used, such as one
-	// in a copied folder.
+	// Approved reports whether the user made or adopted the index inside a folder. Other indexes,
+	// such as one in a copied folder, are not used.
 	Approved func(root string) bool
 }
 
@@ -56,7 +56,7 @@ func (f Finder) data() string {
 	return filepath.Join(xdg.DataHome, "sheaf")
 }
 
-// Own returns the place in the data folder of the index for exactly this folder, which may not exist.
+// Own returns the place in the data folder of the index for exactly this folder, even if it is missing.
 func (f Finder) Own(folder string) Location {
 	if f.Index != "" {
 		return at(folder, f.Index, false)
@@ -76,15 +76,15 @@ func at(root, dir string, here bool) Location {
 	return Location{Root: root, Dir: dir, Here: here, Exists: err == nil}
 }
 
-// Store returns the place, inside the index, for the chunks of one server. address names the server.
+// Store returns the place inside the index for the chunks of the server at address.
 func (l Location) Store(address string) Location {
 	sum := sha256.Sum256([]byte(address))
 	dir := filepath.Join(l.Dir, storesName, hex.EncodeToString(sum[:8]))
 	return at(l.Root, dir, l.Here)
 }
 
-// Find returns the index that serves folder: the nearest one for the folder or a folder above it, or the place for a
-// new one. The notices report an index that is not used. folder must be absolute, without links.
+// Find returns the index for folder: the nearest one for the folder or a folder above, or the place
+// of a new one. The notices name unused indexes. folder must be absolute, without links.
 func (f Finder) Find(folder string) (Location, []string, error) {
 	if f.Index != "" {
 		loc, err := f.named(folder)
@@ -108,7 +108,7 @@ func (f Finder) Find(folder string) (Location, []string, error) {
 	}
 }
 
-// named returns the index that the user named. An existing one must cover folder.
+// named returns the index that the user chose. An existing one must cover folder.
 func (f Finder) named(folder string) (Location, error) {
 	dir, err := filepath.Abs(f.Index)
 	if err != nil {
@@ -120,7 +120,7 @@ func (f Finder) named(folder string) (Location, error) {
 	}
 	record, err := ReadRecord(dir)
 	if errors.Is(err, sheaf.ErrCorrupt) || errors.Is(err, ErrFormat) {
-		return loc, nil // it is made again, for this folder
+		return loc, nil // the index is remade for this folder
 	}
 	if err != nil {
 		return Location{}, err
@@ -133,7 +133,7 @@ func (f Finder) named(folder string) (Location, error) {
 	return loc, nil
 }
 
-// vacant returns an error when dir holds other files, so that no index can be made there.
+// vacant returns an error if dir holds other files, because no index can be made there.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

@@ -15,8 +15,8 @@ func CatalogDir(dir string) string { return filepath.Join(dir, catalogName) }
 // EngineDir returns the folder of the engine in the index at dir.
 func EngineDir(dir string) string { return filepath.Join(dir, engineName) }
 
-// Lock keeps other processes from emptying the index at dir until release is called. It does not wait: the error
-// sheaf.ErrUnavailable names the process that holds the lock.
+// Lock prevents other processes from emptying the index at dir until release is called. It does not
+// wait: the error sheaf.ErrUnavailable names the process with the lock.
 func Lock(dir string) (release func() error, err error) {
 	lock, err := vfs.Disk{}.Lock(filepath.Join(dir, lockName))
 	switch {

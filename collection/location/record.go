@@ -15,33 +15,32 @@ import (
 	"sheaf/index/vfs"
 )
 
-// The files and folders of an index.
+// These are the files and folders of an index.
 const (
 	recordName  = "collection.json"
-	storesName  = "stores" // holds what servers were given, each in a folder
+	storesName  = "stores" // a folder for each server
 	catalogName = "catalog"
 	engineName  = "engine"
 	lockName    = "lock"
 
-	// DamagedName is the folder with copies of what could not be repaired.
+	// DamagedName is the folder with copies of damaged files.
 	DamagedName = "damaged"
-	// EmbeddingsName is the file that remembers the vectors of passages.
+	// EmbeddingsName is the cache of passage vectors.
 	EmbeddingsName = "embeddings"
-	// ConfidenceName is the file of what was learned about how sure answers
-	// are.
+	// ConfidenceName is the file with the learned calibration of confidence.
 	ConfidenceName = "confidence.json"
 
-	// oldWordsName is a file that earlier versions wrote. Sheaf ignores this file. The list of
-	// index files below still names it, so that an old index folder is not refused.
+	// oldWordsName is a file of earlier versions, which Sheaf ignores. The list of index files
+	// below names it, so that an old index folder is accepted.
 	oldWordsName = "words.json"
 
-	// KeysName is the file of a server's keys. It stays when the index is made again.
+	// KeysName is the file of a server's keys. It stays when the index is remade.
 	KeysName = "keys.json"
 
-	// JudgedName is the folder of judgements that were saved in the lab.
+	// JudgedName is the folder of judgements from the lab.
 	JudgedName = "judged"
 
-	// tunedName is the folder of profiles that are tuned to the index.
+	// tunedName is the folder of profiles tuned to the index.
 	tunedName = "tuned"
 )
 
@@ -49,37 +48,35 @@ var ours = map[string]bool{recordName: true, catalogName: true, engineName: true
 	ConfidenceName: true, oldWordsName: true, DamagedName: true, KeysName: true, KeysName + ".lock": true,
 	JudgedName: true,
 	tunedName:  true, "documents.lock": true, "intake.db": true, "intake.db.new": true,
-	// Older versions kept given documents and tasks here.
+	// Older versions stored given documents and tasks here.
 	"documents": true, "tasks": true, "answers.jsonl": true, "answers.jsonl.lock": true, "moved-1": true}
 
-// RecordFormat is the version of the record and of how an index's folder is
-// laid out. An index of another format is made again from the files.
+// RecordFormat is the version of the record and of the layout of an index folder. An index of
+// another format is remade from the files.
 const RecordFormat = 1
 
-// Record says what an index covers. It is a small JSON file that is replaced
-// as a whole.
+// Record says what an index covers. Its small JSON file is always replaced as a whole.
 type Record struct {
 	Format int `json:"format"`
-	// Root is the folder that the index was made for. Folders that were
-	// added to it stand in the catalog's settings.
+	// Root is the folder that the index was made for. The catalog's settings list added folders.
 	Root string `json:"root"`
 }
 
-// recordFile is a record as it is written. Sum is the CRC-32C of its format and root; ""
-// in records of before it was written.
+// recordFile is the stored form of a record. Sum is the CRC-32C of its format and root; "" in
+// records of earlier versions.
 type recordFile struct {
 	Record
 	Sum string `json:"sum,omitempty"`
 }
 
-// sum is what recordFile has of a record.
+// sum returns the checksum of a record for recordFile.
 func (r Record) sum() string {
 	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d\n%s", r.Format, r.Root),
 		crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// ReadRecord reads the record in dir. A record that says nothing usable is
-// sheaf.ErrCorrupt; one of another format is [ErrFormat].
+// ReadRecord reads the record in dir. An unusable record gives sheaf.ErrCorrupt, one of another
+// format gives [ErrFormat].
 func ReadRecord(dir string) (Record, error) {
 	path := filepath.Join(dir, recordName)
 	file, err := os.Open(path)
@@ -112,11 +109,11 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// ErrFormat means that a version with another layout made the index. The index can be made again from the files.
-// ErrFormat wraps sheaf.ErrUnsupported.
+// ErrFormat means that a version with another layout made the index. The index can be remade from
+// the files. ErrFormat wraps sheaf.ErrUnsupported.
 var ErrFormat = fmt.Errorf("%w: made by another version", sheaf.ErrUnsupported)
 
-// Write puts the record into dir, which must exist.
+// Write writes the record to dir, which must exist.
 func (r Record) Write(dir string) error {
 	content, err := json.MarshalIndent(recordFile{r, r.sum()}, "", "  ")
 	if err != nil {
@@ -128,8 +125,7 @@ func (r Record) Write(dir string) error {
 	return nil
 }
 
-// All lists every index in the data folder, by the name of its folder. Indexes
-// that cannot be read are left out.
+// All lists every index in the data folder, by folder name. It skips unreadable indexes.
 func (f Finder) All() ([]Location, error) {
 	entries, err := os.ReadDir(f.data())
 	if errors.Is(err, fs.ErrNotExist) {

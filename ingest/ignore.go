@@ -67,7 +67,7 @@ func parseIgnore(base, name, content string) ignoreFile {
 	return f
 }
 
-// isPlain reports whether a character stands only for itself in a pattern. A slash after stars may
+// isPlain reports whether a character of a pattern matches only itself. A slash after stars may
 // match nothing, so it does not count.
 func isPlain(c rune) bool { return !strings.ContainsRune(`*?[]\/`, c) }
 

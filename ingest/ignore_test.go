@@ -31,8 +31,8 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-// TestIgnoresAsGitDoes compares random rules and paths with git. It uses no character classes with
-// multibyte letters, since git matches bytes and this package matches characters.
+// TestIgnoresAsGitDoes compares random rules and paths with git. The paths have only ASCII letters,
+// because git matches bytes and this package matches characters.
 func TestIgnoresAsGitDoes(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("TestIgnoresAsGitDoes: no git here to compare with")

@@ -420,7 +420,7 @@ var readAs = map[int]string{
 	2: "825bc6e13799b582", // changes tenants in frontmatter; these texts have none
 	3: "825bc6e13799b582", // changes wiki links that begin with a slash; these texts have none
 	4: "87e3e40d44bed6d3", // "[[text](address)]" is a Markdown link, "@/" and a question mark are read in links
-	// removes attribute lists from headings and tags, makes HTML anchors places, reads "[[1]](#a)" as a Markdown link
+	// removes attribute lists from headings and from tags; HTML anchors are places; "[[1]](#a)" is a Markdown link
 	5: "700fb87af459e0d6",
 	// rejects dates before year 0 and after 9999, which these texts lack; stores dates given with a text
 	6: "700fb87af459e0d6",

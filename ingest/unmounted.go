@@ -15,7 +15,7 @@ import (
 )
 
 // disks says which folders and disks are mounted. Indexed documents of an unmounted disk stay;
-// those of removed files do not.
+// documents of removed files do not.
 type disks struct {
 	unmounted []catalog.Tree // trees without their folder
 	// mounted says for each existing folder whether a disk is mounted there.

@@ -75,8 +75,8 @@ type Skip struct {
 	Path   string `json:"path"` // relative to the tree's folder
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// Size and ModTime are those of a file that was read before it was skipped, as in FileState; 0
-	// for other files.
+	// Size and ModTime describe a file that was read before it was skipped, as in FileState; 0 for
+	// other files.
 	Size    int64 `json:"size,omitempty"`
 	ModTime int64 `json:"mod_time,omitempty"`
 }
@@ -445,9 +445,9 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes all files except those of the current generation and of the one before it. So a
-// reader that has read the manifest can open its files until the update after the next; later it
-// finds them gone and reads the manifest again. If sweeping fails, the next writer tries again.
+// sweep removes all files except the files of the current generation and of the one before it. So a
+// reader that has read the manifest can open its files until the update after the next one; later it
+// finds them missing and reads the manifest again. If sweeping fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed

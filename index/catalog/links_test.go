@@ -97,7 +97,7 @@ func (c collection) resolve(from sheaf.ID, l sheaf.Link) sheaf.ID {
 			l.Target = question.ReplaceAllString(l.Target, "$1")
 		}
 	}
-	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // another host's
+	if l.Target == "" || strings.HasPrefix(l.Target, "//") || strings.Contains(l.Target, "://") { // a link to another host
 		return ""
 	}
 	file := strings.TrimPrefix(string(from), "notes:")

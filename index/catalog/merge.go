@@ -45,7 +45,7 @@ type merging struct {
 	*walk
 	changes        []Encoded
 	keepTombstones bool
-	// numbers are those of each segment's documents in the new segment; -1 for dropped documents.
+	// numbers maps each segment's documents to their numbers in the new segment; -1 for dropped documents.
 	numbers [][]int
 }
 

@@ -20,8 +20,8 @@ import (
 // readable parts. Documents with a source file can be indexed again; the settings made by hand and
 // the texts that only the catalog holds must be saved. It holds the writer's lock until Close.
 type Wreck struct {
-	// Settings are those of the catalog; SettingsFound says that they could be read, from the
-	// manifest or from its copy.
+	// Settings are the settings of the catalog. SettingsFound reports whether they could be read,
+	// from the manifest or from its copy.
 	Settings      Settings
 	SettingsFound bool
 	// Kept counts the documents for the new catalog; Lost names those that belong there but cannot

@@ -194,12 +194,12 @@ func (s *scratch) sift(i int) {
 	}
 }
 
-// thick reports whether a window has so many blocks of the clause that their maximum is about that
-// of the list. Such terms are in every fourth chunk, score little, and have most of all blocks.
+// thick reports whether a window has so many blocks of the clause that their maximum is about the
+// maximum of the list. Such terms are in every fourth chunk, score little, and have most of all blocks.
 func (b *bound) thick(windows int) bool { return b.cursor.Blocks() > thickWindow*windows }
 
 // thin reports whether a block of the clause covers so many windows that its maximum says little
-// about each: then postings are scored.
+// about each of them. Then postings are scored.
 func (b *bound) thin(windows int) bool {
 	return !b.cursor.HasImpacts() || b.cursor.DF() <= thinWindow*windows
 }
@@ -421,8 +421,8 @@ func (s *scratch) gather(start uint32, need float64, full bool) int {
 	return n
 }
 
-// lawful drops those of the first n candidates that the request does not allow. It returns the
-// number of the others.
+// lawful drops, of the first n candidates, the chunks that the request does not allow. It returns
+// the number of the others.
 func (m *maxScore) lawful(n int) int {
 	if m.allowed == nil {
 		return n

@@ -9,8 +9,7 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// allow computes, in m, the chunks of each view that a request lets through; nil stands for
-// all of them.
+// allow computes, in m, the chunks of each view that a request allows; nil means all of them.
 func (s *Snapshot) allow(req *Request, m *queryMemory) ([]segment.Bitset, error) {
 	if req.Within == nil {
 		return s.among(req.Filter, nil, m)

@@ -12,7 +12,7 @@ func TestHashSet(t *testing.T) {
 	defer s.free()
 	want := map[uint64]bool{}
 	for range 50_000 {
-		h := rng.Uint64N(20_000) * 0x9e3779b97f4a7c15 // spread as hashes are
+		h := rng.Uint64N(20_000) * 0x9e3779b97f4a7c15 // evenly spread, as hashes are
 		if rng.IntN(4) == 0 {
 			h = rng.Uint64N(100)
 		}

@@ -42,7 +42,7 @@ type bound struct {
 	short   []byte // lengths.Plain()
 	wide    []byte
 	norms   *norms
-	// The norm of a longer field is that of factor times its length.
+	// For a longer field, the norm is Norm of factor times its length.
 	params          bm25.Parameters
 	average, factor float64
 

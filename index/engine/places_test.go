@@ -130,8 +130,8 @@ func TestPlacesMemory(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// TestPlacesHold checks that the cache finds nearly all of a number of chunks, a third of the
-// slots, by identifier and by ordinal, whichever found them first.
+// TestPlacesHold puts a third as many chunks as there are slots. It checks that nearly all are
+// found by their identifiers, and nearly all by their ordinals.
 func TestPlacesHold(t *testing.T) {
 	const chunks = placeSlots / 3
 	c := newPlaces()

@@ -87,7 +87,7 @@ func TestSegmentsDoNotMatter(t *testing.T) {
 		}
 		vocabulary := []int{30, 400, 5000}[seed%3]
 		chunks := randomChunks(rng, 0, count, vocabulary)
-		vectors := make([][]float32, 200) // few, so that many chunks share one
+		vectors := make([][]float32, 200) // few, so many chunks share a vector
 		for i := range vectors {
 			for range dims {
 				vectors[i] = append(vectors[i], float32(rng.NormFloat64()))

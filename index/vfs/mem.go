@@ -282,7 +282,7 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// Map implements [FS]. The bytes are those of the file at this moment.
+// Map implements [FS]. It returns a copy of the current bytes of the file.
 func (m *Mem) Map(name string) (Mapping, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -151,10 +151,10 @@ type Token struct {
 	Position int
 	// Start and End are the token's part of the text.
 	Start, End int
-	// Form is that of [Term].
+	// Form is [Term.Form].
 	Form bool
-	// Prefix, in tokens of a query, stands for every term that begins with Term. It is set for a
-	// single character of a script without spaces.
+	// Prefix, in tokens of a query, means every term that begins with Term. It is set for a single
+	// character of a script without spaces.
 	Prefix bool
 }
 

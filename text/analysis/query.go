@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// PhraseTokens returns the tokens that a phrase needs: those of [Analyzer.QueryTokens] without
-// parts ([Term.Part]).
+// PhraseTokens returns the tokens that a phrase needs: [Analyzer.QueryTokens] without parts
+// ([Term.Part]).
 func (a *Analyzer) PhraseTokens(text string) []Token {
 	return a.AppendPhraseTokens(nil, text, new(TermBuffer))
 }
@@ -16,9 +16,9 @@ func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string, buffer *TermB
 	return a.appendTokens(tokens, text, true, buffer)
 }
 
-// QueryTokens returns the tokens of a query text: those of [Analyzer.Tokens] without forms and bare
-// stems. It drops single characters of a run in a script without spaces, unless the run is one
-// character; then Prefix is set. Tokens are in the order of the words.
+// QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems.
+// It drops single characters of a run in a script without spaces, unless the run is one character;
+// then Prefix is set. Tokens are in the order of the words.
 func (a *Analyzer) QueryTokens(text string) []Token {
 	return a.AppendQueryTokens(nil, text, new(TermBuffer))
 }

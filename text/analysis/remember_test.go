@@ -67,7 +67,7 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 						}
 					}
 					got = slices.Clone(got)
-					// the bare terms, which Tokens does not mark
+					// Bare terms, which Tokens does not mark.
 					want = slices.DeleteFunc(want, func(w analysis.Token) bool { return !slices.Contains(got, w) && language == "fr" })
 					if !slices.Equal(got, want) {
 						t.Errorf("%q has %v, want %v", words, got, want)

@@ -66,7 +66,7 @@ type scanner struct {
 	// attributes are the attribute lists that were removed from titles, each at the end of a run of
 	// text.
 	attributes []span
-	// anchors are those of HTML blocks.
+	// anchors are the anchors in HTML blocks.
 	anchors []found
 	// definitions has the targets of link reference definitions by label, the first of each.
 	definitions map[string]string

@@ -124,7 +124,7 @@ type source struct {
 	start int // after the byte order mark
 	front frontmatter
 	scan  scanner
-	// titles and ids are those of the headings in scan, explicit ids only.
+	// titles and ids belong to the headings in scan; ids has only explicit ids.
 	titles []string
 	ids    []string
 }

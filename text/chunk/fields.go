@@ -54,7 +54,7 @@ func (s *scanner) fields() []field {
 type fieldReader struct {
 	src string
 	out []field
-	// states are those of the task on the current line; none for another line.
+	// states are the states of the task on the current line; none for another line.
 	states []string
 }
 

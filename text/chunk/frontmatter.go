@@ -194,8 +194,8 @@ func (f *frontmatter) take(entries []yamlEntry) {
 			}
 		}
 		if tenant && len(p.Values) == 0 && (e.nested || e.within || e.null) {
-			// The document has an owner, but the value is unreadable. Without a value everybody
-			// would see it.
+			// The document has an owner, but the value is unreadable. Without a value every caller
+			// would see the document.
 			p.Values = []sheaf.Value{sheaf.TextValue("")}
 			f.warn(e.line, "%q is neither a name nor a list of names: only callers who see every tenant see this document",
 				showable(e.key))

@@ -373,7 +373,7 @@ func (s *scanner) takeDefinitions() {
 		lines += strings.Count(text[:size], "\n")
 		text = text[size:]
 	}
-	// The last runs of text are those of the paragraph; definitions are not text.
+	// The last runs of text belong to the paragraph; definitions are not text.
 	first := len(s.text) - len(s.paragraph)
 	s.text = append(s.text[:first], s.text[first+lines:]...)
 	if first < len(s.text) {

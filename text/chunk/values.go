@@ -34,8 +34,8 @@ func plainValue(s string) sheaf.Value {
 	return sheaf.TextValue(s)
 }
 
-// linked returns the value that a wiki link to a note stands for: the date or number that the
-// note's name is, or its name. Any other value is returned unchanged.
+// linked returns the value of a wiki link to a note: the date or number that is the note's name, or
+// its name. It returns any other value unchanged.
 func linked(v sheaf.Value) sheaf.Value {
 	if v.Kind != sheaf.KindText {
 		return v
@@ -220,8 +220,8 @@ var dayLayouts = [...]string{
 }
 
 // dateOf returns the date of a value or of a text. The text may have slashes after the year, the
-// name of the month, or be a link to the note of a day, as "[[2024-05-31]]". The zone is that of
-// the value, or UTC.
+// name of the month, or be a link to the note of a day, as "[[2024-05-31]]". Without a zone in the
+// value, the zone is UTC.
 func dateOf(v sheaf.Value) (time.Time, bool) {
 	switch v = linked(v); v.Kind {
 	case sheaf.KindDate:

@@ -274,7 +274,7 @@ func (g *group) loneFilter() sheaf.TextQuery {
 }
 
 // words returns the query of all parts, or nil. In brackets that are required or refused, a single
-// word stands for all of them.
+// word replaces all of them.
 func (g *group) words(inBrackets bool) sheaf.TextQuery {
 	should := g.should
 	switch plain := strings.Join(g.plain, " "); {

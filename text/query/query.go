@@ -105,7 +105,7 @@ func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// inWord is searchable without the signs of every script: emoji, and what joins and colors them.
+// inWord is searchable, but false for signs of every script, such as emoji and their joiners and colors.
 func inWord(r rune) bool {
 	return searchable(r) && (unicode.Is(unicode.Other_Alphabetic, r) ||
 		!unicode.IsSymbol(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Variation_Selector, r))
@@ -124,7 +124,7 @@ type parser struct {
 	more       int // number of notes beyond maxNotes
 }
 
-// maxNotes limits the notes of a query, whatever its length.
+// maxNotes limits the notes of a query of any length.
 const maxNotes = 8
 
 // note adds a note once.

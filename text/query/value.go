@@ -359,8 +359,8 @@ func (p *parser) date(t token) part {
 	return part{filter: r, strict: true}
 }
 
-// dates reads a year, a month, a day, or a time ago, as a half-open range. Days are those of
-// clocks, in UTC whatever the zone of now: see [sheaf.Clock].
+// dates reads a year, a month, a day, or a time ago, as a half-open range. Days are clock days in
+// UTC, for any zone of now: see [sheaf.Clock].
 func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch strings.ToLower(s) {

@@ -20,7 +20,7 @@ type Parameters struct {
 	Lengths Lengths
 }
 
-// Lengths says how exactly lengths of fields are known.
+// Lengths says how exactly lengths of fields count.
 type Lengths uint8
 
 const (

@@ -320,7 +320,7 @@ func (c *Cursor) Next() uint32 {
 	return c.Seek(c.docs[c.i] + 1)
 }
 
-// decode decodes a block's ordinals; those of the tail with their frequencies.
+// decode decodes the ordinals of a block; for the tail also the frequencies.
 func (c *Cursor) decode(block int) {
 	c.current, c.i, c.n = block, 0, 0
 	c.hasFreq, c.freqFrame = false, nil

@@ -26,9 +26,9 @@ type Encoder struct {
 	list         []byte
 }
 
-// Add appends a posting. ordinal exceeds that of the previous posting; length is that of the field
-// in the chunk, at least the number of positions; positions are those of the term, at least one, in
-// rising order.
+// Add appends a posting. ordinal must exceed the previous ordinal. length is the length of the
+// field in the chunk, at least the number of positions. positions are the term's positions, at
+// least one, in rising order.
 func (e *Encoder) Add(ordinal, length uint32, positions []uint32) {
 	e.all = append(e.all, positions...)
 	if e.df == 0 {
@@ -55,8 +55,8 @@ type Occurrence uint64
 
 func (o Occurrence) ordinal() uint32 { return uint32(o>>32) & MaxOrdinal }
 
-// AddOccurrences appends the postings of a term's occurrences, at least one, in rising order.
-// lengths are those of the field in all chunks, by ordinal. The result equals that of Add.
+// AddOccurrences appends the postings of a term's occurrences, at least one, in rising order. lengths
+// are the lengths of the field in all chunks, by ordinal. The result is the same as with Add.
 func (e *Encoder) AddOccurrences(list []Occurrence, lengths []uint32) {
 	if e.df == 0 {
 		e.counted, e.positions = false, e.positions[:0]

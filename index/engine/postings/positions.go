@@ -179,7 +179,7 @@ func (p *PositionReader) begin(c *Cursor) bool {
 	return p.how.read(&p.bits)
 }
 
-// decode reads positions up to those of a posting of the block.
+// decode reads the positions of the block's postings up to posting last.
 func (p *PositionReader) decode(c *Cursor, last int) bool {
 	if c.decodeFrequencies(); last >= c.n { // c may have left the block and returned
 		return false

@@ -2,8 +2,8 @@ package postings
 
 import "testing"
 
-// TestPositionsRelease checks that a reader of nothing releases the memory of a block with very
-// many positions, and that a reader of another list keeps it.
+// TestPositionsRelease checks that an idle reader releases the memory of a block with very many
+// positions, and that a reader of another list keeps it.
 func TestPositionsRelease(t *testing.T) {
 	large := func() (r PositionReader) {
 		r.positions, r.numbers = make([]uint32, 0, 2*mostKept), make([]uint64, 0, 2*mostKept)

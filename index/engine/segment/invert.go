@@ -208,7 +208,7 @@ func (v *inversion) scatter(field int) {
 	})
 }
 
-// occurrences returns those of a field in a made range.
+// occurrences returns the occurrences of a field in a made range.
 func (v *inversion) occurrences(field, in int) []postings.Occurrence {
 	return v.made[field].Items[v.begins[field][in-v.first]:v.ends[field][in-v.first]]
 }

@@ -38,8 +38,8 @@ func (l *termLists) reset() {
 	l.bytes, l.entries, l.terms, l.positions, l.err = l.bytes[:0], l.entries[:0], l.terms[:0], 0, nil
 }
 
-// add adds occurrences of the open term in the next chunks; lengths are those of the field, by
-// ordinal.
+// add adds occurrences of the open term in the next chunks; lengths are the lengths of the field,
+// by ordinal.
 func (l *termLists) add(list []postings.Occurrence, form bool, lengths []uint32) {
 	switch {
 	case l.run && form:

@@ -343,7 +343,7 @@ func EachShared(a, b *Reader, f func(inA, inB uint32)) error {
 	return errors.Join(x.err, y.err)
 }
 
-// documents returns the table of documents, which is that of identifiers if they are the same.
+// documents returns the table of documents: the table of identifiers if they are the same.
 func (r *Reader) documents() *table {
 	if r.docs.count == 0 {
 		return r.ids

@@ -124,8 +124,8 @@ func (s *Set) comparePassages(w *worker) error {
 // chunk are adjacent.
 type nearest struct {
 	set *Set
-	// list has the caller's hits, then the found ones: from start on those of earlier rounds, from
-	// round on those of this round, both by ordinals.
+	// list has the caller's hits, then the found ones: from start on the hits of earlier rounds,
+	// from round on the hits of this round, both by ordinals.
 	list         []Neighbor
 	start, round int
 	k            int

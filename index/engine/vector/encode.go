@@ -131,8 +131,7 @@ func (e *Encoder) Decode(dst []float32, row []byte, code []uint64, scale float32
 	copy(dst, x[:e.dims])
 }
 
-// PutCode writes the code of vector i into codes, which are those of a whole
-// field.
+// PutCode writes the code of vector i into codes, the codes of a whole field.
 func PutCode(codes []byte, i int, code []uint64) {
 	for w, word := range code {
 		binary.LittleEndian.PutUint64(codes[codeAt(i, w, len(code)):], word)

@@ -24,8 +24,8 @@ type kernel struct {
 // plain is the kernel in plain Go.
 var plain = kernel{"go", scanGo, aboveGo, dotGo}
 
-// kernels are those of this processor, the fastest first; on some architectures faster ones are
-// added before the plain one when the program starts.
+// kernels are the kernels for this processor, the fastest first. On some architectures, faster ones
+// are added before the plain one when the program starts.
 var kernels = []kernel{plain}
 
 // Kernel returns the name of the kernel in use.

@@ -236,8 +236,8 @@ const (
 )
 
 // round makes a grant and asks every door, with at most this many checks. Its number decides the questions. While
-// others write, the reader's store and catalog may differ by one write, so a document that has just become hidden may
-// still be counted. round therefore reports leaks only when they repeat, or when nothing was written meanwhile.
+// others write, the reader's store and catalog may differ by one write: a newly hidden document may still be counted.
+// round therefore reports leaks only if they repeat, or if no process wrote meanwhile.
 func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Audit, err error) {
 	for range timesAgain {
 		var at stamp
@@ -429,8 +429,8 @@ func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
 
-// search asks after a caller who sees everything asked the same, and then again, so that cached answers are checked
-// too.
+// search asks for a caller that sees everything first, then twice for the restricted caller. It
+// thus checks cached answers too.
 func (t *trial) search() error {
 	q := t.request()
 	cursor := ""
@@ -464,7 +464,7 @@ func (t *trial) search() error {
 	return cmp.Or(failed[0], failed[1])
 }
 
-// before asks as a caller who sees everything. A refusal reveals nothing.
+// before asks as a caller that sees everything. A refused request reveals nothing.
 func (t *trial) before(ask func(all *Reader) error) error {
 	all, err := t.c.For(access.Unrestricted())
 	if err != nil {
@@ -496,7 +496,7 @@ func (t *trial) pages(q SearchRequest) error {
 	return err
 }
 
-// explain asks after a caller who sees everything asked the same, so that cached lists of branches are checked too.
+// explain asks for a caller that sees everything first, so that it checks cached branches too.
 func (t *trial) explain() error {
 	q := t.request()
 	if err := t.before(func(all *Reader) error { _, err := all.Explain(t.ctx, q); return err }); err != nil {

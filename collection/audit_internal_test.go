@@ -11,8 +11,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestAuditTellsNamesApart checks that a visible name that begins or ends like a hidden name is no
-// leak, and that it does not mask a hidden name beside it.
+// TestAuditTellsNamesApart checks a visible name that begins or ends like a hidden name. It is no
+// leak, and it does not mask a hidden name beside it.
 func TestAuditTellsNamesApart(t *testing.T) {
 	public := []string{"public"}
 	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},

@@ -318,8 +318,8 @@ func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	return s.Backend.Retrieve(ctx, r)
 }
 
-// TestAuditAway checks that an audit without any answered search returns an error with the reason,
-// unless it found a leak, which it reports.
+// TestAuditAway checks an audit in which no search is answered. It returns an error with the
+// reason, or the leaks that it found.
 func TestAuditAway(t *testing.T) {
 	store := &awayStore{}
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {

@@ -11,8 +11,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestCacheTellsWhatItHolds checks that the reported size of the cache is within a fifth of the
-// real memory, whether all or few results were shown.
+// TestCacheTellsWhatItHolds compares the reported size of the cache with the real memory. They
+// differ by at most a fifth, whether all or few results were shown.
 func TestCacheTellsWhatItHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	words := make([]string, 40)

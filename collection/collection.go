@@ -52,43 +52,43 @@ type Options struct {
 	Store    string
 	Distant  bool
 	Analyzer *analysis.Analyzer
-	// SharedStatistics lets restricted callers search by words in a store that counts rare words over all documents
-	// only. Their scores then reveal whether hidden documents hold a word. Without it such searches are
-	// sheaf.ErrUnsupported.
+	// SharedStatistics lets restricted callers search by words in a store that counts words over
+	// all documents only. Scores then reveal whether hidden documents contain a word. Without it,
+	// such searches are sheaf.ErrUnsupported.
 	SharedStatistics bool
 	// ShowComments shows comments in Markdown to restricted callers. Without it their words may still find a section
 	// when the index was made with them: see ingest.Options.HideComments.
 	ShowComments bool
-	// Embed returns the vector of a query. It is nil without a model.
+	// Embed returns the vector of a query; nil without a model.
 	Embed func(ctx context.Context, text string) ([]float32, error)
 	// Passages says how texts were cut for the model, so that a snippet can show the found passage. Zero shows the
 	// beginning.
 	Passages chunk.Passages
 	// Confidence returns the calibration of a profile. Without it answers have no confidence.
 	Confidence func(p *profile.Profile) *search.Calibration
-	// Model replaces Embed when it is not nil. It is a model in the program, which does more than make vectors.
+	// Model replaces Embed unless nil. It is a local model, which can do more than embed queries.
 	Model model.Embedder
-	// Rerank scores the first results again, for profiles that ask for it. It is nil without such a model.
+	// Rerank scores the first results again, for profiles that use it; nil without a reranking model.
 	Rerank model.Reranker
-	// Profiles finds ranking profiles. ProfileDirs are listed beside the built-in profiles. Nil finds the built-in
-	// ones.
+	// Profiles finds ranking profiles; nil finds the built-in ones. ProfileDirs are listed beside
+	// the built-in profiles.
 	Profiles    profile.Source
 	ProfileDirs []string
 	// Tuned is the folder of profiles that are tuned to this index, or "".
 	Tuned string
 	// Profile ranks when a request names no profile; "" is profile.Default.
 	Profile string
-	// Scanner reads the files of the folder for profiles that need no index. It is nil when there is no folder.
+	// Scanner reads the files of the folder for profiles without an index; nil without a folder.
 	Scanner search.Scanner
-	// Local describes the person who runs the command. It is nil for callers over HTTP or MCP.
+	// Local describes the person who runs the command; nil for callers over HTTP or MCP.
 	Local *Local
 	// Ingest says how documents are written. It is nil for a collection that only answers. New sets its Catalog,
 	// Backend and Turn.
 	Ingest *ingest.Options
-	// Intake is the folder whose file intake.db keeps the documents that programs give, as they
-	// gave them, and accepted work until it is done. "" for a collection that takes neither.
+	// Intake is the folder of intake.db, which stores given documents and accepted work until the
+	// work is done. "" means that the collection accepts neither.
 	Intake string
-	// Judged is the folder that saved judgements are written to; "" for none.
+	// Judged is the folder for saved judgements; "" for none.
 	Judged string
 	// CacheBytes bounds the memory of cached answers; 0 is DefaultCacheBytes. With a negative value, only cursors
 	// find cached answers.
@@ -320,7 +320,7 @@ func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
 	return s, err == nil
 }
 
-// now returns the time for relative dates and ages, cut to the minute, so that an answer can be cached for a minute.
+// now returns the current minute, for relative dates and ages. An answer can be cached for that minute.
 func (c *Collection) now() time.Time { return c.o.Now().Truncate(time.Minute) }
 
 // Cache says where answers came from and how large the cache is.

@@ -8,8 +8,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestCountsAreTheCallers checks that word counts cover only what the caller sees, even if another
-// caller's counts are cached, and after an access list changes.
+// TestCountsAreTheCallers checks that word counts cover only documents visible to the caller.
+// Cached counts of another caller and a changed access list do not matter.
 func TestCountsAreTheCallers(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",

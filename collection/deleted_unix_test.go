@@ -15,9 +15,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestDeleted checks that, while the index is deleted under a server, every request and readiness
-// report it without its path, and writes fail. After another process remakes the index, all works
-// again.
+// TestDeleted deletes the index under a server. Every request and readiness report that without the
+// path, and writes fail. After another process remakes the index, everything works again.
 func TestDeleted(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n", "b.bin": "x"}, nil)
 	before := reader(t, f, access.Unrestricted())

@@ -52,8 +52,8 @@ func TakesGzip(h http.Header) bool {
 	return gzip > 0 && gzip >= weights["identity"]
 }
 
-// MaxValues returns an upper bound of the values and names in a JSON text, including brackets and
-// commas, even if the text is not valid JSON.
+// MaxValues returns an upper bound of the values and names in a JSON text. It counts brackets and
+// commas, and works for invalid JSON too.
 func MaxValues(text []byte) int64 {
 	n := int64(1)
 	for i := 0; i < len(text); i++ {

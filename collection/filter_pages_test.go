@@ -10,8 +10,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestListedInPages checks that the pages of a query with only filters have every matching document
-// and no result twice, even if the first document has hundreds of sections.
+// TestListedInPages checks the pages of a query with only filters. They show every matching
+// document and no result twice, even if the first document has hundreds of sections.
 func TestListedInPages(t *testing.T) {
 	var big strings.Builder
 	big.WriteString("---\ntags: [x]\n---\n# Big\n")

@@ -151,8 +151,8 @@ func wholeSpan(c *sheaf.Chunk) sheaf.Span {
 	return c.Span
 }
 
-// standsForDocument reports whether c stands for a whole document. Its own text is the text before the first
-// heading.
+// standsForDocument reports whether c represents a whole document. Its own text is the text before
+// the first heading.
 func standsForDocument(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
 
 func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) Part {
@@ -188,8 +188,8 @@ func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where
 
 func outlineOf(c *sheaf.Chunk) Outline { return Outline{c.ID, c.Title, c.Depth, c.Position} }
 
-// link resolves a link for this caller. A link to a hidden document has no target, but keeps its text, which the
-// caller may read.
+// link resolves a link for this caller. A link to a hidden document has no target. It keeps its
+// text, because the caller may read that.
 func (r *Reader) link(from sheaf.ID, l sheaf.Link) Link {
 	out := Link{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: spanOf(l.Span)}
 	if id, ok := r.guard.Resolve(from, l); ok {

@@ -508,8 +508,8 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// hasWeakTag reports whether a list of tags contains a tag, in its weak form or not, as If-None-Match compares them
-// (RFC 9110, section 13.1.2).
+// hasWeakTag reports whether a list of tags contains a tag. It ignores the difference between weak
+// and strong tags, as If-None-Match does (RFC 9110, section 13.1.2).
 func hasWeakTag(list, tag string) bool { return hasTag(strings.ReplaceAll(list, "W/", ""), tag) }
 
 // Met returns [ErrPrecondition] unless the header If-Match of a caller, or "", matches a document.

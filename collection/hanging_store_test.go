@@ -117,7 +117,7 @@ func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
 	return s.Backend.(store.Counter).Count(ctx, req)
 }
 
-// TestCountHangs checks that, if time runs out while matches are counted, the answer has the
+// TestCountHangs checks a search whose time ends while matches are counted. The answer has the
 // results and a warning about the missing count. The next search counts again.
 func TestCountHangs(t *testing.T) {
 	var store *slow

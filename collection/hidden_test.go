@@ -116,8 +116,8 @@ func TestHiddenChangesNothing(t *testing.T) {
 	}
 }
 
-// TestPropertiesWithoutTheHidden checks that a query reads property names for a caller that sees a
-// part as in an index of that part, with any names in any position.
+// TestPropertiesWithoutTheHidden checks property names in queries of a caller that sees a part.
+// They are read as in an index of that part, with any name in any position.
 func TestPropertiesWithoutTheHidden(t *testing.T) {
 	seen := map[string]string{
 		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done " +

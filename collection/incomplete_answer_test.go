@@ -91,8 +91,8 @@ func TestShortAnswers(t *testing.T) {
 	}
 }
 
-// TestGuessedSnippets checks that a snippet made without word counts, because the store failed, is
-// not cached, for callers that see all or a part.
+// TestGuessedSnippets checks that a snippet is not cached if the store failed to count its words.
+// This holds for callers that see all or a part.
 func TestGuessedSnippets(t *testing.T) {
 	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
 		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}

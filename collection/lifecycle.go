@@ -83,8 +83,8 @@ func (l *Life) Do(ctx context.Context, need time.Duration, work func() error) er
 	}
 }
 
-// wait returns nil when the lock in err is free, or when another process has changed something that
-// may make the work unnecessary. It returns err when the time is over.
+// wait returns nil when the lock in err is free, or when another process changes the index, because
+// the work may then be unnecessary. It returns err when the time is over.
 func (l *Life) wait(ctx context.Context, err error, began time.Time, need time.Duration, said *bool) error {
 	for {
 		waited := time.Since(began)

@@ -56,8 +56,8 @@ func found(t *testing.T, c *collection.Collection, text string) int {
 	return len(a.Results)
 }
 
-// TestOpenUpdates checks that the next search finds a saved file, unless the options turn updates
-// off, and that the file is found after reopening.
+// TestOpenUpdates checks that the next search finds a saved file, unless updates are turned off.
+// The file is still found after reopening.
 func TestOpenUpdates(t *testing.T) {
 	c, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	if n := found(t, c, "lighthouse"); n != 1 {

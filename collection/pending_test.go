@@ -96,8 +96,8 @@ func TestVectorsThatWereMissing(t *testing.T) {
 	}
 }
 
-// TestTextsThatAModelRefuses checks that a document that the model refuses does not stop other
-// documents from getting vectors, and that its retries become rarer.
+// TestTextsThatAModelRefuses checks a document that the model refuses. Other documents still get
+// vectors, and retries of the refused one become rarer.
 func TestTextsThatAModelRefuses(t *testing.T) {
 	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}, refuses: "granite"}
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {

@@ -9,8 +9,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestWordIsAProperty checks that a word that no text has finds visible documents with a property
-// of that name, but only if nothing else matches.
+// TestWordIsAProperty checks a query word that no text has. It finds visible documents with a
+// property of that name, but only if nothing else matches.
 func TestWordIsAProperty(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md": "---\naccess: public\nreplicas: 3\n---\n# Cluster\n\nThe manifest.\n",

@@ -10,8 +10,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestModelIsRecorded checks that a collection records its chunker, analyzer and model even if the
-// program sets no Settings, and that it accepts vectors of that model.
+// TestModelIsRecorded checks that a collection records chunker, analyzer and model even without
+// Settings of the program. It accepts vectors of that model.
 func TestModelIsRecorded(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, func(o *collection.Options) {
 		o.Ingest.Settings = nil

@@ -147,8 +147,8 @@ func (c *Collection) undo() error {
 	return nil
 }
 
-// missing returns given documents that the index lacks in whole or in part, except the versions in
-// tried, and indexed documents that were deleted; both up to a limit. taken are documents whose
+// missing returns some of the given documents that the index lacks in whole or in part, except
+// versions in tried. deletes are indexed documents that were deleted. taken are documents whose
 // change is indexed. The caller must have the right to write.
 func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Given, deletes, taken []sheaf.ID,
 	err error) {

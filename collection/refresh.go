@@ -60,8 +60,8 @@ func (x *Index) RemadeBeside(nothing bool) bool {
 	return nothing || now.Settings().Extra[remakingKey] != ""
 }
 
-// Refresh updates the index before an answer. If the index is read-only, or another process writes for long, the
-// answer comes from the last indexing run with a note, unless the command needs a complete answer.
+// Refresh updates the index before an answer. It may fail to, because the index is read-only or another process
+// writes for long. The last indexing run then answers with a note, unless the command needs all.
 func (x *Index) Refresh(ctx context.Context) error {
 	first := x.First()
 	fresh := first || x.remaking()

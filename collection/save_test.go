@@ -135,8 +135,8 @@ func TestSaveProfile(t *testing.T) {
 	}
 }
 
-// TestSavedTellsNoPlace checks that callers that may not see everything get no file paths, neither
-// of files they save nor of a profile that cannot be read.
+// TestSavedTellsNoPlace checks that callers that may not see everything get no file paths. This
+// covers saved files and unreadable profiles.
 func TestSavedTellsNoPlace(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}

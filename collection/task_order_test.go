@@ -11,9 +11,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestTasksInOrder checks that of two tasks that change a document the later accepted one wins: if
-// the clock was set back, if another process runs them, or if that process accepts the second
-// before it finds the first.
+// TestTasksInOrder checks that the later of two accepted tasks wins. It covers a clock that was set
+// back, another process that runs the tasks, and a process that accepts the second task before it
+// finds the first.
 func TestTasksInOrder(t *testing.T) {
 	id := sheaf.DocumentID(catalog.FreeTree, "d.md")
 	for name, test := range map[string]struct {

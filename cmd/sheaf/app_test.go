@@ -30,8 +30,8 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherNames checks that each suggestion for the name of another program exists, and that no
-// Sheaf command has a name of another program.
+// TestOtherNames checks the suggestions for command names of other programs. Each suggested command
+// exists, and no Sheaf command has such a name.
 func TestOtherNames(t *testing.T) {
 	root := new(app).command()
 	for theirs, ours := range otherNames {

@@ -33,9 +33,9 @@ type agreeing struct {
 	rules     map[string]string
 }
 
-// TestCommandsAgree checks that index, status, ls and chunks report the same documents and skip the
-// same files for the same reasons, on any folder. It checks a first run and a run without changes.
-// Afterwards no file waits for indexing.
+// TestCommandsAgree compares index, status, ls and chunks on a random folder. All report the same
+// documents and skip the same files for the same reasons, in a first run and in a run without
+// changes. Afterwards no file waits for indexing.
 func TestCommandsAgree(t *testing.T) {
 	binary, err := exec.LookPath("sheaf")
 	if err != nil {

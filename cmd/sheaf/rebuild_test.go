@@ -228,8 +228,8 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 	}
 }
 
-// TestStoppedInTheFirstCommit checks that an engine is remade if a process filled it with other
-// settings and ended before recording them, even with documents that have no files.
+// TestStoppedInTheFirstCommit checks an engine that a process filled with other settings before it
+// ended. The settings were not recorded. Opening remakes the engine and keeps given documents.
 func TestStoppedInTheFirstCommit(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.IngestOptions()

@@ -104,8 +104,8 @@ func (b *broken) Replaced() <-chan struct{} { return b.anew }
 func (b *broken) Damaged() <-chan struct{}  { return b.damaged }
 func (b *broken) Damage() error             { return b.damage }
 
-// TestServesWhatIsNotDamaged checks that a server goes on if it cannot remake a damaged index,
-// because a folder is unmounted, even if given documents cannot be found.
+// TestServesWhatIsNotDamaged checks a damaged index that cannot be remade, because a folder is
+// unmounted. The server goes on, even if it cannot find given documents.
 func TestServesWhatIsNotDamaged(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)

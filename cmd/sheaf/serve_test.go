@@ -417,8 +417,8 @@ func TestGivenBesideAFile(t *testing.T) {
 	}
 }
 
-// TestIndexMendsGiven checks that sheaf index, as the next server does, indexes a given document
-// that a killed server left unindexed, but not while another server runs.
+// TestIndexMendsGiven checks that sheaf index indexes a given document that a killed server left
+// unindexed, as the next server would. While another server runs, it leaves that document alone.
 func TestIndexMendsGiven(t *testing.T) {
 	n := newNotes(t)
 	file := filepath.Join(n.index, intake.FileName)
@@ -444,8 +444,8 @@ func TestIndexMendsGiven(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestServeWritesNothing checks that a read-only server answers, refuses documents and leaves every
-// file of the index unchanged, even if a file of the folder changes.
+// TestServeWritesNothing checks that a read-only server answers and refuses documents. Every file
+// of the index stays unchanged, even if a file of the folder changes.
 func TestServeWritesNothing(t *testing.T) {
 	n := newNotes(t)
 	n.run(t, "index")

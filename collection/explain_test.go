@@ -118,7 +118,7 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 	docs["many.md"] = many.String()
 	docs["rare.md"] = "# Quince\n\nOne quince tree.\n"
-	for i := range 10 { // cutting the window joins three sections into their document
+	for i := range 10 { // after the window is cut, three sections represent the document
 		docs[fmt.Sprintf("p%d.md", i)] = fmt.Sprintf("# Orchard %d\n\nFruit.\n\n## North\n\nOne plum.\n\n## South\n\nTwo "+
 			"plum.\n\n## West\n\nThree plum.\n", i)
 	}

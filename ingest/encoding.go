@@ -234,9 +234,9 @@ const (
 	leastSigns  = 6
 )
 
-// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. first is the
-// position of the first byte that is not UTF-8, and apart says that plain letters surround each byte beyond ASCII, which happens only in Latin languages. When
-// two encodings fit equally well, Windows-1252 wins, then the first in languages.
+// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. first is the position of
+// the first byte that is not UTF-8. apart: plain letters surround each byte beyond ASCII, as only in Latin
+// languages. When two encodings fit equally well, Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

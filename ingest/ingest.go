@@ -310,10 +310,10 @@ func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (*workl
 }
 
 // Put indexes docs, replaces documents of the same tree and path, and keeps all others. The catalog
-// keeps the texts. Put ignores Trees and Walk of the options, except that it records Trees, or for
-// nil the recorded trees, and the trees of docs, which may lack a folder. CommitBytes limits what
-// an interruption can lose. Put waits up to five seconds for another process that writes. Its
-// errors are those of [Run].
+// keeps the texts. Put ignores Trees and Walk of the options, but it records Trees (for nil, the
+// recorded trees) and the trees of docs, which may lack a folder. CommitBytes limits what an
+// interruption can lose. Put waits up to five seconds for another process that writes. Its errors
+// are those of [Run].
 func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }

@@ -320,8 +320,8 @@ func (w *world) with(name string) []catalog.Tree {
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
-// TestTreesRemovedMeanwhile checks that a folder stays removed which another process removes before
-// this process has the lock, also if the folder was added after the options were made.
+// TestTreesRemovedMeanwhile checks that a folder stays removed if another process removes it before
+// this process gets the lock, also a folder that was added after the options were made.
 func TestTreesRemovedMeanwhile(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")

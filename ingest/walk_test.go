@@ -140,8 +140,8 @@ func TestRepositoryInside(t *testing.T) {
 	}
 }
 
-// TestOwnRulesFirst checks that rules of .sheafignore win over those of git at any level, as in
-// ripgrep, and that among rules of one kind the inner ones win.
+// TestOwnRulesFirst checks that .sheafignore wins over the rules of git at any level, as in
+// ripgrep. Among rules of one kind, the inner ones win.
 func TestOwnRulesFirst(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n",

@@ -41,10 +41,10 @@ const (
 // processes watch a folder, one indexes a saved file; the others, and given documents, wait.
 const lockPatience = 5 * time.Second
 
-// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start, when
-// something below the folders changes, when another process adds or removes a folder, and every
-// minute in case an event was lost. Where the system does not report changes (too many folders, a
-// network drive) it polls, twice a second in folders that are quick to walk.
+// Watch keeps the index up to date until ctx ends, and then returns nil. It runs at the start,
+// after a change below the folders, after another process adds or removes a folder, and every
+// minute, because events get lost. Where the system does not report changes (too many folders, a
+// network drive) it polls: twice a second in folders that are quick to walk.
 //
 // Watch calls onRun, which may be nil, after every run, from one goroutine. While an error stays
 // the same, Watch calls onRun for it once. It does not report a short wait for another process that

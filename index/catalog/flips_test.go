@@ -158,9 +158,9 @@ func told(t *testing.T, where, file string, faults []error) {
 	}
 }
 
-// TestFlips flips each byte of each file of a small catalog. It checks that each query returns the
-// same answer as before or an error with the file and the position, that Check finds each flip, and
-// that a merge never hides a fault.
+// TestFlips flips each byte of each file of a small catalog. Each query must return the same answer
+// as before, or an error with the file and the position. Check must find each flip, and a merge
+// must never hide a fault.
 func TestFlips(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))

@@ -11,9 +11,9 @@ import (
 // maxSpellings is how many spellings of one path are returned.
 const maxSpellings = 8
 
-// Spellings returns the ways in which documents spell a path, the beginning of a path or the name
-// of a file, when no document has it as it is written. They differ from it only in case or in
-// Unicode composition. They are in order of ID, at most 8.
+// Spellings returns the spellings of a path, the beginning of a path or a file name in the
+// documents. It returns none if a document has the path as written. Spellings differ only in case
+// or in Unicode composition. They are in order of ID, at most 8.
 func (v *View) Spellings(written string) (found []string) {
 	if written == "" || slices.ContainsFunc(v.payload.Settings.Trees, func(t Tree) bool {
 		return v.begins(t.Name + ":" + written)

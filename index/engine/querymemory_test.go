@@ -20,8 +20,8 @@ func forgetPlans() {
 	scratches = sync.Pool{New: scratches.New}
 }
 
-// TestPlansInUsedMemory checks that a request gets the same answer, to the last bit, in reused
-// memory and in new memory, with and without other requests at the same time.
+// TestPlansInUsedMemory checks that reused memory gives the same answers as new memory, to the last
+// bit. Other requests run before and at the same time.
 func TestPlansInUsedMemory(t *testing.T) {
 	const vocabulary = 60
 	rng := rand.New(rand.NewPCG(3, 77))

@@ -13,8 +13,8 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// TestKnownTerms checks that the cache agrees with the segment about each term and its number of
-// remaining chunks, for several goroutines and more terms than the cache holds, in one field or
+// TestKnownTerms compares the cache with the segment: each term, and its number of remaining
+// chunks. It uses several goroutines and more terms than the cache holds, in one field and in
 // several.
 func TestKnownTerms(t *testing.T) {
 	const vocabulary = 3 * termSlots

@@ -16,8 +16,8 @@ const NoMerges = -1
 // it yields to.
 const besideSearches = 8
 
-// throttle slows a merge down to a rate, so that searches and loads keep their share of the disk,
-// and of the processors if the merge yields to searches.
+// throttle slows a merge down to a rate, which leaves disk time for searches and loads. If the
+// merge yields to searches, it leaves processor time too.
 type throttle struct {
 	rate int64 // bytes in a second
 	// beside counts the searches that the merge yields to; nil when it does not.

@@ -134,8 +134,8 @@ func (w *worker) text(field int, text string) {
 	w.builder.Tokens(field, w.found)
 }
 
-// inOrder appends the tokens of a word at a position, and waiting tokens of earlier words, in the
-// order of positions, up to the position of the next word. Later tokens wait.
+// inOrder appends the tokens of a word at a position, and the waiting tokens of earlier words. It
+// orders them by position, up to the position of the next word. Later tokens wait.
 func (w *worker) inOrder(found, tokens []segment.Token, position, next uint32) []segment.Token {
 	w.late = appendTokens(w.late, tokens, position)
 	slices.SortStableFunc(w.late, func(a, b segment.Token) int { return int(a.Position) - int(b.Position) })

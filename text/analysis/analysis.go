@@ -136,8 +136,8 @@ type Term struct {
 	// the folded stem at the same position. Only queries without diacritics use it.
 	Bare bool
 	// Part marks a term that phrases leave out: the whole says the same, or the term depends on
-	// spelling. Examples are the parts of a name, the whole of a name with hyphens, the pieces
-	// around a hyphen at a line end, and the parts of an emoji.
+	// spelling. Examples are parts of a name, the whole of a name with hyphens, pieces around a
+	// hyphen at a line end, and parts of an emoji.
 	Part bool
 	// Over marks a part of a name that shares its position with a word after the name, and so has
 	// no position of its own.

@@ -35,8 +35,8 @@ func termsOf(a *analysis.Analyzer, raw string) (texts []string, positions int) {
 	return texts, a.Positions(terms)
 }
 
-// TestSieve checks that Others is never true for a word with a wanted term, and that it is true
-// only for words of one term in one position.
+// TestSieve checks that Others is never true for a word with a wanted term. A word for which it is
+// true must have one term in one position.
 func TestSieve(t *testing.T) {
 	analyzers := sieveAnalyzers(t)
 	check := func(t interface {

@@ -369,9 +369,9 @@ type part struct {
 const shortestSplit = 3
 
 // split finds the parts of an identifier. It cuts at marks, where a capital follows a small letter,
-// before the last capital of a run if a small letter follows, where digits follow at least three
-// letters, and where at least three letters, one of them a capital, follow digits. 3d, 64bit, 4K
-// and E2E stay whole.
+// and before the last capital of a run if a small letter follows. It cuts where digits follow at
+// least three letters, or at least three letters, one a capital, follow digits. 3d, 64bit, 4K and
+// E2E stay whole.
 func split(parts []part, raw string, elide bool) []part {
 	start, letters := -1, 0
 	var before rune

@@ -213,9 +213,9 @@ func isHyphen(r rune) bool { return r == '-' || r == '‐' || r == '‑' || r ==
 // longestBreak is how many bytes may be between the two parts of a word that a hyphen splits.
 const longestBreak = 64
 
-// lineBreak returns the length of a hyphen at byte i, of size bytes, with the line end after it and
-// the white space and quote signs around that. It is 0 unless a letter comes before and a letter
-// that continues the word comes after.
+// lineBreak returns the length of a hyphen of size bytes at byte i, with the line end after it and
+// the white space and quote signs around the line end. It is 0 unless a letter comes before, and a
+// letter that continues the word comes after.
 func lineBreak(text string, i, size int) int {
 	rest := text[i+size : min(len(text), i+size+longestBreak)]
 	line := strings.TrimLeft(rest, " \t")

@@ -419,8 +419,8 @@ func atxHeading(s string) (level, from, to int, ok bool) {
 	return level, from, to, true
 }
 
-// withoutClosingHashes returns the end of s[from:to] without a run of hashes at its end, if a space
-// or tab comes before the run or there is nothing else.
+// withoutClosingHashes returns the end of s[from:to] without hashes at its end. A space or tab must
+// come before the hashes, or nothing.
 func withoutClosingHashes(s string, from, to int) int {
 	end := to
 	for end > from && s[end-1] == '#' {

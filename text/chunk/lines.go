@@ -10,8 +10,8 @@ import (
 // LF, CRLF, or CR.
 type line struct{ start, end, next int }
 
-// lines cuts a text into lines. It remembers the positions of the next LF and the next CR, so that
-// a file with one kind of line ending is not searched repeatedly for the other.
+// lines cuts a text into lines. It keeps the positions of the next LF and the next CR. Otherwise it
+// would search a file with one kind of line ending repeatedly for the other.
 type lines struct {
 	src    string
 	pos    int

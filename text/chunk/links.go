@@ -432,9 +432,9 @@ func (f *fence) next(line string) bool {
 }
 
 // BlockLines returns the lines, from 1, of the block called name, without "^", in content. The
-// block is the paragraph or list item that ends with the name, with the indented lines below the
-// item, or the block above a line with only the name. Case is ignored, but an exact name comes
-// first. ok is false without such a block.
+// block is a paragraph or list item that ends with the name, with the indented lines below the
+// item, or the block above a line with only the name. An exact name comes first, then a name in
+// another case. ok is false without such a block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
 	mark := "^" + name

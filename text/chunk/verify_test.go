@@ -117,8 +117,8 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 	}
 }
 
-// TestSpanHoldsWhatLiesBelow checks that the span of a section holds the section with its subsections,
-// without the line of its heading, and that its body is the part before the subsections.
+// TestSpanHoldsWhatLiesBelow checks that the span of a section includes its subsections, but not
+// the line of its heading. The body is the part that belongs to no subsection.
 func TestSpanHoldsWhatLiesBelow(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
 	must(t, err)

@@ -33,9 +33,9 @@ type WindowOptions struct {
 	TokensName string
 }
 
-// Tokens yields the tokens of a text in order, as ranges of bytes that do not overlap and that
-// begin and end at characters, until yield returns false. A token that is a part of a character may
-// have an empty range. It is called concurrently.
+// Tokens yields the tokens of a text in order, until yield returns false. They are ranges of bytes
+// that do not overlap, and begin and end at characters. A token that is a part of a character may
+// have an empty range. Calls may be concurrent.
 type Tokens func(text string, yield func(start, end int) bool)
 
 // wordTokens is the name of the tokens that are words.
@@ -295,9 +295,9 @@ func (c *windowCut) endOf(token int) int {
 	return c.tokens[token-1].end
 }
 
-// sentenceEnd returns where a sentence ends in between, the text between two letters or digits,
-// else -1. It ends after a full stop and white space, after a stop of a script without spaces, at a
-// blank line, and at a line break before a mark such as that of a list or a heading.
+// sentenceEnd returns where a sentence ends in between, the text between two letters or digits, else
+// -1. A sentence ends after a full stop and white space, after a stop of a script without spaces, or at
+// a blank line. It also ends at a line break before a mark, such as a list or heading mark.
 func sentenceEnd(between string) int {
 	if i := strings.LastIndexAny(between, "。！？"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(between[i:])

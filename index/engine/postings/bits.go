@@ -48,9 +48,9 @@ func (w *bitWriter) below(v, n uint64) {
 	w.put(v&1, 1)
 }
 
-// set writes rising numbers from lo to hi: the middle one first, in the bits that its bounds leave,
-// then those before and those after (Moffat and Stuiver, Binary Interpolative Coding for Effective
-// Index Compression, 2000).
+// set writes rising numbers from lo to hi. It writes the middle number first, in the bits that its
+// bounds leave, then the numbers before and after it (Moffat and Stuiver, Binary Interpolative
+// Coding for Effective Index Compression, 2000).
 func (w *bitWriter) set(numbers []uint64, lo, hi uint64) {
 	for len(numbers) > 1 {
 		m := len(numbers) / 2

@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// An Impact is a frequency and a field length that bound postings. A posting with at most this
-// frequency in a field of at least this length never scores more than the impact, whatever the
-// parameters, weights and statistics are, because every form of BM25 grows with the frequency and
-// falls with the length.
+// An Impact is a frequency and a field length that bound postings. It bounds a posting with at most
+// this frequency in a field of at least this length. The posting never scores more, for any
+// parameters, weights and statistics: every form of BM25 grows with the frequency and falls with
+// the length.
 type Impact struct {
 	Frequency uint32
 	Length    uint32

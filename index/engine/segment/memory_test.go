@@ -39,9 +39,9 @@ func fillLarge(t *testing.T, b *Builder, rng *rand.Rand, names int, allowed int6
 	}
 }
 
-// TestMemoryIsCounted checks that builders use the memory that they report, while they are filled
-// and while they are written (plus the spare memory), alone or together, with few or many names.
-// Afterwards they use none.
+// TestMemoryIsCounted checks that builders use the memory that they report while they are filled.
+// While they are written, alone or together, they may also use the spare memory. Afterwards they
+// use none. Builders have few or many names.
 func TestMemoryIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 2))
 	before := offheap.InUse()

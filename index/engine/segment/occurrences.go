@@ -8,8 +8,8 @@ import "sheaf/internal/offheap"
 // ready.
 //
 // A number is the term's, shifted left by stepBits, plus the distance from the previous occurrence
-// in the same chunk. As a distance, far says that the next number is the distance, or, with the
-// term noTerm, that it is the ordinal of the chunk that begins here, with position 0.
+// in the same chunk. The distance far means that the next number is the distance. With the term
+// noTerm, the next number is the ordinal of the chunk that begins here, with position 0.
 type occurrences struct {
 	pages   []offheap.List[uint32] // the last one is open
 	open    []uint32               // its numbers; the others have all of theirs

@@ -3,9 +3,9 @@ package segment
 import "sheaf/index/vfs"
 
 // A run holds a part of the chunks of a load that exceed its memory; [Merge] later makes one
-// segment of all runs. It is a file like a segment, with another kind and with posting lists of a
-// [postings.RunEncoder], which are fast to write and read but cannot be searched. It is not synced,
-// because nothing names it: after a crash it is removed.
+// segment of all runs. Its file is like a segment of another kind, with posting lists of a
+// [postings.RunEncoder]: they are fast to write and read, but cannot be searched. It is not synced,
+// since no manifest names it: after a crash it is removed.
 const runKind = "run"
 
 // FlushRun is [Flush] of a run.

@@ -341,8 +341,8 @@ func (c *tableCursor) readPayload() bool {
 	return true
 }
 
-// eachRun calls f with the bounds of every run of the entry of a table of runs, or of bytes that
-// are runs, or with the number in a table of numbers. They must be below n.
+// eachRun calls f with the bounds of every run of an entry: of runs, of bytes that are runs, or the
+// single number in a table of numbers. They must be below n.
 func (c *tableCursor) eachRun(n int, f func(start, end int)) bool {
 	switch c.table.kind {
 	case tableOfBytes:

@@ -14,9 +14,9 @@ type Value struct {
 	Number float64
 }
 
-// The key of a value in the table of columns is the column's name, a zero byte, the kind, and then
-// the text, or eight bytes of the number that sort as numbers do. For an empty text the key ends
-// with the kind.
+// The key of a value in the table of columns is the column's name, a zero byte, the kind, and the
+// value. The value is the text, or eight bytes of the number that sort as numbers do. For an empty
+// text the key ends with the kind.
 
 // appendColumn appends the prefix of the keys of a column. Zero bytes of its name become 1 1 and
 // bytes of 1 become 1 2, so that no name contains the byte that ends it.

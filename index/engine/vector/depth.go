@@ -11,8 +11,8 @@ import (
 // 100 chunks. The zero Depth is unknown.
 type Depth struct{ Ten, Hundred int }
 
-// At returns the depth for the nearest k chunks: the measured one for 10 when fewer are wanted, a
-// power of k between 10 and 100, and a proportional one above 100, which is more than needed.
+// At returns the depth for the nearest k chunks. Up to 10 it is the measured depth for 10. Between
+// 10 and 100 it is a power of k. Above 100 it is proportional, which is more than needed.
 func (d Depth) At(k int) int {
 	switch {
 	case k <= 10:
@@ -100,8 +100,8 @@ func Measure(breathe func() error, parts []Part, queries int) (Depth, error) {
 }
 
 // Perturb moves v, of unit length, by 1.25 times the difference of two other vectors of its set,
-// and restores unit length. A real question is about as far from its passage, and it shares what
-// all vectors of a model have in common, which a random direction would destroy.
+// and restores unit length. A real question is about as far from its passage. The result keeps what
+// all vectors of a model have in common; a random direction would destroy it.
 func Perturb(v, from, to []float32) {
 	const share = 1.25
 	var square float64

@@ -160,9 +160,9 @@ type query struct {
 	// planes has, for each word of a code, the four bit planes of its numbers. The last plane
 	// weighs -8, as in two's complement.
 	planes []uint64
-	// tables has the same as sums: for each word of a code, first for the low halves of its bytes
-	// and then for the high ones, for each byte and each of the 16 values of its half, the sum of
-	// the numbers with set bits, plus tableBias.
+	// tables has the same numbers as sums, each plus tableBias. For each word of a code it has 16
+	// sums for the low half of each byte, then 16 for the high half of each byte: one sum of the
+	// numbers with set bits for each value of the half.
 	tables []byte
 	x      []float32
 	// of is the last prepared vector, because a search compares it in several fields and segments.

@@ -155,8 +155,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestTwoSteps checks that a two-step search finds almost the same as a comparison of each row,
-// with the same scores and passages, for any filter and number of cores.
+// TestTwoSteps compares a two-step search with a comparison of each row, for any filter and number
+// of cores. It finds almost the same chunks, with the same scores and passages.
 func TestTwoSteps(t *testing.T) {
 	for n := range uint64(4) {
 		r := rand.New(rand.NewPCG(*seed+n, 2))

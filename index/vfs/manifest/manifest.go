@@ -71,10 +71,10 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 	return m, nil
 }
 
-// decode reads a manifest: the magic, then little endian the version (4 bytes),
-// the number of files (4), the generation (8), the lengths of the names (8) and
-// of the payload (8), the names each ended by a zero byte, the payload, and the
-// CRC-32C of everything before it (4).
+// decode reads a manifest, little endian. It has the magic, the version (4 bytes), the number of
+// files (4), the generation (8), and the lengths of the names (8) and of the payload (8). Then
+// follow the names, each ended by a zero byte, the payload, and the CRC-32C of everything before
+// (4).
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {

@@ -352,8 +352,8 @@ func ownLast(ignores []ignoreFile) {
 const excludes = "info/exclude"
 
 // gitFolder returns the folder where git keeps the excludes of a repository that begins in folder
-// full, or "" when git would find no repository there. In a worktree and in a submodule, .git is a
-// file with the path of that folder.
+// full. It is "" when git would find no repository there. In a worktree and in a submodule, .git is
+// a file with the path of that folder.
 func gitFolder(full string) string {
 	git := filepath.Join(full, ".git")
 	if to, leads := strings.CutPrefix(readSmall(git), "gitdir:"); leads {

@@ -37,8 +37,8 @@ func TestUnreadIgnoreFile(t *testing.T) {
 }
 
 // TestUnknownIgnores checks that a run reads nothing while the ignore rules are unknown, such as
-// with an unreadable file above the folder or a broken link. Indexed documents stay. If it is not a
-// file, there are no rules.
+// with an unreadable file above the folder or a broken link. Indexed documents stay. A folder in
+// the place of an ignore file excludes nothing.
 func TestUnknownIgnores(t *testing.T) {
 	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // no process can read /proc/self/mem
 	for name, test := range map[string]struct {
@@ -95,8 +95,8 @@ func TestUnknownIgnores(t *testing.T) {
 	}
 }
 
-// TestWorktreeIsNoFault checks that a .git file, as in a second worktree, or a folder named like an
-// ignore file excludes nothing and is no fault.
+// TestWorktreeIsNoFault checks that a .git file, as in a second worktree, is no fault and excludes
+// nothing. Neither does a folder with the name of an ignore file.
 func TestWorktreeIsNoFault(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")

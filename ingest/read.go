@@ -111,9 +111,9 @@ const headBytes = 8 << 10
 
 // isBinary reports whether data is not text. It is binary when it begins like a known format, or
 // when more than a tenth of its first 8 KB are zero bytes or control characters. It is also binary
-// when more than a fiftieth are such bytes and a fifth is not UTF-8. Random and compressed bytes
-// have about a tenth of the former and half of the latter. Text in an older encoding may have much
-// of the latter but none of the former.
+// when more than a fiftieth are such bytes and a fifth is not UTF-8. In random and compressed data,
+// about a tenth are such bytes and half is not UTF-8. Text in an older encoding may have much that
+// is not UTF-8, but no such bytes.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true

@@ -106,7 +106,7 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainWhatWasLeftOut checks that a run reads a file again that another version skipped,
+// TestReadAgainWhatWasLeftOut checks a file that another version skipped. A run reads it again,
 // also after a first run that stopped before this file.
 func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	w := newWorld(t)
@@ -202,8 +202,8 @@ func TestReadingRelist(t *testing.T) {
 	w.readAgain("after a damaged list")
 }
 
-// TestReadAgainLater checks that an unreadable document stays the same while all others are read
-// again, and is read again when it becomes readable.
+// TestReadAgainLater checks a document that is unreadable while all others are read again. It stays
+// the same, and is read again when it becomes readable.
 func TestReadAgainLater(t *testing.T) {
 	w := newWorld(t)
 	other := filepath.Join(t.TempDir(), "other")

@@ -285,8 +285,8 @@ func TestFolderGone(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwiseUnrecorded checks that a run reports ErrRebuilt when another process wrote to
-// the store in another way and the catalog has no record of this yet.
+// TestMadeOtherwiseUnrecorded checks a store to which another process wrote in another way, before
+// the catalog recorded it. A run must report ErrRebuilt.
 func TestMadeOtherwiseUnrecorded(t *testing.T) {
 	long, _ := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
@@ -320,8 +320,8 @@ func (w *world) with(name string) []catalog.Tree {
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
-// TestTreesRemovedMeanwhile checks that a folder stays removed if another process removes it before
-// this process gets the lock, also a folder that was added after the options were made.
+// TestTreesRemovedMeanwhile checks a folder that another process removes before this process gets
+// the lock. It stays removed, also if it was added after the options were made.
 func TestTreesRemovedMeanwhile(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")

@@ -190,7 +190,7 @@ func (u *unsteady) Write(ctx context.Context, batch store.Batch) error {
 	return errors.Join(u.Backend.Write(ctx, batch), sheaf.ErrUnavailable)
 }
 
-// TestUnsteadyStore checks a store without transactions and a model that fail, or are absent, at
+// TestUnsteadyStore checks a store without transactions and a model. Both fail or are absent at
 // times, while files and given documents come and go. When both work, the store has all chunks and
 // vectors that the catalog lists.
 func TestUnsteadyStore(t *testing.T) {
@@ -305,8 +305,8 @@ func TestWithoutModel(t *testing.T) {
 	}
 }
 
-// TestStoppedHalfway checks that the error of a store without transactions says what may be
-// written, and that a second run completes the write.
+// TestStoppedHalfway checks a failed write to a store without transactions. The error says what may
+// be written, and a second run completes the write.
 func TestStoppedHalfway(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {

@@ -66,8 +66,8 @@ func isDisk(root, dir string) bool {
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
-// findUnmounted finds the folders that are missing while others are there, for example on an
-// unmounted disk, and empty folders where a disk was mounted. Their indexed documents and skipped
+// findUnmounted finds folders that are missing while others exist, for example on an unmounted
+// disk. It also finds empty folders where a disk was mounted. Their indexed documents and skipped
 // files stay. If all folders are missing, the walk reports it.
 func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	var unmounted []catalog.Tree

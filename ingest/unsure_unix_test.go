@@ -90,8 +90,8 @@ func TestRefusedSameSizeAndTime(t *testing.T) {
 	w.sameAsClean("a file that was left out")
 }
 
-// TestUnreadSameSizeAndTime checks that each run reports a changed text with the size and time of
-// the old one as unreadable, until a run can read it.
+// TestUnreadSameSizeAndTime checks a changed text with the size and time of the old one. Each run
+// reports it as unreadable, until a run can read it.
 func TestUnreadSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("in/a.md", "# A\n\nalpha\n")

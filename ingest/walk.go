@@ -464,7 +464,7 @@ func (w *walker) document(path, name string) bool {
 }
 
 // enter prepares a folder to read now. ok is false for the target of a link, which is read later,
-// and for a folder that was entered before, whose path is then "".
+// and for a folder that was entered before; the path of next is then "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {

@@ -73,8 +73,8 @@ type waiting struct {
 	pending map[sheaf.ID]string // reasons
 	// before is pending without the documents that wait to be read again.
 	before map[sheaf.ID]string
-	// begun are documents that the catalog lacks while the store may have a part of them, because a
-	// run was stopped or the record was lost. That part is removed first.
+	// begun are documents that the catalog lacks and of which the store may have a part, after a
+	// run was stopped or the record was lost. The run first removes that part.
 	begun []sheaf.ID
 	// rereads means that everything must be read again, and that this must be recorded. newer means
 	// that documents were read with a higher [ParserVersion]. outdated counts the documents to read

@@ -364,8 +364,8 @@ func TestWarned(t *testing.T) {
 	}
 }
 
-// TestMadeAnewUnderReader checks that an open reader sees the new catalog after another process
-// removed the catalog and made it again with as many updates.
+// TestMadeAnewUnderReader checks an open reader while another process removes the catalog and makes
+// it again with as many updates. The reader must see the new catalog.
 func TestMadeAnewUnderReader(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	put(t, open(t, dir), record(t, "old.md", "# Old\n"))

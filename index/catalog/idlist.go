@@ -7,8 +7,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// idGroup is the number of IDs in a group. The first is stored whole, each other as the number of
-// bytes that it shares with the one before it, and the rest.
+// idGroup is the number of IDs in a group. The first ID is stored whole. Each other is stored as
+// the number of bytes that it shares with the one before it, and its remaining bytes.
 const idGroup = 16
 
 // idWriter encodes a sorted list of IDs.

@@ -463,8 +463,8 @@ func TestJekyll(t *testing.T) {
 	}
 }
 
-// TestEndsOfPaths checks that finding a document of a common name by the end of its path gives the
-// same as a comparison with each path.
+// TestEndsOfPaths compares finding a document of a common name by the end of its path with a
+// comparison of each path.
 func TestEndsOfPaths(t *testing.T) {
 	c := openIn(t, vfs.NewMem(), "/c")
 	letters := []string{"a", "b", "ab", "."}
@@ -503,9 +503,9 @@ func TestEndsOfPaths(t *testing.T) {
 	}
 }
 
-// TestManyOfOneName checks that finding all links among thousands of documents of one name takes
-// time in proportion to their number, also if the nearest is not visible. One of ten tries must
-// succeed, since the machine may be busy.
+// TestManyOfOneName finds all links among thousands of documents of one name, also if the nearest
+// is not visible. The time must grow in proportion to their number. One of ten tries must succeed,
+// since the machine may be busy.
 func TestManyOfOneName(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures times")

@@ -98,9 +98,9 @@ func (m *merging) step() error {
 	return m.next()
 }
 
-// copyBlock adds the documents of a block without packing it again, if the walk is at its
-// beginning, and moves the walk past it. It does nothing and reports false when another ID comes
-// between the documents, or when blocks would become small.
+// copyBlock adds the documents of a block without packing it again, and moves the walk past it. The
+// walk must be at the beginning of the block. It does nothing and reports false when another ID
+// comes between the documents, or when blocks would become small.
 func (m *merging) copyBlock() (bool, error) {
 	s, c := m.segment(), &m.cursors[m.newest]
 	st, err := s.state(c.at)

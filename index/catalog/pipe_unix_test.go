@@ -11,8 +11,8 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestTextOfPipe checks that a pipe in the place of an indexed file does not count as the file, and
-// that Text does not wait for it.
+// TestTextOfPipe checks a pipe in the place of an indexed file. It does not count as the file, and
+// Text does not wait for it.
 func TestTextOfPipe(t *testing.T) {
 	root := t.TempDir()
 	rec := record(t, "n.md", "# one\n\ntext\n")

@@ -14,9 +14,9 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the document or chunk that a link in the document from leads to: the chunk of the
-// heading or block that the link names, or the document when the link names none or the document has
-// no such place. ok is false for links that lead outside the collection or nowhere.
+// Resolve returns the document or chunk that a link in the document from leads to. That is the
+// chunk of the named heading or block, or the document if the link names none or the document lacks
+// it. ok is false for links that lead outside the collection or nowhere.
 //
 // Markdown links are paths relative to the linking file, or to the tree's folder when they begin with
 // a slash, or with "@/" as in Zola. A folder stands for its readme, index or _index, and a page with
@@ -201,8 +201,8 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove returns the documents that a path from the root of a site leads to when the tree's
-// folder is inside that site, the best first.
+// fromAbove returns the documents for a path from the root of a site that contains the tree's
+// folder, the best first.
 func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
 	for _, end := range v.rootEnds(tree) {
 		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {

@@ -36,7 +36,7 @@ func TestFilterKeys(t *testing.T) {
 }
 
 // TestFiltersRemembered checks that a filter in constant use stays in the cache while many others
-// are used once, and that the cache stays within its limit.
+// are used once. The cache must stay within its limit.
 func TestFiltersRemembered(t *testing.T) {
 	var f filters
 	used := &filtered{}

@@ -86,8 +86,8 @@ func (l *levenshtein) dead(depth int) bool {
 	return l.least[depth+1] > l.most && l.least[depth] >= l.most
 }
 
-// skip returns the first key that may be accepted after all keys that begin with the first depth+1
-// characters of term, whose first depth take at bytes; nil when there is none.
+// skip returns the next key that may be accepted; nil when there is none. It skips all keys that
+// begin with the first depth+1 characters of term. The first depth characters take at bytes.
 func (l *levenshtein) skip(term []byte, depth, at int) []byte {
 	for ; depth >= 0; depth-- {
 		next := l.following(depth, l.term[depth])

@@ -36,8 +36,8 @@ func TestHashSet(t *testing.T) {
 	}
 }
 
-// TestHashSetMemory checks that a set of many hashes uses few bytes for each, and that little is
-// held twice while the set grows.
+// TestHashSetMemory checks that a set of many hashes uses few bytes for each. While the set grows,
+// little of it exists twice.
 func TestHashSetMemory(t *testing.T) {
 	var s hashSet
 	defer s.free()

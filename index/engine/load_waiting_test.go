@@ -86,8 +86,8 @@ func (p *pausedLoad) add(ctx context.Context, id string) error {
 		Columns: []Column{{"of", []segment.Value{{Kind: 1, Text: id, IsText: true}}}}}})
 }
 
-// TestLoadWhileWriting checks that Add waits while another goroutine writes the data of all, until
-// its context ends at the latest, and changes nothing that is being written.
+// TestLoadWhileWriting checks that Add waits while another goroutine writes the chunks of all
+// workers. It waits no longer than its context, and changes nothing that is being written.
 func TestLoadWhileWriting(t *testing.T) {
 	p := pauseLoad(t)
 	p.workers <- p.idle

@@ -75,8 +75,8 @@ func TestPlaces(t *testing.T) {
 	wait.Wait()
 }
 
-// TestPlacesFound checks that a chunk absent by its identifier is found by it after a lookup,
-// whether or not the cache has it by its ordinal.
+// TestPlacesFound checks a chunk that the cache does not find by its identifier. After a lookup it
+// does, whether or not it has the chunk by its ordinal.
 func TestPlacesFound(t *testing.T) {
 	c := newPlaces()
 	for ordinal := range uint32(placeSlots) {

@@ -13,8 +13,8 @@ import (
 	"sheaf/index/engine/vector"
 )
 
-// Recall is the mean share of the true nearest chunks that searches in one vector field find, among
-// the nearest 10 and the nearest 100.
+// Recall says how many of the true nearest chunks a search in one vector field finds: the mean
+// share of the nearest 10, and of the nearest 100.
 type Recall struct {
 	Field    string
 	Dims     int

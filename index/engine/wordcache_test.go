@@ -7,8 +7,8 @@ import (
 	"sheaf/index/engine/segment"
 )
 
-// TestWordCache checks that exactly the inserted words are found, for words of all lengths, many
-// with one beginning, in the middle and at the end of texts.
+// TestWordCache checks that exactly the inserted words are found. The words have all lengths and
+// often one beginning, and are in the middle or at the end of texts.
 func TestWordCache(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 4))
 	var c wordCache

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pinningTypes are local file systems on which two existing files never share a number, and on
-// which a name always leads to its current file.
+// pinningTypes are local file systems where two existing files never share a number, and where a
+// name always leads to its current file.
 var pinningTypes = []int64{
 	unix.EXT4_SUPER_MAGIC, // and ext2, ext3
 	unix.XFS_SUPER_MAGIC,

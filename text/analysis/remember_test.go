@@ -37,8 +37,8 @@ func TestKnownEqualsTerms(t *testing.T) {
 	})
 }
 
-// TestQueryTokensKeepTheirTexts checks that the tokens of a query equal those of its single words,
-// and stay so while other goroutines replace the words in the cache.
+// TestQueryTokensKeepTheirTexts checks that the tokens of a query equal the tokens of its single
+// words, also while other goroutines replace the words in the cache.
 func TestQueryTokensKeepTheirTexts(t *testing.T) {
 	for _, language := range []string{"en", "fr", ""} {
 		a, err := analysis.New(analysis.Options{Language: language})

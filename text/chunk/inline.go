@@ -422,8 +422,8 @@ func readDefinition(text string) (label, target string, size int) {
 // maxLabel is the most bytes of a label; the specification allows 999 characters.
 const maxLabel = 999 * utf8.UTFMax
 
-// closingBracket returns the bracket that closes the one at the start of text, with no other
-// unescaped bracket between them and at most maxLabel bytes, or -1.
+// closingBracket returns the bracket that closes the one at the start of text, or -1. No other
+// unescaped bracket and at most maxLabel bytes may be between them.
 func closingBracket(text string) int {
 	for i := 1; i < len(text) && i <= maxLabel+1; i++ {
 		switch text[i] {

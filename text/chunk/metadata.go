@@ -41,9 +41,9 @@ const (
 	textShare = 2
 )
 
-// Enrich returns the text that the options append to the windows of a document for embedding, which
-// is not part of any span. It also returns how many tokens of text a window has: the size without
-// those of the suffix and of the title before the text.
+// Enrich returns the text that the options append to the windows of a document for embedding; no
+// span has it. It also returns how many tokens of text a window has: its size without the tokens of
+// the suffix and of the title before the text.
 func (o WindowOptions) Enrich(doc *sheaf.Document) (suffix string, tokens int) {
 	size := o.Size
 	if size == 0 {

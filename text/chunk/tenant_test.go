@@ -8,8 +8,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestTenantThatCannotBeRead checks that a document with any kind of tenant entry never becomes one
-// without a tenant, which all users without a tenant can see.
+// TestTenantThatCannotBeRead checks documents with any kind of tenant entry. They never count as
+// documents without a tenant, which all users without a tenant can see.
 func TestTenantThatCannotBeRead(t *testing.T) {
 	many := &strings.Builder{}
 	for i := range 1100 {

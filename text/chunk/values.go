@@ -112,7 +112,7 @@ func Writable(t time.Time) bool {
 // maxDateBytes is the length of the longest text that is a date.
 const maxDateBytes = 64
 
-// parseDate reads a day with the year first and -, perhaps with a time of day and a zone, as in
+// parseDate reads a day with the year first and -. A time of day and a zone may follow, as in
 // 2018-11-20 16:33 +0100 or 2001-12-14t21:59:43.10-5.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < len("2006-1-2") || len(s) > maxDateBytes || s[4] != '-' {
@@ -128,8 +128,8 @@ func parseDate(s string) (time.Time, bool) {
 var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?` +
 	`[ \t]*([AaPp][Mm])?[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?$`)
 
-// timed reads a day by the given function, and the time of day behind it, in the zone that the
-// text names, else in UTC. A leap second becomes the second before it. The time is [Writable].
+// timed reads a day by parseDay and the time of day after it, in the zone of the text, else in UTC.
+// A leap second becomes the second before it. The time is [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock.FindStringSubmatch(s)
 	if m == nil {

@@ -73,8 +73,8 @@ func verifyChunk(doc *sheaf.Document, c *sheaf.Chunk, i, size int) error {
 	return nil
 }
 
-// verifyNesting checks that the chunks of a tree are in pre-order and that spans nest: each chunk's
-// parent is the nearest earlier chunk of lower depth, and its span ends where the next chunk begins
+// verifyNesting checks that the chunks of a tree are in pre-order and that spans nest. Each chunk's
+// parent is the nearest earlier chunk of lower depth. Its span ends where the next chunk begins
 // that is not below it.
 func verifyNesting(doc *sheaf.Document) error {
 	root := &doc.Chunks[0]

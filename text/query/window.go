@@ -104,8 +104,8 @@ func windowOf(text string, now time.Time) (*window, error) {
 	return w, nil
 }
 
-// filter passes documents with a date of one of the columns in the window, and with undated those
-// that have none of these columns.
+// filter passes documents with a date in the window in one of the columns. With undated it also
+// passes documents without any of these columns.
 func (w *window) filter(columns []string, undated bool) sheaf.Filter {
 	var any sheaf.Or
 	var dated []sheaf.Filter

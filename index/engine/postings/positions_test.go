@@ -3,7 +3,7 @@ package postings
 import "testing"
 
 // TestPositionsRelease checks that an idle reader releases the memory of a block with very many
-// positions, and that a reader of another list keeps it.
+// positions. A reader that gets another list keeps it.
 func TestPositionsRelease(t *testing.T) {
 	large := func() (r PositionReader) {
 		r.positions, r.numbers = make([]uint32, 0, 2*mostKept), make([]uint64, 0, 2*mostKept)

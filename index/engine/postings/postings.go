@@ -2,7 +2,7 @@
 // [Encoder] makes the posting list of one term in one field, a [Cursor] walks it.
 //
 // A list is cut into blocks of [BlockLen] postings. The last chunk of each block, its place and its
-// impacts (see [Impact]) are known before it is decoded, so that blocks without wanted chunks are
+// impacts (see [Impact]) are known before the block is decoded. So blocks without wanted chunks are
 // skipped. The format is documented in doc/formats/postings.md.
 //
 // Chunks are ordinals here: numbers from 0 inside one segment, at most [MaxOrdinal].

@@ -82,9 +82,9 @@ func (r *Reader) addRuns(set Bitset, c *tableCursor) error {
 	return nil
 }
 
-// EachValue calls f with every value of a column, in rising or, with descending, in falling order.
-// f gets the kind and the content as for DecodeValue, and the chunks with the value as bounds of
-// runs (start, end, start, end ...). Both are valid during the call. f returns false to stop.
+// EachValue calls f with every value of a column in rising order; with descending, in falling order. f
+// gets the kind and the content as for DecodeValue, and the chunks with the value as bounds of runs
+// (start, end, start, end ...). Both are valid during the call. f returns false to stop.
 func (r *Reader) EachValue(column string, descending bool, f func(value []byte, runs []uint32) bool) error {
 	prefix := appendColumn(nil, column)
 	var c tableCursor

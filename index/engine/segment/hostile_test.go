@@ -66,8 +66,8 @@ func writeSections(t testing.TB, fs vfs.FS, path string, sections map[string][]b
 	}
 }
 
-// FuzzSegment checks that no bytes of a section, under valid checksums, make any reader of a
-// segment panic, and that a segment without faults can be merged.
+// FuzzSegment checks that no bytes of a section, under valid checksums, make a reader of a segment
+// panic. A segment without faults must be mergeable.
 func FuzzSegment(f *testing.F) {
 	mem := vfs.NewMem()
 	smallSegment(f, mem, "whole")

@@ -92,8 +92,8 @@ func TestMemoryIsCounted(t *testing.T) {
 	}
 }
 
-// TestMemoryIsGivenBack checks that flushes and merges free all memory beside the heap when they
-// succeed, or when any call of the file system fails or cancels them.
+// TestMemoryIsGivenBack checks that flushes and merges free all memory beside the heap: when they
+// succeed, and when any call of the file system fails or cancels them.
 func TestMemoryIsGivenBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 3))
 	before := offheap.InUse()

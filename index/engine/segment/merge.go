@@ -166,8 +166,8 @@ func (m *merger) lengths() error {
 	return nil
 }
 
-// identifiers merges the tables of identifiers and those of documents, in the order of their keys,
-// so that neither is in memory as a whole.
+// identifiers merges the tables of identifiers and of documents, in the order of their keys. So no
+// table is in memory as a whole.
 func (m *merger) identifiers() error {
 	var ids tableWriter
 	defer ids.free()

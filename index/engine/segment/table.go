@@ -35,8 +35,8 @@ type tableKind int
 const (
 	// tableOfBytes has payloads of any bytes, each after its uvarint length.
 	tableOfBytes tableKind = iota
-	// tableOfNumbers has one number for each key, as the zigzag uvarint of what it
-	// exceeds the one before by, or 0 for the first of a block.
+	// tableOfNumbers has one number for each key: the zigzag uvarint of its difference from the
+	// number before, or from 0 for the first of a block.
 	tableOfNumbers
 	// tableOfRuns has a set of ordinals for each key: the zigzag uvarint of what the
 	// beginning of its first run exceeds the end of the first run before by, or 0 for

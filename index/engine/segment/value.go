@@ -18,8 +18,8 @@ type Value struct {
 // value. The value is the text, or eight bytes of the number that sort as numbers do. For an empty
 // text the key ends with the kind.
 
-// appendColumn appends the prefix of the keys of a column. Zero bytes of its name become 1 1 and
-// bytes of 1 become 1 2, so that no name contains the byte that ends it.
+// appendColumn appends the prefix of the keys of a column. A zero byte of the column's name becomes
+// 1 1, and a byte of 1 becomes 1 2. So no name contains the zero byte that ends it.
 func appendColumn(dst []byte, column string) []byte {
 	for i := range len(column) {
 		switch c := column[i]; c {

@@ -4,14 +4,14 @@
 //
 // A vector is stored as a code of one bit for each dimension, its signs, and a row of one byte for
 // each dimension, its magnitudes. Before that, a rotation spreads the information over all
-// dimensions. A search has two steps. The query, as 4-bit numbers, is compared with every code; the
-// best rows survive and are compared with code and row, with nine bits for each dimension. The
-// number of survivors decides how often a near vector is lost; Depth measures, on vectors of the
-// set, how many are needed. A survivor is not read when its estimate is too far below the nearest
-// known rows.
+// dimensions. A search has two steps. It compares the query, as 4-bit numbers, with every code. The
+// best rows survive, and it compares them with code and row, at nine bits for each dimension. The
+// number of survivors decides how often a near vector is lost; Measure finds on vectors of the set
+// how many are needed. A survivor is not read when its estimate is too far below the nearest known
+// rows.
 //
-// A set that is small, or that a filter makes small, is compared by rows alone, and so is any set
-// on request; then nothing is lost. All arithmetic on codes and rows uses integers: every processor
+// A search compares a set by rows alone if the set is small, or if a filter makes it small, or on
+// request; then nothing is lost. All arithmetic on codes and rows uses integers: every processor
 // computes the same scores.
 //
 // The format is documented in doc/formats/vectors.md. This package does not read files; it needs a

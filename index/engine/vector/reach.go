@@ -16,8 +16,8 @@ import (
 // Of the 10,000 best estimates a question of a few words needs some hundreds.
 
 // deviations returns how many standard deviations too low an estimate may be in a search for the
-// nearest k. With many neighbors the lost ones are nearly always among the last, four to eight in a
-// thousand, and half as many rows are read.
+// nearest k. With many neighbors, lost neighbors are nearly always among the last, four to eight in
+// a thousand, and half as many rows are read.
 func deviations(k int) float64 {
 	const many = 20
 	if k >= many {

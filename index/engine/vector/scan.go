@@ -72,8 +72,8 @@ type part struct {
 	err     error
 }
 
-// scan estimates all rows and leaves the best in w.list, in the order of rows, except those that
-// were compared meanwhile, which are in w.nearest.
+// scan estimates all rows and leaves the best in w.list, in the order of rows. Rows that it
+// compared meanwhile are in w.nearest instead.
 func (s *Set) scan(ctx context.Context, w *worker, job scanJob) error {
 	parts := max(1, s.Count/splitRows)
 	for len(w.parts) < parts {

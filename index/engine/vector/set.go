@@ -113,9 +113,9 @@ type Neighbor struct {
 	Score   float64 // similarity of that passage: the dot product
 }
 
-// Search appends to dst the k allowed chunks (a bit for each ordinal; nil allows all) whose best
-// passage is most similar to v, best first and equal scores by ordinal. v has the encoder's number
-// of dimensions. After them it appends every other compared chunk that scores the same as the last,
+// Search appends to dst the k allowed chunks whose best passage is most similar to v: best first,
+// equal scores by ordinal. allowed has a bit for each ordinal; nil allows all. v has the encoder's
+// number of dimensions. After them it appends all other compared chunks with the score of the last,
 // so that the caller can break ties with other sets by identifier. An error comes from Verify or
 // from ctx.
 func (s *Set) Search(ctx context.Context, dst []Neighbor, v []float32, allowed []uint64, k int, o Options) ([]Neighbor,

@@ -84,7 +84,7 @@ func TestEveryFlipAndCut(t *testing.T) {
 }
 
 // TestOpenWhileNewerIsPublished checks that Open follows a newer generation that replaced a missing
-// file, and that a file missing in the newest generation is an error.
+// file. A file missing in the newest generation is an error.
 func TestOpenWhileNewerIsPublished(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

@@ -36,8 +36,8 @@ func listBytes(n int) int {
 	return sum
 }
 
-// Paged is a section that verifies each page on first use, so that a search in a large section
-// reads little and trusts nothing unverified. It is safe for concurrent use.
+// Paged is a section that verifies each page on first use. So a search in a large section reads
+// little and uses only verified bytes. It is safe for concurrent use.
 type Paged struct {
 	r     *Reader
 	entry entry
@@ -169,8 +169,8 @@ func (p *Paged) verify(i int) error {
 	return nil
 }
 
-// sum returns the checksum of page i of the data under list number list, after it verified the page
-// of the list with it. The checksum of the last list is in the table of contents.
+// sum returns the checksum of page i of the data under list number list. It first verifies the page
+// of the list that holds the checksum. The checksum of the last list is in the table of contents.
 func (p *Paged) sum(list, i int) (uint32, error) {
 	if list == len(p.lists) {
 		return p.entry.checksum, nil

@@ -193,8 +193,8 @@ func without(t testing.TB, data []byte, n int, version byte) []byte {
 	return file
 }
 
-// TestListsLieInTheFile checks that Open refuses a section without space for its lists of checksums
-// before the table, before any reader looks for them past its end.
+// TestListsLieInTheFile checks a section without space for its lists of checksums before the table.
+// Open must refuse it, before a reader looks for them past its end.
 func TestListsLieInTheFile(t *testing.T) {
 	const n = 70 // pages; their list is longer than the table and the footer
 	data := random(n * page)

@@ -25,8 +25,8 @@ func (a *app) finder(c *config.Config) location.Finder {
 	return location.Finder{Data: c.DataDir, Index: a.index, Approved: trust().FolderApproved}
 }
 
-// meant returns the folder of a command. With --index alone, it is the folder of that index, unless
-// folder is inside it.
+// meant returns the folder of a command. With --index and without --in, this is the folder that the
+// index is of, unless the given folder lies inside that folder.
 func (a *app) meant(folder string) string {
 	if a.index != "" && a.in == "" {
 		if r, err := location.ReadRecord(a.index); err == nil {

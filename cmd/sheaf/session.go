@@ -129,7 +129,7 @@ func (s *session) relative(tree, docPath string) string {
 	return sheaf.PathText(s.named(tree, docPath))
 }
 
-// named is like relative, but with the bytes of the file name.
+// named is like relative, but does not clean the name for display.
 func (s *session) named(tree, docPath string) string {
 	full := s.file(tree, docPath)
 	if full == "" { // the tree distinguishes it from a file with the same path

@@ -30,7 +30,7 @@ var (
 	applying  = []byte("applying")
 )
 
-// buckets are all buckets.
+// buckets are all buckets of the file.
 var buckets = [][]byte{meta, documents, hashes, before, tasks, works, results, keys, keyTimes, applying}
 
 // format is the version of the file. Bucket meta stores it under formatKey.

@@ -81,7 +81,7 @@ type batchPost struct {
 	Body BatchBody
 }
 
-// BatchAnswer has the results of a batch, or the task that will make it.
+// BatchAnswer has the results of a batch, or the task that will do the batch later.
 type BatchAnswer struct {
 	Results []collection.Stored `json:"results" doc:"The documents, in the order of the request; empty while a task waits."`
 	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does it later; ask for it at /v1/tasks."`

@@ -365,8 +365,9 @@ func (m *maxScore) scanOne(at, end uint32, rest float64) int {
 	return n
 }
 
-// scanMany sums the essential clauses, from first on, over the ordinals from at up to end. Its
-// candidates are the chunks that can be wanted if the others add rest. It returns their number.
+// scanMany adds the scores of the clauses from first on, for the ordinals from at up to end. Its
+// candidates are the chunks that can reach the result when the other clauses add at most rest. It
+// returns the number of candidates.
 func (m *maxScore) scanMany(start, at, end uint32, first int, rest float64) int {
 	s := m.scratch
 	need := m.top.threshold()/slack - rest

@@ -100,7 +100,8 @@ func (v *view) field(f int) (bm25.Field, error) {
 	return stats, nil
 }
 
-// fieldAs is field for lengths that count differently: the first use reads all lengths.
+// fieldAs is like field, for stores that round lengths as Lucene does. The first call reads all
+// lengths.
 func (v *view) fieldAs(f int, as bm25.Lengths) (bm25.Field, error) {
 	if as == bm25.LengthsExact {
 		return v.field(f)

@@ -162,7 +162,7 @@ func (c *cleaner) matchAhead() bool {
 		}
 	}
 	n := len(c.marked.ranges)
-	if n > 0 && c.marked.ranges[n-1].End == start && m.start < m.end && !wordBefore(c.text, m.start) {
+	if n > 0 && c.marked.ranges[n-1].End == start && m.start < m.end && !noWordBefore(c.text, m.start) {
 		c.marked.ranges[n-1].End = len(c.line.text)
 	} else {
 		c.marked.ranges = append(c.marked.ranges, sheaf.Span{Start: start, End: len(c.line.text)})
@@ -170,8 +170,8 @@ func (c *cleaner) matchAhead() bool {
 	return true
 }
 
-// wordBefore reports whether text[:i] ends between words, so that two touching matches stay two matches.
-func wordBefore(text string, i int) bool {
+// noWordBefore reports whether no letter, digit or mark stands before byte i of text.
+func noWordBefore(text string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:i])
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
@@ -605,7 +605,7 @@ func linkTarget(rest string) int {
 // range is zero when there is none, as in x[a][b] and [1][2].
 func linkLabel(text string, i int) sheaf.Span {
 	rest := text[i:min(len(text), i+linkReach)]
-	if i > 0 && !wordBefore(text, i) || !strings.Contains(rest, "][") {
+	if i > 0 && !noWordBefore(text, i) || !strings.Contains(rest, "][") {
 		return sheaf.Span{}
 	}
 	rest = firstLine(rest)

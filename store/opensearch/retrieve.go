@@ -322,7 +322,7 @@ func plain(parts []storekit.Node) bool {
 	return !slices.ContainsFunc(parts, func(n storekit.Node) bool { _, ok := n.(storekit.Bool); return ok })
 }
 
-// scoped is a part that scores in some fields but must match in all.
+// scoped is a part of a query that scores in some fields, if it matches in all fields together.
 type scoped struct {
 	storekit.Node
 	match storekit.Node

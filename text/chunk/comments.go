@@ -195,8 +195,8 @@ func (c *commenter) html(i int, l line) int {
 	return end
 }
 
-// signs reads the comment of Obsidian at byte i of a line. It ends in its paragraph, unless it
-// begins its line and the next sign ends a line.
+// signs reads the comment of Obsidian at byte i of a line. It ends in the same
+// paragraph. A comment that begins a line may also end later, where the next sign ends a line.
 func (c *commenter) signs(i int, l line) int {
 	const sign = "%%"
 	from := i + len(sign)

@@ -99,8 +99,8 @@ func Parse(text string, o Options) sheaf.Query {
 	return q
 }
 
-// searchable reports whether a character can be part of a word. It returns true for signs of other
-// scripts, where this is unknown.
+// searchable reports whether a character can be part of a word. Beyond ASCII that is every character
+// except spaces and punctuation.
 func searchable(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsPunct(r) && (r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -181,7 +181,7 @@ func (c *Cursor) Blocks() int {
 	return c.full
 }
 
-// LastOf returns the last ordinal that a block can have, End for the list's last.
+// LastOf returns the last ordinal that a block can have, and End for the last block.
 func (c *Cursor) LastOf(block int) uint32 { return c.lastOf(block) }
 
 // blockData returns the start of a block.

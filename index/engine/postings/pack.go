@@ -26,7 +26,7 @@ const slack = 16
 //
 // The width is the one that makes the frame smallest, nearly: see frameWidth.
 
-// moreBeyond in the byte of the width says that some values have more than one bit beyond it.
+// moreBeyond is a flag in the width byte: some values have at least two bits more than the width.
 const moreBeyond = 1 << 7
 
 // appendFrame appends values, at most BlockLen of them.

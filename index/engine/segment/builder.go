@@ -164,7 +164,7 @@ type Token struct {
 // length of the field.
 const FormToken = 1 << 31
 
-// Tokens adds tokens to a field of the current chunk. Positions never fall within a field.
+// Tokens adds tokens to a field of the current chunk. Positions must not decrease within a field.
 func (b *Builder) Tokens(field int, tokens []Token) {
 	last := len(b.ids.Items) - 1
 	b.texts[field].add(uint32(last), tokens)

@@ -193,8 +193,8 @@ func (c *scanner) least() int32 {
 	return c.lost + 1
 }
 
-// keep adds the rows in c.index, of a stretch from at on, to c.list, and drops from both all but
-// the best n.
+// keep takes the candidate rows in c.index, whose stretch begins at row at. It adds them to c.list,
+// keeps the best n rows there, and keeps only these rows in c.index.
 func (c *scanner) keep(n, padded, at int) {
 	known := len(c.list)
 	c.list = slices.Grow(c.list, len(c.index))

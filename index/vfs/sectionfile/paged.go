@@ -19,9 +19,9 @@ const (
 // pages returns the number of pages of n bytes.
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
-// eachList calls f with the length of every list of checksums after a section of n bytes: the list
-// of its pages, the list of the pages of that list, and so on until a list fits in a page. A
-// section of one page has none.
+// eachList calls f with the length of each list of checksums after a section of n bytes. The first
+// list has the checksums of the section's pages. A list that is longer than a page is followed by
+// the list of the checksums of its own pages. A section of one page has no list.
 func eachList(n int, f func(length int)) {
 	for n > pageBytes {
 		n = sumBytes * pages(n)

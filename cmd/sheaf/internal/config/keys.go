@@ -169,7 +169,7 @@ const (
 	BM25Weaviate = "weaviate"
 )
 
-// embedderKey is the key that the name of its group stands for. It allows "embedder: none".
+// embedderKey is the key that is set when a file gives the group a plain value: "embedder: none".
 const (
 	embedderGroup = "embedder"
 	embedderKey   = "embedder.use"

@@ -33,7 +33,7 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w",
 				plan.Profile.Name, sheaf.ErrUnsupported)
 		}
-		return nil // the scanner's own index can do everything
+		return nil // the index of the scanner supports everything
 	}
 	st, ok := s.Backend.(store.Selective)
 	if !ok {
@@ -81,7 +81,7 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// checkPhase asks the store about every branch that counts.
+// checkPhase asks the store whether it supports each counting branch.
 func (s *Searcher) checkPhase(st store.Selective, ph phaseAt, within []sheaf.ID) error {
 	at := ph.at
 	for i := range ph.phase.Branches {

@@ -16,8 +16,8 @@ import (
 // everything matches every chunk; filters narrow it.
 var everything = sheaf.Bool{}
 
-// matches returns the request for everything that the query's words and filters match. It scores as the plan's
-// first branch by words does, over the fields of all such branches.
+// matches returns the request for all chunks that the query's words and filters match. It scores
+// like the plan's first branch by words, over the fields of all branches by words.
 func (r *run) matches(plan *profile.Plan) store.Request {
 	req := store.Request{Filter: r.query.Filter, Limit: max(1, min(r.query.Limit, store.MaxLimit)),
 		Text: &store.TextRequest{Query: r.query.Words, Fields: everyField, K1: store.DefaultK1, B: store.DefaultB}}
@@ -38,7 +38,7 @@ func (r *run) matches(plan *profile.Plan) store.Request {
 	return req
 }
 
-// withFields adds the fields of others that are missing in fields.
+// withFields returns fields, and the fields of others that fields lacks.
 func withFields(fields []store.FieldWeight, others []profile.Field) []store.FieldWeight {
 	for _, f := range others {
 		if !slices.ContainsFunc(fields, func(known store.FieldWeight) bool { return known.Name == f.Name }) {
@@ -48,7 +48,7 @@ func withFields(fields []store.FieldWeight, others []profile.Field) []store.Fiel
 	return fields
 }
 
-// ordered finds what the query matches, in the order of a column. No branch runs.
+// ordered returns the matches of the query in the order of a column. No branch runs.
 func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, error) {
 	sorter, ok := r.searcher.Backend.(store.Sorter)
 	if !ok {
@@ -68,7 +68,7 @@ func (r *run) ordered(ctx context.Context, plan *profile.Plan) (sheaf.Ranking, e
 	return r.known(ranking), nil
 }
 
-// count fills in the facets that the caller asked for.
+// count fills in the facets of Options.Facets.
 func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	if len(r.opt.Facets) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (r *run) count(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// asWritten counts numbers and dates of a property as documents write them, when they use an unusual form.
+// asWritten counts numbers and dates of a property as documents write them, when the form is unusual.
 func asWritten(facet, written store.Facet) store.Facet {
 	if len(written.Values) == 0 {
 		return facet
@@ -123,9 +123,9 @@ func asWritten(facet, written store.Facet) store.Facet {
 	return out
 }
 
-// countMatches counts what the query matches, when the caller asks for it. It asks with the scoring that lets
-// stores count a word fastest. When the store cannot count, or time runs out, the answer has no number and a note
-// says so.
+// countMatches counts the matches of the query when the caller wants it. It uses the scoring with
+// which stores count a word fastest. When the store cannot count, or time runs out, the answer has
+// no number and has a note.
 func (r *run) countMatches(ctx context.Context) error {
 	if !r.opt.Count {
 		return nil

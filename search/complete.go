@@ -10,7 +10,7 @@ import (
 	"sheaf/store"
 )
 
-// candidates are the distinct hits of some branches, and which branch found each.
+// candidates are the distinct hits of several branches, with the branches that found each.
 type candidates struct {
 	ids []sheaf.ID // in the order in which they first appear
 	by  [][]bool   // by branch and position in ids
@@ -51,13 +51,13 @@ func (f *candidates) lacks(branch int) []sheaf.ID {
 	return out
 }
 
-// complete asks each branch for its score of hits that only other branches found. Such hits rank below those that
-// the branch retrieved itself, so ranks stay as they are.
+// complete asks each branch for its score of hits that only other branches found. These hits rank
+// below the hits that the branch retrieved itself, so ranks stay the same.
 func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates) error {
 	faults := make([]error, len(outcomes))
 	store.Together(len(outcomes), func(i int) { faults[i] = r.lookUp(ctx, &outcomes[i], all.lacks(i)) })
 	for i, err := range faults {
-		if errors.Is(ctx.Err(), context.Canceled) { // the caller no longer waits
+		if errors.Is(ctx.Err(), context.Canceled) { // the caller stopped waiting
 			return ctx.Err()
 		}
 		if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 // lookUp adds the hits that a branch lacks.
 func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 	if len(lacks) == 0 || o.request.Text != nil && len(o.ranking) < o.request.Limit && len(o.more) == 0 {
-		return nil // the branch already found every match
+		return nil // the branch found every match
 	}
 	req := o.request
 	req.Within, req.Limit = lacks, len(lacks)
@@ -96,7 +96,7 @@ func (r *run) lookUp(ctx context.Context, o *outcome, lacks []sheaf.ID) error {
 		o.ranking = slices.Concat(o.ranking, found)
 	}
 	if had > 0 && had < len(o.ranking) && !o.ranking[had-1:had+1].Sorted() {
-		o.ranking.Sort() // stores answer in the same order, so this merges both parts
+		o.ranking.Sort() // stores answer in this order, so Sort merges both parts
 	}
 	return nil
 }

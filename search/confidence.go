@@ -65,8 +65,8 @@ func (c *Calibration) Valid() bool {
 	return len(c.Right.Weights) == featureCount && len(c.Answered.Weights) == featureCount && c.Least >= 0 && c.Least <= 1
 }
 
-// A query has no answer when unseen words with a digit have at least this share of the query's idf: ticket 4713
-// does not answer "ticket 4712". Other unseen words, such as "what happened to", do not count here.
+// A query has no answer when unseen words with a digit have at least this share of the query's idf.
+// For example, ticket 4713 does not answer "ticket 4712". Other unseen words do not count here.
 const unseenNumber = 1.0 / 4
 
 // unsure is the largest confidence in a result of a query with an unseen number.
@@ -134,8 +134,8 @@ func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	return &shipped
 }
 
-// calibrated lists the versions of the built-in model that the calibration holds for. Both read English the same
-// way.
+// calibrated lists the versions of the built-in model that the calibration fits. Both embed English
+// the same way.
 var calibrated = []string{"sheaf-en-1", "sheaf-ml-1"}
 
 var shipped = Calibration{
@@ -144,7 +144,7 @@ var shipped = Calibration{
 	Least:    0.18,
 }
 
-// judged is what a search collects in order to judge its answers.
+// judged is what a search collects to judge its answers.
 type judged struct {
 	text   []bool    // by leg: whether it searches words
 	ideals []float64 // by leg
@@ -163,7 +163,7 @@ type judgedDocument struct {
 	score float64
 }
 
-// learn keeps what judging needs from the fusion of the main phase.
+// learn stores what judge needs from the fusion of the main phase.
 func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome) error {
 	if r.confidence == nil && !r.opt.Evidence {
 		return nil
@@ -230,7 +230,7 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 	return false
 }
 
-// compare keeps the best score of each document in a ranking. Only the first call counts.
+// compare stores the best score of each document in a ranking. Only the first call has an effect.
 func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
 	if j.scores != nil {
 		return
@@ -254,7 +254,7 @@ func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
 	}
 }
 
-// legs adds to the evidence of a hit what the branches found.
+// legs adds the ranks and scores of branches to the evidence of a hit.
 func (j *judged) legs(e *Evidence, legs []sheaf.Leg) {
 	for leg, at := range legs {
 		if at.Rank == 0 || leg >= len(j.text) {
@@ -342,7 +342,7 @@ func (r *run) judge(ranking sheaf.Ranking) {
 	}
 }
 
-// alternatives returns the parts of a query that asks for any one of them, or nil for another query.
+// alternatives returns the parts of a query like "a OR b", or nil for another query.
 func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 	if b, ok := q.(sheaf.Bool); ok && len(b.Must) == 0 && len(b.Should) > 1 {
 		return b.Should
@@ -360,8 +360,8 @@ func (r *run) holdsOneWord() bool {
 	return !slices.ContainsFunc(r.stats.words.parts, unseen)
 }
 
-// holdsAlternative reports whether the collection has every word of one alternative of the query. A result with
-// that alternative is an answer without the others. When the store cannot count, every word counts as present.
+// holdsAlternative reports whether the collection has every word of one alternative of the query. A result with this
+// alternative is an answer, even without the others. When the store cannot count, every word counts as present.
 func (r *run) holdsAlternative() bool {
 	held := map[string]bool{}
 	if r.stats.words != nil {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// mostAsked is how many missing values are examined; each costs two requests to the store.
+	// mostAsked is how many missing values are examined. Each needs two requests to the store.
 	mostAsked = 4
-	// leastMeant is the number of characters from which a value may have a typing error.
+	// leastMeant is the shortest value, in characters, that may have a typing error.
 	leastMeant = 3
-	// mostTold is how many existing values are suggested, and longestTold how many characters each may have.
+	// mostTold is how many existing values are suggested. longestTold is their longest length in characters.
 	mostTold, longestTold = 5, 60
 )
 
@@ -66,7 +66,7 @@ type want struct {
 	column, value string
 }
 
-// wants returns the first parts of a filter that each ask for a value and must all match.
+// wants returns the first parts of a filter that ask for a value and must match.
 func wants(f sheaf.Filter) []want {
 	var out []want
 	if all, ok := f.(sheaf.And); ok {
@@ -79,8 +79,8 @@ func wants(f sheaf.Filter) []want {
 	return out[:min(len(out), mostAsked)]
 }
 
-// wanted returns the column and the value that a filter asks for, or "". A value may be read in several ways; the
-// first is text.
+// wanted returns the column and the value that a filter asks for, or "". When a value has several
+// types, the first is text.
 func wanted(f sheaf.Filter) (column, value string) {
 	switch f := f.(type) {
 	case sheaf.In:
@@ -116,8 +116,8 @@ func named(column string) string {
 	return name
 }
 
-// unmet says that no document has the value, and which values exist. Folders are those below the scope, relative
-// to it.
+// unmet says that no document has the value, and which values exist. It names folders below the
+// scope, relative to the scope.
 func (w want) unmet(there store.Facet, scope string) string {
 	said := fmt.Sprintf("nothing has %s %q", named(w.column), short(w.value))
 	values := make([]string, 0, len(there.Values))

@@ -19,23 +19,23 @@ import (
 	"sheaf/search/snippet"
 )
 
-// Chat asks a language model and returns its reply: system says what to do, user is data. The context bounds the
-// time.
+// Chat asks a language model and returns its reply. system is the instruction, user is the data.
+// The context limits the time.
 type Chat func(ctx context.Context, system, user string) (string, error)
 
-// Expansion is what a model made of a query.
+// Expansion is the output of a model for a query.
 type Expansion struct {
-	// Queries are other ways to ask the same. They add candidates and never score.
+	// Queries are other wordings of the query. They add candidates and never score.
 	Queries []string `json:"queries"`
-	// Terms are the words of the query that matter. Each occurs in the query. When Terms is empty, all words
-	// score.
+	// Terms are the important words of the query. Each occurs in the query. When Terms is empty,
+	// all words score.
 	Terms []string `json:"terms"`
-	// Passage is an invented text that answers the query; it is embedded beside the query. It is "" when the
-	// profile does not ask for it.
+	// Passage is an invented text that answers the query. The search embeds it beside the query. It
+	// is "" when the profile does not ask for it.
 	Passage string `json:"passage"`
 }
 
-// Bounds of a reply. A longer reply is not used, and the search goes on with the original query.
+// Bounds of a reply. When a reply is longer, the search uses the original query.
 const (
 	maxReplyBytes   = 16 << 10
 	maxVariantChars = 300
@@ -61,8 +61,8 @@ const (
 	noPassage   = `an empty string.`
 )
 
-// Expander asks a model for other ways to put a query and remembers its replies. It remembers only good replies,
-// so a failed call is tried again. It is safe for concurrent use.
+// Expander asks a model for other wordings of a query, and caches its replies. It caches only good
+// replies, so it tries a failed call again. It is safe for concurrent use.
 type Expander struct {
 	// Chat asks the model. Model names it.
 	Chat  Chat
@@ -76,11 +76,11 @@ type expandKey struct {
 	asked        profile.Expand
 }
 
-// rememberedExpansions is the number of remembered expansions.
+// rememberedExpansions is the number of cached expansions.
 const rememberedExpansions = 100
 
-// Expand returns what the model makes of a query. Callers must not change it. The error names the fault of the
-// model or of its reply.
+// Expand returns the model's expansion of a query. Callers must not change it. The error names the
+// fault of the model or of its reply.
 func (e *Expander) Expand(ctx context.Context, query string, o profile.Expand) (Expansion, error) {
 	key := expandKey{e.Model, query, o}
 	if x, ok := e.replies.Get(key); ok {
@@ -137,9 +137,9 @@ func (e *Expander) ask(ctx context.Context, system, user string) (string, error)
 	}
 }
 
-// parseExpansion reads a reply strictly: one JSON object with the members that were asked for, within bounds. It
-// drops terms that are not in the query and queries that repeat it. Models often return those, and they do no
-// harm.
+// parseExpansion reads a reply strictly: one JSON object with the requested members, within bounds.
+// It drops terms that are not in the query, and queries that repeat it. Models often return them,
+// and they do no harm.
 func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	var x Expansion
 	if len(reply) > maxReplyBytes {
@@ -181,7 +181,7 @@ func parseExpansion(reply, query string, o profile.Expand) (Expansion, error) {
 	return x.kept(query, o), nil
 }
 
-// kept returns the part of a valid reply that is used.
+// kept returns the part of a valid reply that the search uses.
 func (x Expansion) kept(query string, o profile.Expand) Expansion {
 	var out Expansion
 	seen := []string{plainText(query)}
@@ -270,13 +270,13 @@ func firstChars(s string, n int) string {
 	return s
 }
 
-// expand asks the model for other ways to put the query, when the profile wants that. Without a model, or when it
-// fails, the original query is used.
+// expand asks the model for other wordings of the query, when the profile wants them. Without a
+// model, or when the model fails, the search uses the original query.
 func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	if plan.Expand == nil || strings.TrimSpace(r.query.Text) == "" {
 		return
 	}
-	if r.result.Expansion != nil { // the search that this one widens already asked
+	if r.result.Expansion != nil { // an earlier run of this search already asked
 		r.noteExpansion()
 		return
 	}
@@ -299,7 +299,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 	r.noteExpansion()
 }
 
-// noteExpansion adds a note with what the model made of the query.
+// noteExpansion adds a note that describes the expansion.
 func (r *run) noteExpansion() {
 	if x := r.expansion; len(x.Queries) > 0 {
 		r.note("%s also looks for: %s", r.searcher.Expander.name(), quoted(x.Queries))
@@ -324,7 +324,7 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words adds the caller's extra words to those that score. It narrows plain words to those that the model chose.
+// words adds the caller's extra words. Of plain words it keeps only those that the model chose.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}
@@ -341,7 +341,7 @@ func (r *run) words() {
 	if r.query.Words != nil {
 		more = append([]sheaf.TextQuery{r.query.Words}, more...)
 	}
-	if required(r.query.Words) != nil { // what the query requires stays required
+	if required(r.query.Words) != nil { // required parts of the query stay required
 		r.query.Words = sheaf.Bool{Must: more[:1], Should: more[1:]}
 	} else {
 		r.query.Words = sheaf.Bool{Should: more}

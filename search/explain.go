@@ -22,7 +22,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 		ids[i] = o.ranking[i].ID
 	}
 	var parts []*sheaf.Explanation
-	var others [][]*sheaf.Explanation // of the branch's further requests
+	var others [][]*sheaf.Explanation // of further requests of the branch
 	if explainer, ok := r.searcher.Backend.(store.Explainer); ok {
 		var err error
 		if parts, err = explainer.Explain(ctx, o.request, ids); err != nil {
@@ -35,7 +35,7 @@ func (r *run) explainLeg(ctx context.Context, o *outcome) error {
 				others = append(others, p)
 			}
 		}
-		if errors.Is(ctx.Err(), context.Canceled) { // the caller no longer waits
+		if errors.Is(ctx.Err(), context.Canceled) { // the caller stopped waiting
 			return ctx.Err()
 		}
 	}

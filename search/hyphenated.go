@@ -6,9 +6,9 @@ import (
 	"sheaf"
 )
 
-// A word that is hyphenated at the end of a line is indexed twice, joined: at the position of its first part and
-// of its second part. A phrase that begins or ends with the word finds it. A phrase with the word in its middle
-// finds it only when the phrase repeats the word.
+// The index has a word that is hyphenated at a line end twice, joined: at the positions of its
+// first and of its second part. A phrase that starts or ends with the word matches. A phrase with
+// the word in its middle matches only when the phrase repeats the word.
 
 // maxHyphenated is the largest number of words in a phrase that is searched again for hyphenated words.
 const maxHyphenated = 12

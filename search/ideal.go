@@ -27,9 +27,9 @@ func (r *run) fusion(ctx context.Context, ph *profile.Phase, outcomes []outcome)
 	return scores, nil
 }
 
-// ideal returns the score of a perfect hit in a branch by words: one that has every term of the query often, in
-// one field of weight 1. That is the sum of the terms' idf over all chunks, or the branch's best score when the
-// store cannot count.
+// ideal returns the score of a perfect hit in a branch by words. A perfect hit has every term of
+// the query often, in one field of weight 1. The score is the sum of the terms' idf over all
+// chunks, or the best score in the branch when the store cannot count.
 func (r *run) ideal(ctx context.Context, o *outcome) (float64, error) {
 	best := 0.0
 	if len(o.ranking) > 0 {

@@ -22,13 +22,12 @@ func meaning(q sheaf.Query) string {
 	return text
 }
 
-// wording returns the query in the user's words, without the marks of the query language and without forbidden
-// words.
+// wording returns the query in the user's words, without operators and forbidden words.
 func wording(q sheaf.Query) string {
 	return cmp.Or(strings.TrimSpace(q.Meaning), strings.TrimSpace(q.Text))
 }
 
-// inPaths reports whether a query looks only at the names of folders and files.
+// inPaths reports whether a query searches only names of folders and files.
 func inPaths(q sheaf.TextQuery) bool {
 	elsewhere := func(part sheaf.TextQuery) bool { return !inPaths(part) }
 	switch q := q.(type) {
@@ -43,8 +42,8 @@ func inPaths(q sheaf.TextQuery) bool {
 	return false
 }
 
-// telling reports whether a character can have a meaning of its own: a letter, a digit, or a sign beyond ASCII,
-// such as a picture.
+// telling reports whether a character can have a meaning of its own: a letter, a digit, or a sign
+// beyond ASCII, for example a picture.
 func telling(r rune) bool {
 	return r >= 0x80 && !unicode.IsPunct(r) && !unicode.IsSpace(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

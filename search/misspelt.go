@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// mostMisspelt is how many words of a query are checked; each costs one request to the store.
+	// mostMisspelt is how many words of a query are checked. Each needs one request to the store.
 	mostMisspelt = 3
-	// leastMisspelt is the number of letters from which a word may have a typing error, mostEdited that from
-	// which it may have two.
+	// leastMisspelt is the shortest word, in letters, that may have a typing error. mostEdited is
+	// the shortest word that may have two.
 	leastMisspelt, mostEdited = 4, 6
-	// likeIt is how many chunks with similar words are read in order to find the intended word.
+	// likeIt is how many chunks with similar words are read to find the intended word.
 	likeIt = 3
 )
 
-// misspelt adds to Result.Unmet each word of the query that no chunk has, with words of similar spelling. It runs
-// only when nothing was found, or nothing that is likely to answer the query, because it takes longer than most
-// searches. It also runs for a query that looks foreign, because a misspelt word may look like a word of another
+// misspelt adds to Result.Unmet each word of the query that no chunk has, with similar words. It
+// takes longer than most searches, so it runs only when no result is likely to answer the query. It
+// also runs for a query that looks foreign, because a misspelt word may look like a word of another
 // language.
 func (r *run) misspelt(ctx context.Context) {
 	foreign := r.judged != nil && r.judged.foreign
@@ -49,8 +49,8 @@ func (r *run) misspelt(ctx context.Context) {
 	}
 }
 
-// mayBeMisspelt reports whether a word has only letters, of a script that separates words by spaces, and is long
-// enough to tell a typing error from another word.
+// mayBeMisspelt reports whether a word has only letters, of a script with spaces between words, and
+// is long enough to tell a typing error from another word.
 func mayBeMisspelt(word string) bool {
 	return utf8.RuneCountInString(word) >= leastMisspelt && !strings.ContainsFunc(word, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsMark(c) ||
@@ -59,8 +59,8 @@ func mayBeMisspelt(word string) bool {
 	})
 }
 
-// misspeltWord notes the words that are spelt like a word that no chunk has. Words with one error come before
-// words with two.
+// misspeltWord adds the similar words of a word that no chunk has. Words with one error come before
+// words with two errors.
 func (r *run) misspeltWord(ctx context.Context, word string) {
 	hits := r.misspeltAt(ctx, word, 1)
 	if len(hits) == 0 && utf8.RuneCountInString(word) >= mostEdited {

@@ -15,17 +15,17 @@ import (
 	"sheaf/text/analysis"
 )
 
-// modelWords is what the model of SetModel knows of words.
+// modelWords holds what SetModel's model knows about words.
 type modelWords struct {
-	// alike says that the model could not weigh words by rarity; nil for a model that cannot weigh words.
+	// alike becomes true when the model cannot weigh words by rarity; nil for a model without weights.
 	alike *atomic.Bool
 	// foreign reports whether a query has another language than the collection; nil when unknown.
 	foreign func(text string) bool
 }
 
-// SetModel makes s search by meaning with e, the model that made the vectors of the store. When e can weigh
-// words, the rare words of a query weigh more, by their counts in the store; a is the store's analyzer and chunks
-// the number of chunks. When the store cannot count, all words weigh the same, and searches note it.
+// SetModel makes s search by meaning with e, the model of the store's vectors. When e can weigh words,
+// rare words of a query weigh more, by their counts in the store. a is the analyzer of the store, and
+// chunks is the number of chunks. When the store cannot count, all words weigh the same, with a note.
 func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) {
 	s.Analyzer = a
 	if reader, ok := e.(model.LanguageReader); ok && a.Language() != "" {
@@ -85,7 +85,7 @@ func (s *Searcher) SetModel(e model.Embedder, a *analysis.Analyzer, chunks int) 
 			if i := slices.Index(known, word); i >= 0 {
 				return math.Sqrt(idf(dfs[i], chunks))
 			}
-			return math.Sqrt(math.Ln2) // a word without a term weighs as a word that is in every second chunk
+			return math.Sqrt(math.Ln2) // a word without a term weighs like a word in every second chunk
 		}), nil
 	}
 }
@@ -110,6 +110,6 @@ func (s *Searcher) vectorOf(ctx context.Context, text string) ([]float32, error)
 	return v, nil
 }
 
-// maxWeighed is the number of words from which a text counts as a document, not a query. Rarity says less there,
-// and counting takes time.
+// maxWeighed is the number of words from which a text counts as a document, not a query. For a
+// document, rarity helps less and counting takes time.
 const maxWeighed = 64

@@ -12,8 +12,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxPairs is how many pairs of neighboring words of a query are looked for, those with the rarest words first.
-// fewPairs is the limit for a store that answers one request at a time.
+// maxPairs is how many pairs of neighboring words of a query are searched, pairs with rare words
+// first. fewPairs is the limit for a store that answers one request at a time.
 const (
 	maxPairs = 64
 	fewPairs = 8
@@ -23,12 +23,12 @@ const (
 type pair struct {
 	text  string
 	worth float64 // the sum of the idf of its words
-	// overlap says that both words share characters, as the terms of a script without spaces do. Words already
-	// match both, so the pair counts for the query and not for a hit.
+	// overlap says that both words share characters, like the terms of a script without spaces.
+	// Words already match both, so the pair counts for the query, but not for a hit.
 	overlap bool
 }
 
-// learnWords keeps the request of the first branch by words.
+// learnWords stores the request of the first branch by words.
 func (r *run) learnWords(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].request.Text != nil {
@@ -134,7 +134,7 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 			return nil, err
 		}
 	}
-	within := slices.Clone(chunks) // a store may read the slice after this search ended
+	within := slices.Clone(chunks) // a store may read the slice after this search ends
 	at := make(map[sheaf.ID]int, len(chunks))
 	for k, id := range within {
 		at[id] = k
@@ -156,8 +156,8 @@ func (r *run) findPairs(ctx context.Context, pairs []pair, chunks []sheaf.ID) ([
 	return found, nil
 }
 
-// wordings returns the texts of a query whose words may stand side by side in a hit. A phrase is
-// one of them: its words count as much as the same words without quotes.
+// wordings returns the texts of a query whose words may be side by side in a hit. They include
+// phrases: the words of a phrase count as much as the same words without quotes.
 func wordings(q sheaf.TextQuery) (texts []string) {
 	for part := range sheaf.Wanted(q) {
 		switch part := part.(type) {

@@ -17,21 +17,21 @@ import (
 // retrieved is the name of the step in which a branch retrieves.
 const retrieved = "retrieve"
 
-// outcome is what one branch found, or its error.
+// outcome is the ranking of one branch, or its error.
 type outcome struct {
 	branch  *profile.Branch
 	request store.Request
-	// more are further requests. A hit gets the largest of its scores.
+	// more are further requests. A hit gets its largest score.
 	more    []store.Request
 	ranking sheaf.Ranking
-	// full says that the branch retrieved as many hits as it may, so there may be more.
+	// full says that the branch retrieved as many hits as its limit. More may exist.
 	full bool
 	err  error
 	took time.Duration
 }
 
-// phase runs the branches, their stages, the fusion and the stages after it. within bounds what may be found; nil
-// is no bound.
+// phase runs the branches, their stages, the fusion and the stages after it. Only chunks in within
+// can be found; nil means all.
 func (r *run) phase(
 	ctx, retrieval context.Context, ph *profile.Phase, at lane, within []sheaf.ID,
 ) (sheaf.Ranking, error) {
@@ -111,8 +111,8 @@ func (r *run) phase(
 	return r.steps(retrieval, ranking, ph.Then, at)
 }
 
-// countAhead counts the words of the query while the branches retrieve. It does so only when every score needs
-// the counts and the store is remote. The result waits for the counts. The later call of worth returns the fault.
+// countAhead counts the words of the query while the branches retrieve. It runs only when every score needs
+// the counts and the store is remote. wait waits for the counts. A later call of worth returns the fault.
 func (r *run) countAhead(ctx context.Context, ph *profile.Phase) (wait func()) {
 	if !ph.Complete || !store.Batches(r.searcher.Backend) {
 		return func() {}
@@ -180,11 +180,11 @@ func (r *run) outcomeOf(b *profile.Branch, within []sheaf.ID) outcome {
 	return o
 }
 
-// listed is how many chunks a branch retrieves for a query without words. Such a query lists what its filter
-// matches in the order of IDs; a long document would fill a shorter list.
+// listed is how many chunks a branch retrieves for a query without words. This query lists the
+// matches of its filter in the order of IDs. A long document would fill a shorter list.
 const listed = 1000
 
-// list raises the limit of a request for a list, if the store allows it.
+// list raises the limit of a request for a list, if the store accepts it.
 func (r *run) list(req *store.Request) {
 	longer := *req
 	longer.Limit = max(req.Limit, listed)
@@ -211,8 +211,8 @@ func textRequest(b *profile.TextBranch, words sheaf.TextQuery) *store.TextReques
 	return req
 }
 
-// retrieve runs all requests together and waits for all of them. Hits by vector must match what the words
-// require.
+// retrieve runs all requests in parallel and waits for all of them. Hits by vector must match the
+// required words.
 func retrieve(ctx context.Context, st store.Backend, outcomes []outcome, words sheaf.TextQuery) {
 	store.Together(len(outcomes), func(i int) { outcomes[i].retrieve(ctx, st, words) })
 }
@@ -263,9 +263,9 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes that did not fail. A request that the store does not support or calls invalid is
-// an error at once. So is damage, which the caller can repair. Any other failure is an error only when no branch
-// is left.
+// survivors returns the outcomes without an error. It returns an error at once for a request that
+// the store does not support or calls invalid, and for damage, which the caller can repair. Any
+// other fault is an error only when no branch is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]
@@ -295,7 +295,7 @@ func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	return out, nil
 }
 
-// known returns the hits whose document is in the facts: nearly always all.
+// known returns the hits whose documents the facts know: nearly always all hits.
 func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	unknown := func(h sheaf.Hit) bool { return r.facts.Node(h.ID) == nil }
 	if i := slices.IndexFunc(ranking, unknown); i >= 0 {
@@ -306,7 +306,7 @@ func (r *run) known(ranking sheaf.Ranking) sheaf.Ranking {
 	return ranking
 }
 
-// tellStrange notes that hits were dropped because only another writer of the store has their documents.
+// tellStrange adds a note that hits were dropped because another writer of the store has their documents.
 func (r *run) tellStrange() {
 	if r.searcher.Shared {
 		r.note("%s returns documents that this index does not know; their hits are left out: "+
@@ -314,7 +314,7 @@ func (r *run) tellStrange() {
 	}
 }
 
-// learnSimilarity keeps the raw scores of vector branches, which are cosines.
+// learnSimilarity stores the raw scores of vector branches, which are cosines.
 func (r *run) learnSimilarity(outcomes []outcome) {
 	for i := range outcomes {
 		if outcomes[i].branch.Vector == nil {
@@ -390,7 +390,7 @@ func (r *run) noteCrowded(left, found int) {
 	}
 }
 
-// prepare adds to env what a stage needs to know of the query's words.
+// prepare adds to env what a stage needs to know about the query's words.
 func (r *run) prepare(ctx context.Context, stage rank.Stage, env *rank.Env) (err error) {
 	switch stage.(type) {
 	case rank.Names:

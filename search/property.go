@@ -11,11 +11,11 @@ import (
 	"sheaf/internal/fold"
 )
 
-// longestName is the largest number of characters in the name of a property that is looked for.
+// longestName is the largest number of characters in a property name that is searched.
 const longestName = 60
 
-// byProperty returns r, or, when no text has the query's one word, a search for documents with a property of that
-// name. It runs only when nothing found is likely to answer the query. q is the query before expansion.
+// byProperty returns r, or, when no text has the query's only word, a search for documents with a property
+// of this name. It runs only when no result is likely to answer the query. q is the query before expansion.
 func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, error) {
 	word, plain := q.Words.(sheaf.Match)
 	likely := len(r.result.Hits) > 0 && (r.result.Answerable == nil || *r.result.Answerable)
@@ -53,7 +53,7 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 	return r, nil
 }
 
-// mostBelow is how many properties within maps are looked for.
+// mostBelow is how many properties within maps are searched.
 const mostBelow = 3
 
 // propertiesBelow returns the properties called name within maps, such as spec.replicas, most frequent first.
@@ -66,7 +66,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 	}
 	counted, err := facts.Properties()
 	if err != nil {
-		return nil // the search goes on without them
+		return nil // the search continues without them
 	}
 	for _, p := range counted {
 		if strings.HasSuffix(fold.Text(p.Name), "."+name) && len(below) < mostBelow {

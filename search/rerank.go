@@ -31,7 +31,7 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 	}
 }
 
-// rerank lets the model order the first hits. When the model fails, the ranking stays and the result says why.
+// rerank lets the model order the first hits. When the model fails, the ranking stays, with a warning.
 func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	s := r.searcher
 	if s.Rerank == nil || s.Text == nil {
@@ -67,7 +67,7 @@ func (r *run) rerank(ctx context.Context, ranking sheaf.Ranking, stage profile.R
 	return fused, nil
 }
 
-// opinion returns the model's scores of hits as a ranking.
+// opinion returns the hits in the order of the model's scores.
 func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rerank) (sheaf.Ranking, error) {
 	ctx, cancel := context.WithTimeout(ctx, stage.Timeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func (r *run) opinion(ctx context.Context, hits sheaf.Ranking, stage profile.Rer
 	for i := range hits {
 		c, _ := Part(r.facts, hits[i].ID)
 		text, err := r.searcher.Text(hits[i].ID)
-		if err != nil { // the file changed or is gone; use its titles
+		if err != nil { // the file changed or was deleted; use its titles
 			r.note("the text of %s cannot be read for reranking: %v", hits[i].ID, err)
 		}
 		texts[i] = c.Breadcrumb + "\n\n" + text

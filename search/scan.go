@@ -13,26 +13,26 @@ import (
 
 // Scanner finds the candidates of a query in the files themselves. It is safe for concurrent use.
 type Scanner interface {
-	// Scan looks for the queries, terms and words of req in files. It puts the best candidates into a store that
-	// answers req.Words and requests by vector while the query runs.
+	// Scan searches files for the queries, terms and words of req. It puts the best candidates into
+	// a store, which answers req.Words and requests by vector while the query runs.
 	Scan(ctx context.Context, req ScanRequest) (*Scanned, error)
 }
 
-// ScanRequest says what to look for, and how much of it.
+// ScanRequest says what to search for, and how much.
 type ScanRequest struct {
-	// Queries are looked for as a whole and word by word: the original query and its expansions. Terms are looked
-	// for as they are. Both decide only which files are candidates.
+	// Queries are searched as a whole and word by word: the original query and its expansions.
+	// Terms are searched as they are. Both decide only which files are candidates.
 	Queries, Terms []string
-	// Words are what will be scored; nil for none.
+	// Words is the query that scores; nil for none.
 	Words sheaf.TextQuery
 	// Answering is set when Words forbid something. A file with a forbidden word is a candidate only if one of
 	// these requests finds a chunk in it. When empty, every file may answer.
 	Answering []store.TextRequest
-	// Filter bounds what may be a candidate; nil is no bound. Visible bounds what the caller may see: other
-	// documents are neither read nor counted; nil is no bound.
+	// Filter limits the candidates; nil means no limit. Visible limits what the caller may see: the
+	// scan does not read or count other documents. nil means no limit.
 	Filter  sheaf.Filter
 	Visible func(doc sheaf.ID) bool
-	// Shown is what the current file must match before WhyNot may describe it; nil is no bound.
+	// Shown is the filter that the current file must match before WhyNot describes it; nil means no limit.
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool
@@ -41,16 +41,16 @@ type ScanRequest struct {
 	Vectors bool
 }
 
-// Scanned is what a scan found.
+// Scanned is the result of a scan.
 type Scanned struct {
 	Backend store.Backend
 	Facts   rank.Facts
 	// Text returns the indexed text of a chunk.
 	Text func(id sheaf.ID) (string, error)
-	// Catalog makes a catalog of the named candidates, or of all when none is named.
+	// Catalog returns a catalog of the named candidates, or of all when no ID is given.
 	Catalog func(docs ...sheaf.ID) (*catalog.View, error)
 	ScanCounts
-	// Notes and Warnings are for the result, Took has the time of each step.
+	// Notes and Warnings are for the result. Took has the time of each step.
 	Notes, Warnings []string
 	Took            []Timing
 	// WhyNot says why a document is not a candidate; "" when it is. It returns sheaf.ErrNotFound when there is no
@@ -60,14 +60,14 @@ type Scanned struct {
 
 // ScanCounts says how much a scan examined.
 type ScanCounts struct {
-	// Files is how many files were looked at, Matched how many have something that was looked for, Candidates how
-	// many of those are in the store, and Chunks the number of their chunks.
+	// Files is how many files the scan examined, Matched how many have a needle, Candidates how
+	// many of these are in the store, and Chunks the number of their chunks.
 	Files, Matched, Candidates, Chunks int
 	// Bytes is roughly how much memory the scan uses.
 	Bytes int64
 }
 
-// scan finds candidates in files when the profile wants that. The search then uses them.
+// scan finds candidates in files when the profile wants it. The search then uses these candidates.
 func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	if plan.Scan == nil {
 		return nil
@@ -102,8 +102,8 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	return nil
 }
 
-// answering returns requests that together find each chunk that may be an answer. It returns nil when words
-// forbid nothing, or when any chunk may be an answer.
+// answering returns requests that together find each chunk that may be an answer. It returns nil
+// when the query has no forbidden words, or when any chunk may be an answer.
 func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 	if len(sheaf.Forbidden(r.query.Words)) == 0 {
 		return nil

@@ -1,9 +1,9 @@
-// Package search answers a query. A [Searcher] runs a ranking profile on a store: the branches together under one
-// deadline, their stages, the fusion, the final stages. Then it looks up titles and paths of the few hits that
-// are left.
+// Package search answers a query. A [Searcher] runs a ranking profile on a store: the branches in
+// parallel under one deadline, their stages, the fusion, the final stages. Then it looks up titles
+// and paths of the few final hits.
 //
-// A branch that fails does not fail the search: the others answer, and the result says what is missing. The same
-// query on the same index gives the same result, to the last bit.
+// A branch that fails does not fail the search: the others answer, and the result says what is
+// missing. The same query on the same index gives exactly the same result.
 package search
 
 import (
@@ -29,8 +29,8 @@ type Searcher struct {
 	// Backend finds chunks. Store names it in warnings and errors; "" becomes "the store".
 	Backend store.Backend
 	Store   string
-	// Facts know the documents; hits of other documents are dropped. Facts of a catalog are a snapshot as old as
-	// the store's state or newer. When Facts have a method Err() error, its error degrades the result.
+	// Facts know the documents. The search drops hits of other documents. Facts of a catalog are a snapshot as
+	// old as the store's state or newer. When Facts have a method Err() error, its error degrades the result.
 	Facts rank.Facts
 	// Shared says that other programs may write to the backend. A note then reports hits that Facts do not know.
 	Shared bool
@@ -48,19 +48,19 @@ type Searcher struct {
 	Models
 	// Text returns the text of a chunk, for Rerank and for spelling suggestions: see [TextOf].
 	Text func(id sheaf.ID) (string, error)
-	// Scanner finds candidates in files, for profiles that want that; Backend and Facts may be nil for those.
+	// Scanner finds candidates in files, for profiles with a scan. These profiles do not need Backend and Facts.
 	Scanner Scanner
 	// Now is the clock that ages are measured by; nil is time.Now.
 	Now func() time.Time
 }
 
-// Models are the models that some profiles ask besides the embedding model.
+// Models are the models that some profiles use besides the embedding model.
 type Models struct {
 	// Rerank scores each text, higher for a better answer to the query. When it is nil, no such model is
 	// configured and profiles skip the stage rerank.
 	Rerank func(ctx context.Context, query string, texts []string) ([]float64, error)
-	// Expander puts queries in other words. When it is nil, no chat model is configured and the original query is
-	// used.
+	// Expander finds other wordings of queries. When it is nil, no chat model is configured and the
+	// search uses the original query.
 	Expander *Expander
 }
 
@@ -70,71 +70,71 @@ type Options struct {
 	// the query's limit.
 	Parameters map[string]string
 	Plan       *profile.Plan
-	// Terms are further words of the caller. They score like the words of the query.
+	// Terms are additional words of the caller. They score like the words of the query.
 	Terms []string
 	// Explain gives every hit an explanation of its score.
 	Explain bool
 	// Evidence gives every hit its evidence, even without a calibration.
 	Evidence bool
-	// Trace keeps the ranking after every step.
+	// Trace records the ranking after every step.
 	Trace bool
 	// Order, if not nil, sorts everything that the words and filters match by a column, without ranking. The
 	// profile only decides how words are scored. An empty query then matches everything.
 	Order *store.Order
-	// Facets are columns. The result counts their values over everything that the words and filters match. Count
-	// asks for the number of these matches.
+	// Facets are columns. The result counts their values over everything that the words and filters
+	// match. Count asks for the number of these matches.
 	Facets []string
 	Count  bool
-	// Scope is a part of the query's filter that the caller did not write, such as the current folder.
-	// Result.Unmet describes what is missing within it.
+	// Scope is a part of the query's filter that the caller did not write, for example the current
+	// folder. Result.Unmet describes what is missing within it.
 	Scope sheaf.Filter
-	// Timeout bounds embedding and retrieval. A branch without an answer by then has failed. 0 is no bound but
-	// that of the context.
+	// Timeout limits embedding and retrieval. A branch without an answer by then fails. 0 means
+	// only the limit of the context.
 	Timeout time.Duration
 }
 
 // Result is the answer to a query.
 type Result struct {
-	// Profile is the name of the profile, Parameters the values it ran with.
+	// Profile is the name of the profile. Parameters are the values of this search.
 	Profile    string
 	Parameters map[string]string
 	// Hits are best first, at most the query's limit.
 	Hits []Hit
-	// Total is the number of distinct chunks that the branches found, before any stage. Branches retrieve a
-	// bounded number, so more chunks may match.
+	// Total is the number of distinct chunks that the branches retrieved, before any stage.
+	// Branches have limits, so more chunks may match.
 	Total int
-	// More says that a branch retrieved, or a step kept, as many hits as it may. A larger limit may find more.
+	// More says that a branch or a step reached its limit. A larger limit may find more.
 	More bool
 	// Facets are those of Options.Facets, each with at most 100 values.
 	Facets []store.Facet
 	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty
 	// query that has no order.
 	Matches *int
-	// Answerable is false when nothing found, or an empty result, is likely to answer the query: see
-	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, such as one of
-	// filters.
+	// Answerable is false when no result is likely to answer the query: see
+	// [Calibration.Answerable]. It is nil without a calibration, and for a query without words, for
+	// example filters.
 	Answerable *bool
 	// Legs are the names of the fused branches, in the order of Hit.Legs.
 	Legs []string
-	// Expansion is what a chat model made of the query, Scanned what was found in files. Each is nil when the
-	// profile does not use it.
+	// Expansion is the output of a chat model for the query. Scanned counts what a scan found. Each
+	// is nil when the profile does not use it.
 	Expansion *Expansion
 	Scanned   *Scanned
 	Report
 }
 
-// Report says how a search went.
+// Report describes how a search ran.
 type Report struct {
 	// Degraded says that a branch failed and the others answered; Warnings say which and why.
 	Degraded bool
 	Warnings []string
-	// Notes are not faults. They say, for example, how the query was read or which branches were skipped.
+	// Notes are not faults. For example, they say how the query was read or which branches were skipped.
 	Notes []string
-	// Short says that something failed that does not change the hits, such as explaining them. A later search may
-	// return more.
+	// Short says that a part of the search failed that does not change the hits, for example an
+	// explanation. A later search may return more.
 	Short bool
-	// Bare maps a warning or note that quotes an error to its text without the error. Errors may name machines,
-	// accounts and files.
+	// Bare maps a warning or note that quotes an error to its text without the error. Errors may
+	// name machines, accounts and files.
 	Bare map[string]string
 	// Unmet explains an empty or unlikely answer. It names values of the query's filter that no document has (of
 	// a property, tag, extension, folder or file name) and the values that exist. It also names words that no
@@ -165,11 +165,11 @@ type Snapshot struct {
 	Notes []string
 }
 
-// Hit is one answer with what a reader needs to know of it.
+// Hit is one answer, with what a reader needs to know about it.
 type Hit struct {
 	Rank int // from 1
 	Location
-	// Score orders the hits. It does not say how sure the answer is.
+	// Score orders the hits. It is not a probability.
 	Score float64
 	// Confidence is the probability, within 0..1, that this result is right; nil without a calibration. Level is
 	// its range, or "". Evidence is what both were computed from.
@@ -309,25 +309,25 @@ type run struct {
 	report
 	sense
 	certainty
-	// lookup is the request by which the first branch of words looks for the words of the query.
+	// lookup is the request with which the first branch by words searches.
 	lookup *store.Request
 }
 
-// report collects what a search tells, and the failures that it survives.
+// report collects messages of a search and the faults that it survives.
 type report struct {
 	result   *Result
 	failures []error
 	noted    int // number of notes that the snapshots so far have
-	// windows is how many hits each branch of the main phase retrieved itself; kept with a trace.
+	// windows is how many hits each branch of the main phase retrieved itself. It is nil without a trace.
 	windows map[string]int
 }
 
-// sense is what a search by meaning asks, and what it found.
+// sense is the input and the result of a search by meaning.
 type sense struct {
 	expansion Expansion
 	vector    []float32   // of the query
 	invented  [][]float32 // of the texts that a model invented
-	// similarity is the best cosine of each hit of vector branches; nil before one answered.
+	// similarity is the best cosine of each hit of vector branches; nil before a branch answers.
 	similarity map[sheaf.ID]float64
 }
 
@@ -335,7 +335,7 @@ type sense struct {
 type certainty struct {
 	confidence *Calibration // nil: no calibration
 	judged     *judged      // nil when the caller does not ask
-	// alternatives are the parts of a query that asks for any one of them.
+	// alternatives are the parts of a query like "a OR b".
 	alternatives []sheaf.TextQuery
 }
 
@@ -411,7 +411,7 @@ func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	return ctx.Err()
 }
 
-// embedInvented computes the vectors of the invented answer and of the other ways to put the query.
+// embedInvented computes the vectors of the invented answer and of other wordings.
 func (r *run) embedInvented(ctx, retrieval context.Context) {
 	texts := slices.Clone(r.expansion.Queries)
 	if r.expansion.Passage != "" {
@@ -442,7 +442,7 @@ func (s *Searcher) now() time.Time {
 	return time.Now()
 }
 
-// env returns what stages may know.
+// env returns the information for stages.
 func (r *run) env() rank.Env {
 	env := rank.Env{Facts: r.facts, Query: wording(r.query), Typed: r.query.Text, Now: r.searcher.now()}
 	if r.similarity != nil {
@@ -506,7 +506,7 @@ func (r *Report) bare(text, bare string) {
 // clock is the clock that steps are timed by.
 var clock = time.Now
 
-// took records how long a step took, and returns when it ended.
+// took records the time of a step, and returns its end.
 func (r *run) took(step string, since time.Time) time.Time {
 	now := clock()
 	r.result.Took = append(r.result.Took, Timing{step, now.Sub(since)})
@@ -544,7 +544,7 @@ func (l lane) step(name string) string {
 	return name
 }
 
-// finish looks up what a reader needs to know of the final hits.
+// finish looks up what a reader needs to know about the final hits.
 func (r *run) finish(ranking sheaf.Ranking) {
 	start := clock()
 	r.result.Hits = make([]Hit, 0, len(ranking))

@@ -2,10 +2,10 @@ package search
 
 import "sheaf"
 
-// Signals say why a hit ranks where it does, in the flat form of the tiered search specification. They repeat the
-// content of the explanation.
+// Signals explain the rank of a hit, in the flat form of the tiered search specification. They
+// repeat the content of the explanation.
 type Signals struct {
-	// Engine is what found the hit: fulltext or semantic when one branch counts, rrf when several were fused.
+	// Engine found the hit: fulltext or semantic when one branch counts, rrf when several were fused.
 	Engine           string         `json:"engine"`
 	LexicalMatches   []LexicalMatch `json:"lexicalMatches,omitempty"`
 	SemanticScore    *float64       `json:"semanticScore,omitempty"`

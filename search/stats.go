@@ -13,11 +13,11 @@ import (
 	"sheaf/text/analysis"
 )
 
-// stats has the word counts of one query, over what the caller sees.
+// stats has the word counts of one query, over the chunks that the caller may see.
 type stats struct {
 	searcher *Searcher
-	// words has the idf of the query's words; nil before they are counted. fault is why they could not be
-	// counted. asked says that the store was asked.
+	// words has the idf of the query's words; nil before they are counted. fault is the reason why
+	// counting failed. asked says that the search asked the store.
 	words *worth
 	fault error
 	asked bool
@@ -29,8 +29,8 @@ type stats struct {
 	analyzed *analyzed
 }
 
-// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the store once,
-// even when that fails.
+// worth returns the idf of the words of the query, or nil when the store cannot count. It asks the
+// store once, even when the store fails.
 func (s *stats) worth(ctx context.Context, words sheaf.TextQuery) (*worth, error) {
 	if !s.asked {
 		s.asked = true
@@ -103,7 +103,7 @@ func (s *stats) frequencies(ctx context.Context, counter store.Counter, queries 
 	return dfs, err
 }
 
-// maxWorth bounds how many words of a query are counted. Further words count as the average of these.
+// maxWorth limits how many words of a query are counted. Each further word counts as the average.
 const maxWorth = 256
 
 // worth is the idf of a query: the sum, and each part that is matched separately, in order. A repeated word is
@@ -238,8 +238,8 @@ type analyzed struct {
 	tokens, telling []analysis.Token
 }
 
-// tokens returns the tokens of a text of the query and remembers them, because several steps need them. It needs
-// an analyzer.
+// tokens returns the tokens of a text of the query. It caches them, because several steps need
+// them. It needs an analyzer.
 func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 	if s.analyzed == nil || s.analyzed.text != text {
 		a := s.searcher.Analyzer
@@ -269,13 +269,13 @@ func (s *stats) tellingWords(text string) []string {
 	return words
 }
 
-// tallied has the counts of the words that were counted for the vector of a query. Later steps reuse them.
+// tallied caches the counts of words for the vector of a query. Later steps reuse them.
 type tallied struct {
 	queries []sheaf.TextQuery
 	chunks  []int
 }
 
-// talliedKey is that of the tallied in a context, where it is wanted.
+// talliedKey is the context key of the cache, when a caller wants the counts.
 type talliedKey struct{}
 
 // of returns the number of chunks that q matches, or false when q was not counted.
@@ -289,8 +289,8 @@ func (c *tallied) of(q sheaf.TextQuery) (int, bool) {
 	return 0, false
 }
 
-// everyField asks for all fields. BM25F has one frequency for all of them, so stores can count a word without
-// reading its postings.
+// everyField asks for all fields. BM25F has one frequency for all of them, so stores count a word
+// without reading its postings.
 var everyField = func() []store.FieldWeight {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, name := range sheaf.Fields {

@@ -18,8 +18,8 @@ type Move struct {
 	ScoreBefore, ScoreAfter float64
 }
 
-// WhatIf answers q twice: as it is, and with the parameters in change. It returns what moves: every answer of the
-// second result in order, then those that disappeared.
+// WhatIf answers q twice: unchanged, and with the parameters in change. It returns the moves: every
+// answer of the second result in order, then the answers that disappeared.
 func (s *Searcher) WhatIf(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, change map[string]string,
 ) (before, after *Result, moves []Move, err error) {

@@ -13,12 +13,12 @@ import (
 	"sheaf/store"
 )
 
-// Absence says why a chunk or document is not among the results, or where it is.
+// Absence explains why a chunk or document is not among the results, or where it ranks.
 type Absence struct {
 	ID sheaf.ID
 	// Rank is its rank in the results, 0 when it is not there.
 	Rank int
-	// Inside is the answer that includes it, or "".
+	// Inside is the answer that includes the chunk, or "".
 	Inside sheaf.ID
 	// Reasons has one line for each branch, then the step that dropped it.
 	Reasons []string
@@ -27,8 +27,8 @@ type Absence struct {
 	Warnings []string
 }
 
-// WhyNot says why id is not among the results of q: which branch did not find it and why, or which stage dropped
-// it. It returns sheaf.ErrNotFound when id does not exist.
+// WhyNot explains why id is not among the results of q: which branch did not find it and why, or
+// which stage dropped it. It returns sheaf.ErrNotFound when id does not exist.
 func (s *Searcher) WhyNot(
 	ctx context.Context, q sheaf.Query, p *profile.Profile, opt Options, id sheaf.ID,
 ) (*Absence, error) {
@@ -104,7 +104,7 @@ func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 	return d.Chunks[0].ID
 }
 
-// whyNoCandidate says why the scan did not take the file of id; "" when it did.
+// whyNoCandidate explains why the scan did not take the file of id. It returns "" when it did.
 func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	if _, ok := scanned.Facts.Chunk(id); ok {
 		return "", nil
@@ -118,8 +118,8 @@ func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
 	return scanned.WhyNot(id)
 }
 
-// whyBranches says what every branch of the main phase knows of a.ID. best is a.ID if a branch found it, else the
-// document's section with the best rank, else "".
+// whyBranches adds what each branch of the main phase knows about a.ID. best is a.ID if a branch
+// found it, else the document's section with the best rank, else "".
 func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err error) {
 	s, result, plan := r.searcher, r.result, r.followed
 	if lost, err := r.whyFirst(ctx, plan, a); lost || err != nil {
@@ -160,8 +160,8 @@ func (r *run) whyBranches(ctx context.Context, a *Absence) (best sheaf.ID, err e
 	return best, nil
 }
 
-// whyFirst says why a first phase dropped all of a.ID. lost is false when it did not, or when there is no first
-// phase.
+// whyFirst explains why a first phase dropped all of a.ID. lost is false when it did not, or when
+// the plan has no first phase.
 func (r *run) whyFirst(ctx context.Context, plan *profile.Plan, a *Absence) (lost bool, err error) {
 	if plan.Candidates == nil {
 		return false, nil
@@ -231,7 +231,7 @@ func (r *run) sectionsOf(ranking sheaf.Ranking, doc sheaf.ID) (n, first int) {
 	return n, first
 }
 
-// followSection follows the section that was found of the document a.ID.
+// followSection explains the section of the document a.ID that was found.
 func (a *Absence) followSection(section sheaf.ID, trace []Snapshot) {
 	inner := Absence{ID: section}
 	inner.follow(trace)
@@ -256,7 +256,7 @@ func (r *run) all(id sheaf.ID) []sheaf.ID {
 	return ids
 }
 
-// whyUnfound says why a branch did not retrieve a.ID, nor another ID of all. ranking is what the branch
+// whyUnfound explains why a branch did not retrieve an ID of all. ranking is what the branch
 // retrieved.
 func (r *run) whyUnfound(
 	ctx context.Context, name string, o *outcome, ranking sheaf.Ranking, a *Absence, all []sheaf.ID,
@@ -304,7 +304,7 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 	return err == nil && len(alone) > 0
 }
 
-// maxLacks bounds how many words of a query are tried one by one.
+// maxLacks limits how many words of a query are tried one by one.
 const maxLacks = 32
 
 // lacks names the words of a text request that none of the chunks has, as the end of a sentence; "" when there
@@ -338,7 +338,7 @@ func (s *Searcher) holds(ctx context.Context, q sheaf.TextQuery, ids []sheaf.ID)
 	var held []string
 	tries := 0
 	for _, part := range sheaf.Forbidden(q) {
-		// A group may forbid only chunks with all its words, or with none of some.
+		// A group may forbid only chunks that have all its words, or chunks that lack some.
 		for k, one := range append([]sheaf.TextQuery{part}, words(part)...) {
 			if tries++; tries > maxLacks {
 				break
@@ -417,7 +417,7 @@ func (a *Absence) follow(trace []Snapshot) {
 		switch {
 		case is > 0:
 			a.Inside = ""
-			if lost[t.Branch] { // a combined branch still has it
+			if lost[t.Branch] { // a branch that was combined still has it
 				a.add("%s: it is back, at rank %d of %d with score %.4g", step, is, len(t.Ranking), t.Ranking[is-1].Score)
 			}
 			lost[t.Branch] = false

@@ -17,10 +17,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Contents keep the indexed documents in a folder. Each document is a file with a checksum at its end, named by the
-// hash of the ID. A write makes a temporary file and renames it. Safe for concurrent use.
+// Contents stores the indexed documents in a folder. Each document is a file with a checksum at its end.
+// Its name is the hash of the ID. A write creates a temporary file and renames it. Safe for concurrent use.
 type Contents struct {
-	// FS has the folder: vfs.Disk, or vfs.NewMem for contents in memory.
+	// FS is the file system: vfs.Disk, or vfs.NewMem for contents in memory.
 	FS  vfs.FS
 	Dir string
 
@@ -45,7 +45,7 @@ func (c *Contents) Load(id sheaf.ID) (d Document, ok bool, err error) {
 	return d, ok, err
 }
 
-// Save keeps documents. A document replaces one with the same ID.
+// Save stores documents. A document replaces an earlier one with the same ID.
 func (c *Contents) Save(docs []Document) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,13 +68,13 @@ func (c *Contents) Delete(id sheaf.ID) error {
 	return errors.Join(err, c.FS.SyncDir(c.Dir))
 }
 
-// Settings returns the saved settings; ok is false when none were saved.
+// Settings returns the saved settings, or ok = false when there are none.
 func (c *Contents) Settings() (s Settings, ok bool, err error) {
 	ok, err = c.read(settingsName, &s)
 	return s, ok, err
 }
 
-// SaveSettings keeps settings in place of earlier ones.
+// SaveSettings stores settings and replaces earlier ones.
 func (c *Contents) SaveSettings(s Settings) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// facts tell stages about the documents of an index. There are no links and no folders.
+// facts tells stages about the documents of an index. It has no links and no folders.
 type facts struct{ contents *Contents }
 
 // Chunk implements rank.Facts.

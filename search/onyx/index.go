@@ -3,8 +3,8 @@
 // document and range, by words (for administrators hidden ones too), by meaning, by a profile, or at random.
 // [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
 //
-// [Contents] keeps the indexed documents beside the store. So metadata can change without sending or embedding
-// texts again, and stages know titles and times.
+// [Contents] stores the indexed documents beside the store. So an update of metadata does not send
+// or embed texts again, and stages know titles and times.
 //
 // Source: the specification for Elasticsearch and Vespa, and the system that it describes. Where the
 // specification is careless (an empty access list opens everything, ranges escape the filter), this package uses
@@ -34,10 +34,10 @@ type Index struct {
 	writing sync.Mutex
 }
 
-// Settings are what an index is made with.
+// Settings describe how an index was created.
 type Settings struct {
-	// Model is the embedding model; vectors of different models are never compared. Dims is the number of
-	// dimensions, 0 without vectors.
+	// Model is the embedding model. Vectors of different models are never compared. Dims is the
+	// number of dimensions, or 0 without vectors.
 	Model string
 	Dims  int
 }
@@ -50,8 +50,8 @@ func New(st store.Backend, contents *Contents, now func() time.Time) *Index {
 	return &Index{store: st, contents: contents, now: now}
 }
 
-// Create makes the index with these settings, or verifies that it has them. It may be called again. It returns
-// sheaf.ErrInvalid when the index has other settings; it must then be made again.
+// Create creates the index with these settings, or checks that it has them. Callers may repeat it. It
+// returns sheaf.ErrInvalid when the index has other settings. Then the index must be created again.
 func (x *Index) Create(_ context.Context, want Settings) error {
 	if want.Dims < 0 || want.Dims > 1<<16 {
 		return sheaf.Invalidf("create index: %d dimensions: must be within 0..65536", want.Dims)
@@ -79,8 +79,8 @@ type Written struct {
 	Existed bool
 }
 
-// Write indexes whole documents; chunks of earlier versions are deleted. After an error of the store, nothing of
-// the call is found. The same call may be repeated after any error.
+// Write indexes whole documents and deletes chunks of earlier versions. After an error of the
+// store, no document of the call is found. Callers may repeat the call after any error.
 func (x *Index) Write(ctx context.Context, docs []Document) ([]Written, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -157,8 +157,8 @@ type Update struct {
 	Created   *time.Time
 }
 
-// Update changes metadata without embedding again. It skips and returns documents that do not exist: they may be
-// indexed soon, or were just deleted.
+// Update changes metadata without new vectors. It skips and returns documents that do not exist,
+// because they may be indexed soon or were just deleted.
 func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.ID, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -199,8 +199,8 @@ func (x *Index) Update(ctx context.Context, updates []Update) (missing []sheaf.I
 	return missing, x.contents.Save(docs)
 }
 
-// writeMetadata writes the metadata of documents to the store: only the columns where the store can do that,
-// otherwise whole documents.
+// writeMetadata writes the metadata of documents to the store: only columns if the store can do
+// that, otherwise whole documents.
 func (x *Index) writeMetadata(ctx context.Context, docs []Document) error {
 	var batch store.Batch
 	for i := range docs {

@@ -43,5 +43,5 @@ func (x *Index) largest(req store.Request) int {
 		req.Limit = i + 1
 		return s.Supports(req) != nil
 	})
-	return max(1, refused) // for 1 the store says why it refuses
+	return max(1, refused) // for 1 the store returns the reason
 }

@@ -34,7 +34,7 @@ type gathered struct {
 	tried   int  // matches that were examined
 	beyond  int  // matches beyond the limit
 	full    bool // the memory was full before the limit was reached
-	// warnings are about vectors that could not be made.
+	// warnings are about vectors that the model could not compute.
 	warnings []string
 	took     map[string]time.Duration
 }
@@ -57,7 +57,7 @@ func (g *gathered) notes(maxVectors int) []string {
 	return notes
 }
 
-// Files are cut, embedded and indexed in batches, so that only the texts of one batch are in memory.
+// The scan cuts, embeds and indexes files in batches, so that memory holds only the texts of one batch.
 const (
 	batchFiles = 64
 	batchBytes = 4 << 20
@@ -92,8 +92,8 @@ type gatherer struct {
 	vectors int   // chunks that may still be embedded
 }
 
-// gather cuts the best matches and writes their chunks to store, in order. It stops when enough files have a
-// chunk that may answer, or when the index uses budget bytes. It always takes the first file.
+// gather cuts the best matches and writes their chunks to st, in order. It stops when enough files
+// have a chunk that may answer, or when the index uses budget bytes. It always takes the first file.
 func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, st store.Backend,
 	budget int64) (*gathered, error) {
 	chunker, err := newChunker(req.Limits.ChunkChars)
@@ -107,7 +107,7 @@ func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, 
 	}
 	matches := f.matches
 	for len(matches) > 0 && len(g.out.docs) < req.Limits.Files && !g.out.full {
-		// Add as many as were dropped so far; the few free places alone would take a few files at a time.
+		// Take as many files as were dropped so far. Without it, each batch would have only a few files.
 		n := req.Limits.Files - len(g.out.docs) + g.out.tried - len(g.out.docs)
 		batch := firstBatch(f.files, matches[:min(len(matches), n)])
 		if err := g.batch(ctx, batch); err != nil {
@@ -154,8 +154,8 @@ func (g *gatherer) batch(ctx context.Context, matches []match) error {
 	return err
 }
 
-// refused returns the files without a chunk that may answer, because of a forbidden word. It puts only files that
-// may have such a word into a separate index, so that they do not change how rare words are.
+// refused returns the files in which every chunk has a forbidden word. It indexes only files that
+// may have a forbidden word, in a separate index, so that they do not change the rarity of words.
 func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) (map[*loaded]bool, error) {
 	if len(g.req.Answering) == 0 {
 		return nil, nil
@@ -173,7 +173,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 			batch.Chunks = append(batch.Chunks, c)
 		}
 	}
-	if len(refused) == 0 || len(of) > store.MaxLimit { // more than a request can tell apart
+	if len(refused) == 0 || len(of) > store.MaxLimit { // more documents than a request can name
 		return nil, nil
 	}
 	queries := make([]sheaf.TextQuery, len(g.req.Answering))
@@ -196,7 +196,7 @@ func (g *gatherer) refused(ctx context.Context, matches []match, cut []*loaded) 
 	return refused, nil
 }
 
-// choose takes the files that pass the filter and are not refused, until the memory is full.
+// choose takes the files that pass the filter and are not refused, until memory is full.
 func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 	var docs []*loaded
 	for _, d := range cut {
@@ -247,8 +247,8 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 	return docs, group.Wait()
 }
 
-// load reads and cuts a file, or takes it from the cache. It returns nil when the file cannot be read or is no
-// text.
+// load reads and cuts a file, or takes it from the cache. It returns nil when the file is
+// unreadable or has no text.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
 	key := chunker.Name() + "\x00" + f.Path
 	if d, ok := s.cache.Get(key); ok && d.size == f.Bytes && d.modTime.Equal(f.ModTime) {
@@ -269,9 +269,9 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	return d
 }
 
-// embed makes vectors for the chunks of the first documents, within the limit, and returns the number of these
-// documents. Documents from the cache may have vectors already. A failure of the model is a warning. A document
-// that the model refuses does not stop the others.
+// embed computes vectors for the chunks of the first documents, up to the limit, and returns the
+// number of these documents. Cached documents may have vectors already. A fault of the model is a
+// warning. A document that the model refuses does not stop the others.
 func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	model := g.o.Embedder.Model()
 	n := 0
@@ -290,7 +290,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 			continue
 		}
 		group.Go(func() error {
-			with := &loaded{document: d.document, text: d.text, embedded: model} // others may be reading d
+			with := &loaded{document: d.document, text: d.text, embedded: model} // other queries may be reading d
 			entries := with.entries(&g.req, false)
 			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
 				if errors.Is(err, context.DeadlineExceeded) || !ingest.Answers(inner, g.o.Embedder) {

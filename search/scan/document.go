@@ -15,7 +15,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// document is a file that was cut, without its text. It does not change, and it shares no memory with the text.
+// document is a cut file without its text. It never changes, and it shares no memory with the text.
 type document struct {
 	key     string // in the cache
 	path    string
@@ -28,7 +28,7 @@ type document struct {
 	columns []store.Column
 }
 
-// loaded is a document with its text, and with vectors if a query needed them. It does not change.
+// loaded is a document with its text, and with vectors if a query needed them. It never changes.
 type loaded struct {
 	*document
 	text string
@@ -157,13 +157,13 @@ func (d *document) passes(filter sheaf.Filter) bool {
 			return true
 		}
 		if len(d.doc.Fields) == 0 {
-			break // the others have the same columns
+			break // the other chunks have the same columns
 		}
 	}
 	return false
 }
 
-// Sizes for the bound of memory.
+// Sizes that estimate the used memory.
 var (
 	chunkBytes = int64(reflect.TypeFor[sheaf.Chunk]().Size())
 	linkBytes  = int64(reflect.TypeFor[sheaf.Link]().Size())

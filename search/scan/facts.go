@@ -18,7 +18,7 @@ import (
 	"sheaf/internal/fold"
 )
 
-// facts tell stages about candidates. Links are only those between candidates. Folders count all their files.
+// facts tells stages about candidates. Links connect candidates only. Folder sizes count all files.
 type facts struct {
 	scanner   *Scanner
 	files     []ingest.File
@@ -120,8 +120,8 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// openLinks makes a catalog of the names and links of candidates. It adds the names of other files that a link
-// may mean; otherwise a link to such a file would lead to a candidate with a similar name.
+// openLinks returns a catalog of the names and links of candidates. It adds names of other files
+// that a link may mean, so that such a link does not lead to a candidate with a similar name.
 func (f *facts) openLinks() (*catalog.View, error) {
 	docs, meant, called := make([]*document, len(f.docs)), names{}, names{}
 	for i, d := range f.docs {
@@ -159,7 +159,7 @@ func (f *facts) openLinks() (*catalog.View, error) {
 	return f.scanner.openView(docs, nil)
 }
 
-// names are folded names of files, each with and without its ending.
+// names holds the folded names of files, each with and without its extension.
 type names map[string]bool
 
 func (n names) add(name string) { n[name], n[strings.TrimSuffix(name, path.Ext(name))] = true, true }
@@ -188,7 +188,7 @@ func end(name string, parts int) string {
 	return name[at+1:]
 }
 
-// view returns a catalog of the named candidates, or of all when none is named. It skips other documents.
+// view returns a catalog of the named candidates, or of all when no ID is given. It skips other documents.
 func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
 	docs := f.docs
 	if len(ids) > 0 {
@@ -237,7 +237,7 @@ func Empty(tree, root string) (*catalog.Catalog, error) {
 	return (&Scanner{o: Options{Tree: tree, Root: root}}).openCatalog(nil, nil)
 }
 
-// openView returns a view of the catalog of documents. It outlives the catalog, which has nothing to release.
+// openView returns a view of the catalog of documents. The view stays valid after the catalog closes.
 func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.View, error) {
 	c, err := s.openCatalog(docs, skipped)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Scanner) openView(docs []*document, skipped []catalog.Skip) (*catalog.V
 	return view, c.Close()
 }
 
-// openCatalog makes a catalog of documents, in memory. Its texts are read from the files.
+// openCatalog returns a catalog of documents, in memory. It reads texts from the files.
 func (s *Scanner) openCatalog(docs []*document, skipped []catalog.Skip) (*catalog.Catalog, error) {
 	c, err := catalog.Open(vfs.NewMem(), "/scan", catalog.Options{})
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *Scanner) openCatalog(docs []*document, skipped []catalog.Skip) (*catalo
 	for _, d := range docs {
 		record := catalog.Record{Document: d.doc, Date: d.date,
 			File: catalog.FileState{Size: d.size, ModTime: d.modTime.UnixNano(), Hash: d.hash}}
-		if d.decoded { // the catalog reads no such files
+		if d.decoded { // the catalog does not read such files
 			text, err := s.text(d)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("scan: %w", err), c.Close())

@@ -18,7 +18,7 @@ import (
 	"sheaf/search"
 )
 
-// match is a file with some of the needles, as bits.
+// match is a file with the set of its needles, as bits.
 type match struct {
 	file          int
 	path, content uint64
@@ -43,7 +43,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	results := make([]match, len(files))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range 2 * runtime.GOMAXPROCS(0) { // reading waits
+	for range 2 * runtime.GOMAXPROCS(0) { // more workers than processors, because reading waits
 		group.Go(func() error {
 			w := &matcher{Scanner: s, folder: newFolder(s.o.Analyzer), needles: make([][]byte, len(texts))}
 			for i, text := range texts {
@@ -72,7 +72,7 @@ func (s *Scanner) match(ctx context.Context, files []ingest.File, req search.Sca
 	return out, nil
 }
 
-// matcher examines files, one after another.
+// matcher examines files, one at a time.
 type matcher struct {
 	*Scanner
 	folder  *folder
@@ -80,8 +80,8 @@ type matcher struct {
 	buffer  []byte
 }
 
-// file matches one file. It does not search the text for needles of the path. A file that cannot be read, or is
-// no text, matches by its path only.
+// file matches one file. It does not search the text for needles that the path has. A file that is
+// unreadable or has no text matches only by its path.
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
@@ -96,7 +96,7 @@ func (w *matcher) file(i int, f *ingest.File) match {
 	return m
 }
 
-// look returns the needles in text, without the known ones.
+// look returns the needles in text, without the needles in known.
 func (w *matcher) look(text []byte, known uint64) uint64 {
 	folded := withoutLineHyphens(w.folder.fold(text))
 	var mask uint64
@@ -108,10 +108,10 @@ func (w *matcher) look(text []byte, known uint64) uint64 {
 	return mask
 }
 
-// rankMatches sorts matches. A file scores the sum of the rarity of its needles: ln(1 + (N - n + 0.5)/(n + 0.5))
-// for a needle in n of N files, twice that in the path. Equal files without forbidden words come first, then the
-// order of paths decides. Forbidden words do not change the score: their letters may be part of other words, or
-// in a section beside the answer.
+// rankMatches sorts matches. A file scores the sum of the rarity of its needles: ln(1 + (N - n +
+// 0.5)/(n + 0.5)) for a needle in n of N files, twice in the path. Of equal files, those without
+// forbidden words come first, then paths decide. Forbidden words do not change the score: their
+// letters may be in other words or in another section.
 func rankMatches(matches []match, files, needles int, not leftOut) {
 	rarity := make([]float64, needles)
 	for i := range rarity {

@@ -15,9 +15,9 @@ const maxNeedles = 64
 // minNeedle is the shortest needle in bytes. One letter would be in every file.
 const minNeedle = 2
 
-// needles returns the folded, distinct texts to look for in files, in this order: each query as a whole, each
-// term, the words that the original query scores by, and the words that it forbids. For a word, the needle is the
-// common beginning of its inflections. Needles only decide which files are examined, not how well a file answers.
+// needles returns the folded, distinct texts to search for in files, in this order: each query as a
+// whole, each term, the words that score, and the forbidden words. The needle of a word is the
+// common prefix of its inflections. Needles decide which files are examined, not how files rank.
 // all says that files without a needle may match, for example when words are too short.
 func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuery) (texts []string, out leftOut,
 	all bool) {
@@ -41,9 +41,9 @@ func needles(a *analysis.Analyzer, queries, terms []string, words sheaf.TextQuer
 	return c.out, out, c.all
 }
 
-// leftOut says which needles stand for forbidden words.
+// leftOut says which needles belong to forbidden words.
 type leftOut struct {
-	// only are those that the query does not also want, any are all of them.
+	// only are the needles of forbidden words that the query does not also want. any are all of them.
 	only, any uint64
 	// unseen says that other forbidden words have no needle, so any file may have them.
 	unseen bool
@@ -114,8 +114,8 @@ func (c *collector) match(text string) {
 	}
 }
 
-// beginning returns the common beginning of a word and its stem, so that other inflections are found: "configur"
-// for "configuring". A final i of a stem stands for a y.
+// beginning returns the common prefix of a word and its stem, to find other inflections: "configur"
+// for "configuring". A final i of a stem means y.
 func beginning(stem, word string) string {
 	n := 0
 	for n < len(stem) && n < len(word) && stem[n] == word[n] {

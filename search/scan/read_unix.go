@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// readInto reads a file of about size bytes, into buffer when it is large enough. It uses three system calls per
-// file; package os uses six, which takes a third of the time of a scan of small files. A pipe in place of a file
-// does not block it.
+// readInto reads a file of about size bytes, into buffer when it is large enough. It uses three
+// system calls. Package os uses six, which take a third of the scan time of small files. A named
+// pipe instead of a file does not block it.
 func readInto(buffer []byte, name string, size int) ([]byte, error) {
 	const how = syscall.O_RDONLY | syscall.O_CLOEXEC
 	fd, err := retry(func() (int, error) { return syscall.Open(name, how|syscall.O_NONBLOCK, 0) })
-	if err == syscall.EAGAIN { // another process, such as a file server, has a lease on the file and must give it back
+	if err == syscall.EAGAIN { // another process, for example a file server, must give back its lease
 		fd, err = retry(func() (int, error) { return syscall.Open(name, how, 0) })
 	}
 	if err != nil {
@@ -42,7 +42,7 @@ func readInto(buffer []byte, name string, size int) ([]byte, error) {
 	}
 }
 
-// retry calls until the call is not interrupted.
+// retry repeats a call while signals interrupt it.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

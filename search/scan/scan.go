@@ -1,9 +1,9 @@
-// Package scan finds what may answer a query without an index. It looks for the words of the query in the paths
-// and files of a folder, cuts the best files into sections, and indexes these in memory while the query runs. Its
-// main type is [Scanner], which implements search.Scanner.
+// Package scan finds answers to a query without an index. It searches the paths and files of a
+// folder for the words of the query, cuts the best files into sections, and indexes them in memory
+// while the query runs. Its main type is [Scanner], which implements search.Scanner.
 //
-// It writes nothing to disk. It remembers cut files within a bound of memory, so that the next query need not cut
-// them again. It notices a changed file by its size and time.
+// It writes nothing to disk. It caches cut files within a memory limit, so that the next query does
+// not cut them again. It detects a changed file by size and time.
 //
 // Source: the tiered search specification. Here all matching files are candidates, those with most of the rare
 // words first; in the specification they are the first files that the folder lists.
@@ -28,15 +28,15 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Options say what to scan.
+// Options are the settings of a scanner.
 type Options struct {
-	// Root is the folder. Tree is the name of its documents' tree; "" means the folder's own name.
+	// Root is the folder. Tree is the name of its documents' tree; "" means the name of the folder.
 	Root string
 	Tree string
 	Walk ingest.WalkOptions
 	// Analyzer makes terms.
 	Analyzer *analysis.Analyzer
-	// Embedder makes the vectors of candidates when a query needs them; nil makes none.
+	// Embedder computes the vectors of candidates when a query needs them; nil means no vectors.
 	Embedder model.Embedder
 	// HideComments leaves out comments in Markdown: see chunk.WithoutComments.
 	HideComments bool
@@ -62,7 +62,7 @@ func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
 
 var _ search.Scanner = (*Scanner)(nil)
 
-// New returns a scanner. Every query reads the folder again.
+// New returns a scanner. Every query reads the folder.
 func New(o Options) (*Scanner, error) {
 	if o.Root == "" || o.Analyzer == nil {
 		return nil, sheaf.Invalidf("scan: a folder and an analyzer are needed")
@@ -86,7 +86,7 @@ func New(o Options) (*Scanner, error) {
 // fileBytes is roughly what an examined file uses in memory.
 const fileBytes = 256
 
-// split divides the memory between cut files and the index, 35 to 65.
+// split divides the memory: 35 % for cut files, 65 % for the index.
 func split(memory int64) (cut, index int64) {
 	return int64(0.35 * float64(memory)), int64(0.65 * float64(memory))
 }
@@ -167,8 +167,8 @@ func check(req *search.ScanRequest) error {
 	return nil
 }
 
-// All returns a catalog of every document of the folder, cut into sections of at most chunkChars characters, for
-// looking up addresses. The caller closes the view.
+// All returns a catalog of every document of the folder, cut into sections of at most chunkChars
+// characters. Callers use it to look up addresses, and close the view.
 func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error) {
 	files, skipped, err := ingest.Files(ctx, s.o.Root, s.o.Walk)
 	if err != nil {

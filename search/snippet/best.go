@@ -10,9 +10,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Best returns the snippet of the span that shows most of the query: all words of a phrase before single words,
-// then the rarest words. Of equal spans the first counts. Best reads spans behind the first own spans only when
-// those show no word of the query. Snippet.At is an offset in content.
+// Best returns the snippet of the span that shows most of the query: all words of a phrase before
+// single words, then the rarest words. Of equal spans the first wins. Best reads spans after the
+// first own spans only when those show no word of the query. Snippet.At is an offset in content.
 func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) Snippet {
 	best, worth := Snippet{At: spans[0].Start}, -1.0
 	for i, span := range spans {
@@ -39,8 +39,8 @@ func (h *Highlighter) Best(content []byte, spans []sheaf.Span, own, width int) S
 	return best.underHeading(content)
 }
 
-// shows returns how much of the query a snippet shows. Any text is better than none, and a whole phrase better
-// than any words.
+// shows returns how much of the query a snippet shows. Any text is better than no text, and a whole
+// phrase is better than any words.
 func (s *Snippet) shows() float64 {
 	const text, phrase = 1e-6, 1e6
 	w := s.worth
@@ -71,8 +71,8 @@ const (
 	headingColumns = 100
 )
 
-// underHeading puts the heading row of a table before a snippet from a row below it. The cells say little without
-// it.
+// underHeading puts the heading row of a table before a snippet from a row below it, because cells
+// alone say little.
 func (s Snippet) underHeading(content []byte) Snippet {
 	row := headingRow(content, s.At)
 	if row.Len() == 0 {

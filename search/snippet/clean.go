@@ -11,10 +11,10 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// cleaner copies Markdown as a reader sees it. Line breaks become spaces. Marks of headings, quotes, lists,
-// fences, tables, emphasis, links, footnotes and highlights disappear, and so do comments, kinds of callouts and
-// names of blocks. Tasks show a box. Code does not change. The cleaner is deliberately simple: what it does not
-// recognize stays.
+// cleaner copies Markdown as a reader sees it. Line breaks become spaces. It drops marks of
+// headings, quotes, lists, fences, tables, emphasis, links, footnotes and highlights, and also
+// comments, kinds of callouts and names of blocks. Tasks show a box. Code does not change. Marks
+// that it does not recognize stay.
 type cleaner struct {
 	text    string
 	pos     int
@@ -40,7 +40,7 @@ type marked struct {
 	rarest  int       // where the first range of that term begins in the text
 }
 
-// open is what has begun and not ended.
+// open holds the constructs that started and have not ended.
 type open struct {
 	fence  fence
 	code   int          // the end of the last code span
@@ -134,7 +134,7 @@ func (c *cleaner) put(r rune) {
 	c.line.columns += runeColumns(r)
 }
 
-// matchAhead copies the whole match that begins here.
+// matchAhead copies the whole match that starts here.
 func (c *cleaner) matchAhead() bool {
 	for len(c.matches) > 0 && c.matches[0].end <= c.pos {
 		c.matches = c.matches[1:]
@@ -176,7 +176,7 @@ func noWordBefore(text string, i int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
-// untilMatch returns the number of bytes before the next match. These may be dropped.
+// untilMatch returns the number of bytes before the next match. The cleaner may drop them.
 func (c *cleaner) untilMatch() int {
 	for _, m := range c.matches {
 		if m.end > c.pos {
@@ -280,7 +280,7 @@ func lineMark(line string) int {
 	return 0
 }
 
-// labelReach bounds how far the end of a footnote's or callout's label is looked for.
+// labelReach limits the search for the end of a label of a footnote or callout.
 const labelReach = 100
 
 // footnote returns the length of [^label] at the beginning of text, or 0.
@@ -307,14 +307,14 @@ func footnoteMark(text string, i int) int {
 	return n
 }
 
-// wordByte reports whether the byte at i is a letter or digit of ASCII. Signs beside one are mostly those of
-// programs.
+// wordByte reports whether the byte at i is a letter or digit of ASCII. Signs beside it mostly
+// belong to programs.
 func wordByte(text string, i int) bool {
 	return i >= 0 && i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z')
 }
 
-// signsEnd returns where the closing signs of the highlight ==so== or comment %%so%% at i are; 0 when there are
-// none.
+// signsEnd returns the position of the closing signs of the highlight ==so== or comment %%so%% at
+// i, or 0 when there are none.
 func signsEnd(text string, i int) int {
 	sign, rest := text[i:i+2], text[i+2:]
 	if wordByte(text, i-1) || i > 0 && text[i-1] == sign[0] || rest == "" || rest[0] == sign[0] {
@@ -368,8 +368,8 @@ func commentLength(text string, i int) int {
 	return 0
 }
 
-// blockName returns the length of ^name at the end of a line, or 0. Links use the name for the block before it. A
-// number alone does not count, because it may be an exponent.
+// blockName returns the length of ^name at the end of a line, or 0. Links use the name for the
+// block before it. A number does not count, because it may be an exponent.
 func blockName(text string, i int) int {
 	if i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) < 0 {
 		return 0
@@ -542,7 +542,7 @@ func reference(text string) (n int, stands string) {
 	return len(written), stands
 }
 
-// linkReach bounds how far the end of a link is looked for.
+// linkReach limits the search for the end of a link.
 const linkReach = 512
 
 func linkAhead(rest string) bool { return linkTextEnd(rest) > 0 }
@@ -666,7 +666,7 @@ func inTarget(text string, i int) bool {
 	return at >= 0 && at+linkTarget(text[from+at:]) > len(before)
 }
 
-// markupReach bounds how far the end of a tag or comment is looked for.
+// markupReach limits the search for the end of a tag or comment.
 const markupReach = 1024
 
 // htmlTags are the tags that readers do not see. Others stay, because they may be type parameters or

@@ -2,7 +2,7 @@ package snippet
 
 import "strings"
 
-// codeReach bounds how far the ends of a code span are looked for.
+// codeReach limits the search for the ends of a code span.
 const codeReach = 1024
 
 // paragraphEnds are the line ends after which a paragraph does not continue.
@@ -86,8 +86,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// next takes a whole line. For a line of a fenced block it returns how many bytes are not code: all bytes of the
-// line that closes the block.
+// next takes a whole line. For a line of a fenced block it returns how many bytes are marks: all
+// bytes of the line that closes the block.
 func (f *fence) next(line string) (marks int, code bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if f.mark != "" && f.quoted && !strings.HasPrefix(rest, ">") {
@@ -107,7 +107,7 @@ func (f *fence) next(line string) (marks int, code bool) {
 	return len(line) - len(rest), true
 }
 
-// open begins a block when a line does, also in a list or quote.
+// open starts a block when the line starts one, also in a list or quote.
 func (f *fence) open(line string) {
 	for {
 		line = strings.TrimLeft(line, " \t")

@@ -22,14 +22,14 @@ type Highlighter struct {
 	terms    []term
 	numbers  map[string]int // from a term to its index in terms
 	expanded []expanded
-	// phrases are those of several words: for each word, a bit for each of its terms.
+	// phrases are the phrases of several words: for each word, a bit for each of its terms.
 	phrases [][]uint64
-	// typed are the words as the user typed them, to look for them far ahead.
+	// typed are the words as the user typed them, for the search far ahead.
 	typed []typedWord
 	// full is the sum of the rarity of all words of the query.
 	full   float64
 	screen screen
-	// known remembers what words of texts match.
+	// known caches what words of texts match.
 	known  map[string][]wordMatch
 	buffer analysis.TermBuffer // for the terms of a word
 }
@@ -47,7 +47,7 @@ type typedWord struct {
 	told float64
 }
 
-// expanded is a word of the query that is compared with each term, as in the dictionary of an index.
+// expanded is a word of the query that is compared with each term of a text.
 type expanded struct {
 	text string
 	how  how
@@ -88,16 +88,16 @@ type screen struct {
 // wordMatch is a range inside a word of the text, with the term that it matches.
 type wordMatch struct{ start, end, term int }
 
-// Bounds of what a highlighter remembers.
+// Bounds of the caches of a highlighter.
 const (
 	mostKnown    = 4096
 	longestKnown = 64
 )
 
-// New returns a highlighter for the words that query asks for. It leaves out excluded words, and function words
-// when there are others; phrases keep theirs. a is the analyzer of the indexed texts. rarity returns for example
-// the idf of a word: words with less than a fifth of the best value are not shown. With nil, all words count the
-// same.
+// New returns a highlighter for the words of query. It skips excluded words, and function words
+// when there are others. Phrases keep their function words. a is the analyzer of the indexed texts.
+// rarity returns for example the idf of a word. Words with less than a fifth of the best value are
+// not shown. With nil, all words count the same.
 func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) float64) *Highlighter {
 	h := &Highlighter{analyzer: a, numbers: map[string]int{}, known: map[string][]wordMatch{}}
 	r := reader{h, rarity, true}
@@ -111,7 +111,7 @@ func New(a *analysis.Analyzer, query sheaf.TextQuery, rarity func(word string) f
 	return h
 }
 
-// dropCommon drops terms that are too common beside others.
+// dropCommon drops terms that are too common compared with others.
 func (h *Highlighter) dropCommon() {
 	best := 0.0
 	for _, t := range h.terms {
@@ -203,7 +203,7 @@ func (r *reader) addWords(text string, phrase bool) {
 		}
 		for _, t := range tokens {
 			share := 1 / float64(len(tokens))
-			if t.Start == 0 && t.End == len(raw) { // where a whole name is, no part of it is a match
+			if t.Start == 0 && t.End == len(raw) { // a whole name matches, not its parts
 				share = 1
 			}
 			r.addTerm(t, term{told * share, told, phrase})
@@ -236,8 +236,8 @@ func (r *reader) addTerm(t analysis.Token, as term) {
 	r.terms = append(r.terms, as)
 }
 
-// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them: whole words as phrases, the
-// others for comparison.
+// addExpanded adds the parts of a prefix or fuzzy query, as the index reads them: whole words as
+// phrases, other parts for comparison.
 func (r *reader) addExpanded(how how, pieces []analysis.Piece, distance int) {
 	for _, p := range pieces {
 		if p.Exact {

@@ -13,10 +13,10 @@ import (
 const (
 	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is how much is analyzed around the first later place that seems to have a word, when the
-	// beginning has none.
+	// jumpBytes is how much is analyzed around the first later place that seems to have a word,
+	// when the start of the text has none.
 	jumpBytes = 64 << 10
-	// jumpWords is how many words of the query are looked for then.
+	// jumpWords is how many words of the query are searched there.
 	jumpWords = 4
 	// mostMatches is how many matches are weighed.
 	mostMatches = 20_000
@@ -53,10 +53,10 @@ type match struct {
 	gap int
 }
 
-// Snippet returns the part of text, about width columns wide, that has most of the query's words: rare words
-// before frequent ones, words close together before words far apart. Of equal parts the earliest counts. Without
-// a match it returns the beginning of the text. The caller leaves out frontmatter and headings. The work is
-// bounded for texts of any length.
+// Snippet returns the part of text, about width columns wide, that has most of the query's words:
+// rare words before frequent ones, words close together before words far apart. Of equal parts the
+// first wins. Without a match it returns the start of the text. The caller removes frontmatter and
+// headings. The work is limited for texts of any length.
 func (h *Highlighter) Snippet(text string, width int) Snippet {
 	left := chunk.WithoutPayloads(text)
 	s := h.cut(left.Text, max(width, leastWidth))

@@ -12,10 +12,10 @@ import (
 // longestShown is the most bytes of a word that Words returns.
 const longestShown = 256
 
-// Words returns the words of text that snippets would mark, as written, in text order, each once. It returns at
-// most most words, those found before ctx ends, and skips words of more than 256 bytes. Each word is cut into
-// parts, and every second part matches: "get", "Name" for the query name. In scripts without spaces between
-// words, and in Hangul, a word is the matching range.
+// Words returns the words of text that snippets would mark, as written, in text order, each once.
+// It returns at most most words, and stops when ctx ends. It skips words of more than 256 bytes.
+// Each word is cut into parts, and every second part matches: "get", "Name" for the query name. In
+// scripts without spaces, and in Hangul, a word is the matching range.
 func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]string {
 	if len(h.terms) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package onyxtest reads recorded results of Onyx's own filters, for tests of code that must find the same.
+// Package onyxtest reads recorded results of Onyx's filters, for tests that must find the same documents.
 package onyxtest
 
 import (
@@ -68,7 +68,7 @@ type filters struct {
 	Updated       window     `json:"updated_range"`
 }
 
-// UnmarshalJSON refuses a filter with an unknown name, because a case without one of its filters would test
+// UnmarshalJSON refuses a filter with an unknown name. Without this filter, the case would test
 // something else.
 func (f *filters) UnmarshalJSON(text []byte) error {
 	type plain filters

@@ -9,11 +9,11 @@ import (
 // Adaptive keeps the good hits: those that reach the threshold, the larger of Absolute and Relative times the
 // best score. It keeps at least Floor and at most Ceiling hits.
 //
-// With Diverse, the best hit of every document comes before the second hit of any document. The kept hits are
-// then sorted again. So one long document cannot take all places.
+// With Diverse, the best hit of every document comes before the second hit of any document. Then
+// the kept hits are sorted again. So one long document cannot take all places.
 //
-// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first two are kept, as the threshold is
-// 0.27.
+// Example, Floor 1, Ceiling 30, Relative 0.3: of 0.9, 0.8, 0.1, 0.05 the first two are kept,
+// because the threshold is 0.27.
 //
 // Source: the adaptive cutoff of the tiered search.
 type Adaptive struct {

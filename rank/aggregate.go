@@ -19,12 +19,12 @@ const (
 	ToParent
 )
 
-// Aggregate replaces hits by their documents or parents. Hits with the same target become one hit with the
-// target's ID. Its Constituents are those hits, best first, without the target itself. In each leg it has the
-// best rank of any of them; its passage is that of the best of them. Chunks that the facts do not know are
-// dropped.
+// Aggregate replaces hits by their documents or parents. Hits with the same target become one hit
+// with the target's ID. These hits, best first, without the target, become its Constituents. In
+// each leg it has their best rank, and its passage is that of the best hit. Chunks that the facts
+// do not know are dropped.
 //
-// Ties are broken by the best rank in any leg, then by the best rank of a constituent in the input, then by ID.
+// Of equal scores, the best rank in any leg comes first, then the best rank in the input, then the ID.
 type Aggregate struct {
 	To Level
 	Scoring
@@ -64,13 +64,13 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 // group is the candidates that become one answer.
 type group struct {
 	id sheaf.ID
-	// hits are the candidates. One of them may have id.
+	// hits are the candidates. The answer itself may be a candidate.
 	hits []*sheaf.Hit
 	// first is the best index, from 0, of a candidate in the input.
 	first int
 	// lifted is false when the answer is an unchanged single hit.
 	lifted bool
-	// score is the answer's score, best the best rank of a candidate in any leg.
+	// score is the score of the answer. best is the best rank of a candidate in any leg.
 	score float64
 	best  int
 }
@@ -111,7 +111,7 @@ func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 	return out
 }
 
-// bestRank returns the best rank of any of hits in any leg; the largest number for none.
+// bestRank returns the best rank of any of hits in any leg, or the largest number without a rank.
 func bestRank(hits []*sheaf.Hit) int {
 	best := math.MaxInt
 	for _, h := range hits {
@@ -124,8 +124,8 @@ func bestRank(hits []*sheaf.Hit) int {
 	return best
 }
 
-// inside returns the constituents of the answer with this ID: its candidates and then their constituents, flat,
-// without duplicates and without the answer itself.
+// inside returns the constituents of the answer with this ID: its candidates, then their
+// constituents, in one list without duplicates and without the answer itself.
 func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	all := slices.Clone(hits)
 	for _, h := range hits {
@@ -136,7 +136,7 @@ func inside(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return distinct(id, all)
 }
 
-// bestLegs returns the best rank of any of hits in each leg; nil when they have no legs.
+// bestLegs returns the best rank of any of hits in each leg, or nil when they have no legs.
 func bestLegs(hits []*sheaf.Hit) []sheaf.Leg {
 	var legs []sheaf.Leg
 	for _, h := range hits {

@@ -20,11 +20,11 @@ const (
 	Add
 )
 
-// factor says by how much a boost raises one hit. Its function explains the value; nil leaves the hit as it is.
+// factor says how much a boost raises one hit. Its function explains the value; nil means no change.
 type factor func(h *sheaf.Hit) (value float64, why func() sheaf.Explanation)
 
-// boost blends factors into the scores of hits and sorts them. Factors must be finite and, to be multiplied, not
-// negative. limit caps them; 0 is no cap.
+// boost blends factors into the scores of hits and sorts the hits. Factors must be finite. To be
+// multiplied, they must not be negative. limit is the largest factor; 0 means no limit.
 func boost(stage string, blend Blend, limit float64, in sheaf.Ranking, of factor) (sheaf.Ranking, error) {
 	out := slices.Clone(in)
 	for i := range out {
@@ -84,7 +84,7 @@ func (b Blend) explain(
 	return &e
 }
 
-// capped explains a factor that is at most limit; 0 is no cap.
+// capped explains a factor that is at most limit; 0 means no limit.
 func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	if limit == 0 || why.Value <= limit {
 		return why
@@ -94,7 +94,7 @@ func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	return identified(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
-// identified adds to the explanation of a factor what programs need to identify it.
+// identified adds to the explanation of a factor the kind and the details that programs read.
 func identified(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
 	e.Kind, e.Details = kind, details
 	return e
@@ -115,7 +115,7 @@ func (s *sum) add(value float64, part func() sheaf.Explanation) {
 	}
 }
 
-// addEach adds to every hit what each adds, and sorts the hits. It returns in itself when nothing is added.
+// addEach adds to each hit the values of each, and sorts the hits. It returns in if nothing is added.
 func addEach(stage string, in sheaf.Ranking, each func(h *sheaf.Hit, s *sum)) (sheaf.Ranking, error) {
 	out, s := in, sum{}
 	for i := range in {

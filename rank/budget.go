@@ -6,15 +6,15 @@ import (
 	"sheaf"
 )
 
-// Budget keeps the best hits whose texts fit Tokens, for a reader with limited space. A hit costs the bytes of
-// its span divided by BytesPerToken, rounded up, plus Overhead for its title and path. A hit inside or around a
-// kept hit counts in full again.
+// Budget keeps the best hits whose texts fit Tokens, for a reader with limited space. A hit costs
+// the bytes of its span divided by BytesPerToken, rounded up, plus Overhead for its title and path.
+// A hit inside or around a kept hit costs its full length again.
 type Budget struct {
 	Tokens        int     // 1 or more
 	BytesPerToken float64 // above 0; about 4 for English text
 	Overhead      int     // 0 or more
-	// Skip continues after a hit that does not fit, with smaller ones. Without it the first such hit ends the
-	// list.
+	// Skip continues with smaller hits after a hit that does not fit. Without it the first hit that
+	// does not fit ends the list.
 	Skip bool
 }
 

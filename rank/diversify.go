@@ -2,9 +2,9 @@ package rank
 
 import "sheaf"
 
-// PerDocument keeps the best Max hits of every document, so that one document cannot fill the answer. Each hit of
-// an unknown document counts as a document of its own. A document and its only section with the same title have
-// the same text; the better hit is kept for both.
+// PerDocument keeps the best Max hits of every document, so that one document cannot fill the
+// answer. A hit of an unknown document counts as a document of its own. A document and its only
+// section with the same title have the same text, so only the better hit of the two is kept.
 //
 // Example, Max 2: the note "Tea" has one section "Tea" with the sub-sections Green and Black. Of the hits Tea
 // (the document) 9, Tea (the section) 8, Green 5, Black 4, the document and Green are kept.
@@ -44,12 +44,12 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 	return above != nil && above.Parent == "" && c.Title == above.Title
 }
 
-// MMR orders the first N hits by marginal relevance: it repeatedly takes the hit with the largest
+// MMR orders the first N hits by marginal relevance. It repeatedly takes the hit with the largest
 //
 //	Lambda x relevance - (1 - Lambda) x (largest similarity to a hit taken before)
 //
-// where relevance is the score mapped to 0..1 over those N. That value becomes the score; it never rises, so the
-// order is that of a ranking. Hits after the first N are dropped. [TreeSimilarity] is the similarity.
+// where relevance is the score mapped to 0..1 over these N hits. This value becomes the score. It never
+// rises, so the order is right. Hits after the first N are dropped. [TreeSimilarity] is the similarity.
 //
 // Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and
 // Producing Summaries (SIGIR 1998).
@@ -71,7 +71,7 @@ func (m MMR) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		paths[i] = treePath(in[i].ID, env.Facts)
 	}
 	relevance := measure(NormMinMax, "scores", scores)
-	nearest := make([]float64, len(in)) // to a hit taken before
+	nearest := make([]float64, len(in)) // by hit: the largest similarity to a hit taken before
 	taken := make([]bool, len(in))
 	out := make(sheaf.Ranking, 0, len(in))
 	for range in {
@@ -111,8 +111,8 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 // chunk, otherwise the length of the common part of their paths from the document, divided by the length of the
 // longer path.
 //
-// Example: two sections of one document under different headings of level 1: 1/2; under the same one, at level 2:
-// 2/3.
+// Example: two sections of one document under different headings of level 1 have 1/2. At level 2
+// under the same heading they have 2/3.
 func TreeSimilarity(a, b sheaf.ID, facts Facts) float64 {
 	return pathSimilarity(treePath(a, facts), treePath(b, facts))
 }

@@ -8,8 +8,8 @@ import (
 	"sheaf"
 )
 
-// foldNames returns the distinct folded forms of a query, without empty ones. A query may have two forms, because
-// a name may contain signs of the query language, such as brackets.
+// foldNames returns the distinct folded forms of a query, without empty forms. A query may have two
+// forms, because a name may contain operators of the query language, for example brackets.
 func foldNames(forms ...string) (out []string) {
 	for _, form := range forms {
 		if name := foldName(form); name != "" && !slices.Contains(out, name) {
@@ -19,7 +19,7 @@ func foldNames(forms ...string) (out []string) {
 	return out
 }
 
-// nameKind says what a name is.
+// nameKind is the kind of a name.
 type nameKind int
 
 const (
@@ -56,7 +56,7 @@ func names(facts Facts, c *sheaf.Node, each func(name string, kind nameKind)) {
 // foldName returns a name in lower case with single spaces between its words.
 func foldName(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// folds reports whether folded is the folded form of name. The first word already excludes most names.
+// folds reports whether folded is the folded form of name. The first word excludes most names.
 func folds(folded, name string) bool {
 	rest := folded
 	for word := range strings.FieldsSeq(name) {

@@ -7,7 +7,7 @@ import (
 	"sheaf/rank"
 )
 
-// Two rankings become one: B is second and first, and wins.
+// The example fuses two rankings. B is second and first, so B wins.
 func ExampleRRF() {
 	vector := sheaf.Ranking{{ID: "A", Score: 0.9}, {ID: "B", Score: 0.8}, {ID: "C", Score: 0.7}}
 	text := sheaf.Ranking{{ID: "B", Score: 12}, {ID: "D", Score: 7}, {ID: "A", Score: 5}}
@@ -29,7 +29,7 @@ func ExampleRRF() {
 	// C 0.0159
 }
 
-// The list is cut where the scores fall off.
+// The example cuts a list where the scores drop.
 func ExampleElbow() {
 	in := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7.5}, {ID: "c", Score: 7}, {ID: "d", Score: 3.2}}
 	out, err := rank.Elbow{Ratio: 0.5, Max: 20}.Apply(in, rank.Env{})

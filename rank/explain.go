@@ -11,7 +11,7 @@ func part(label string, value float64) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value}
 }
 
-// combined returns an explanation whose parts give its value.
+// combined returns an explanation. Its parts combine to its value.
 func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Explanation) sheaf.Explanation {
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
@@ -19,7 +19,7 @@ func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Exp
 // text is a detail of an explanation.
 type text struct{ name, value string }
 
-// called adds to an explanation what programs need to identify it.
+// called adds to an explanation the kind and the details that programs read.
 func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation {
 	e.Kind = kind
 	for _, d := range details {

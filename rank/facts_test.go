@@ -15,7 +15,7 @@ import (
 	"sheaf/rank"
 )
 
-// shelf has documents in memory; it implements rank.Facts.
+// shelf holds documents in memory. It implements rank.Facts.
 type shelf struct {
 	docs    map[sheaf.ID]*sheaf.Document
 	chunks  map[sheaf.ID]*sheaf.Chunk
@@ -29,8 +29,8 @@ func newShelf() *shelf {
 		dates: map[sheaf.ID]time.Time{}, links: map[sheaf.ID][]sheaf.ID{}, folders: map[string]int{}}
 }
 
-// add makes a document of an outline: one heading per line, indented by two blanks per level; the slug is the
-// title.
+// add creates a document from an outline: one heading per line, indented by two spaces per level.
+// The slug is the title.
 func (l *shelf) add(id sheaf.ID, outline ...string) *sheaf.Document {
 	_, p, _ := strings.Cut(string(id), ":")
 	d := &sheaf.Document{ID: id, Tree: id.Tree(), Path: p, Title: path.Base(p)}
@@ -137,7 +137,7 @@ func near(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }
 
-// checkReasons fails when an explanation is missing, or when one of its nodes does not recombine to its value.
+// checkReasons fails if an explanation is missing, or if its parts do not combine to its value.
 func checkReasons(t testing.TB, what string, r sheaf.Ranking) {
 	t.Helper()
 	for _, h := range r {
@@ -161,7 +161,7 @@ func checkTree(t testing.TB, what string, e sheaf.Explanation) {
 	}
 }
 
-// apply runs a stage. It checks that the hits and scores are identical without explanations.
+// apply runs a stage. It checks that explanations do not change hits and scores.
 func apply(t testing.TB, s rank.Stage, in sheaf.Ranking, env rank.Env) sheaf.Ranking {
 	t.Helper()
 	out, err := s.Apply(in, env)
@@ -189,7 +189,7 @@ func equal(t testing.TB, what string, got, want any) {
 	}
 }
 
-// randomShelf makes documents with random outlines, folders, tags and links.
+// randomShelf returns documents with random outlines, folders, tags and links.
 func randomShelf(rng *rand.Rand) (*shelf, []sheaf.ID) {
 	l := newShelf()
 	var all []sheaf.ID

@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// FieldBoost raises hits whose field has one of Values, such as the user's own tree, a folder, a tag or a
-// property.
+// FieldBoost raises hits whose field has one of Values, for example the user's tree, a folder, a
+// tag or a property.
 type FieldBoost struct {
 	// Field is "tree", "folder" (the document's folder or one above it), "tag" (or a tag below it), or "prop."
 	// and the name of a property.
@@ -71,7 +71,7 @@ func sameValue(v sheaf.Value, want string) bool {
 		v.Kind == sheaf.KindText && want != "" && strings.EqualFold(wikilink.Name(v.Text), want)
 }
 
-// belowFold reports whether the path name is want or below it, without regard to case.
+// belowFold reports whether the path name is want or below want, in any case.
 func belowFold(name, want string) bool {
 	name, want = strings.ToLower(name), strings.ToLower(want)
 	return name == want || strings.HasPrefix(name, want+"/")

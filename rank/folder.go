@@ -13,8 +13,8 @@ import (
 //
 //	1 + (log2(count+1) - 1) x sqrt(count/total), at most Max
 //
-// where count is the number of distinct documents of the ranking directly in the folder, total the number of all
-// documents there. Folders with fewer than MinDocuments or a smaller share than MinShare get nothing.
+// where count is the number of distinct documents of the ranking directly in the folder, and total is the number
+// of all documents there. Folders with fewer than MinDocuments or a smaller share than MinShare get no boost.
 //
 // Example, 3 of 5 notes of a folder: 1 + (2 - 1) x sqrt(0.6) = 1.77, capped at 1.15. With the default minima the
 // uncapped value is never below 1.37, so a cap of 1.15 makes the boost a constant step.

@@ -13,18 +13,18 @@ type Leg struct {
 	// Name names the branch and its store in errors and explanations.
 	Name string
 	Hits sheaf.Ranking
-	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds its hits with score 0 behind all
-	// others and breaks no ties, because Hit.Legs does not record it. With NormLinear, which scales over the hits
-	// of all legs, its hits count as hits that the other legs did not find.
+	// Weight is how much the leg counts, 0 or more. A leg of weight 0 adds its hits with score 0
+	// after all others. It breaks no ties, because Hit.Legs does not record it. NormLinear scales
+	// over the hits of all legs, so there these hits count as hits that the other legs did not find.
 	Weight float64
 }
 
 // Fusion joins the rankings of several branches into one.
 type Fusion interface {
-	// Fuse returns every hit of every leg once, with its rank and raw score in each leg in Legs. A hit that
-	// several legs found takes its constituents from those legs in turn, the leg with the best rank first. Fuse
-	// returns sheaf.ErrInvalid, with the name of the leg, for a score that is not finite, and for weights that
-	// are negative or sum to 0. Without legs it returns an empty ranking.
+	// Fuse returns every hit of every leg once. Its Legs have the rank and raw score in each leg. A
+	// hit of several legs takes its constituents from these legs in turn, the leg with the best rank
+	// first. Fuse returns sheaf.ErrInvalid, with the name of the leg, for a score that is not finite,
+	// and for weights that are negative or sum to 0. Without legs it returns an empty ranking.
 	Fuse(legs []Leg) (sheaf.Ranking, error)
 }
 
@@ -50,10 +50,10 @@ func totalWeight(stage string, legs []Leg) (float64, error) {
 // union has every hit of several legs once.
 type union struct {
 	legs []Leg
-	// hits are in the order in which they first appear, with their Legs and without scores.
+	// hits are in the order in which they first appear. They have Legs, but no scores yet.
 	hits sheaf.Ranking
 	at   map[sheaf.ID]int // index in hits
-	// sources[i*len(legs)+j] is hits[i] in leg j: nil when the leg did not find it or has weight 0.
+	// sources[i*len(legs)+j] is hits[i] in leg j, or nil when the leg lacks it or has weight 0.
 	sources []*sheaf.Hit
 	explain bool // some hits have explanations
 }
@@ -83,7 +83,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 				u.hits = append(u.hits, sheaf.Hit{ID: h.ID, Legs: places[i*width : (i+1)*width : (i+1)*width]})
 			}
 			if last[i] == j+1 {
-				continue // a repeated ID has its best rank, and later hits move up
+				continue // a repeated ID keeps its best rank, and later hits move up
 			}
 			last[i] = j + 1
 			if rank++; legs[j].Weight == 0 {
@@ -99,7 +99,7 @@ func unite(stage string, legs []Leg) (*union, error) {
 	return u, nil
 }
 
-// source returns hit i in leg j; nil when the leg did not find it or has weight 0.
+// source returns hit i in leg j, or nil when the leg lacks it or has weight 0.
 func (u *union) source(i, j int) *sheaf.Hit { return u.sources[i*len(u.legs)+j] }
 
 // counts reports whether a leg with a weight above 0 found hit i.
@@ -107,7 +107,7 @@ func (u *union) counts(i int) bool {
 	return slices.ContainsFunc(u.hits[i].Legs, func(leg sheaf.Leg) bool { return leg.Rank > 0 })
 }
 
-// ranking sorts the hits, which now have scores, and adds explanations.
+// ranking sorts the hits, which have scores now, and adds explanations.
 func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	for i := range u.hits {
 		if u.explain {
@@ -119,7 +119,7 @@ func (u *union) ranking(explain func(i int) *sheaf.Explanation) sheaf.Ranking {
 	return u.hits
 }
 
-// constituents joins those of hit i in its legs: one of each leg in turn, the leg with the best rank first.
+// constituents joins the constituents of hit i: one of each leg in turn, the leg with the best rank first.
 func (u *union) constituents(i int) []sheaf.Hit {
 	var from []int // indexes of legs
 	longest := 0
@@ -143,8 +143,8 @@ func (u *union) constituents(i int) []sheaf.Hit {
 	return distinct(u.hits[i].ID, all)
 }
 
-// distinct copies hits without repeated IDs, without the hit called id, and without their constituents. It
-// returns nil when none are left.
+// distinct copies hits without repeated IDs, without the hit called id, and without their
+// constituents. It returns nil when no hit is left.
 func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	var out []sheaf.Hit
 	seen := make(map[sheaf.ID]bool, len(hits))
@@ -159,8 +159,8 @@ func distinct(id sheaf.ID, hits []*sheaf.Hit) []sheaf.Hit {
 	return out
 }
 
-// MaxLegs adds the hits of b to leg a. A hit in both gets the larger score. It serves signals that are the better
-// of two, such as the title signal of Onyx on Vespa, the nearer of title and content.
+// MaxLegs adds the hits of b to leg a. A hit in both gets the larger score. A profile uses it when
+// the better of two signals counts, for example the nearer of title and content in Onyx on Vespa.
 func MaxLegs(a, b Leg) Leg {
 	out := Leg{Name: a.Name, Weight: a.Weight, Hits: make(sheaf.Ranking, 0, len(a.Hits)+len(b.Hits))}
 	at := make(map[sheaf.ID]int, len(a.Hits))

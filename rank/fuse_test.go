@@ -49,7 +49,7 @@ func TestRRF(t *testing.T) {
 		{"alike but for the leg", rank.RRF{K: 60},
 			[]rank.Leg{{Name: "v", Hits: listed([]string{"z", "m", "a"}), Weight: 1},
 				{Name: "t", Hits: listed([]string{"a", "m", "z"}), Weight: 1}}, "z .0323 a .0323 m .0323"},
-		// z is first in a leg, and third in one of twice the weight.
+		// z is first in one leg, and third in a leg of twice the weight.
 		{"the best rank before the id", rank.RRF{K: 1},
 			[]rank.Leg{{Name: "v", Hits: listed([]string{"z"}), Weight: 1},
 				{Name: "t", Hits: listed([]string{"p", "q", "a"}), Weight: 2}}, "p 1.0000 q .6667 z .5000 a .5000"},
@@ -85,8 +85,8 @@ func written(r sheaf.Ranking) string {
 	return strings.Join(parts, " ")
 }
 
-// TestSmallContributionsCount: a contribution below 0.001 counts like any other. With k 1000 all contributions
-// are that small.
+// TestSmallContributionsCount checks that a contribution below 0.001 counts like any other. With K
+// 1000 all contributions are smaller.
 func TestSmallContributionsCount(t *testing.T) {
 	names := make([]string, 200)
 	for i := range names {
@@ -125,13 +125,13 @@ func TestScores(t *testing.T) {
 		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, "B .7500 A .5000 D .0000 C .0000"},
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}, "B 12.0000 D 4.0000 A 3.0000 C 1.0000"},
 		{rank.Scores{Norm: rank.NormMax, Mean: rank.MeanSum}, "B 1.6667 A 1.4000 D .7333 C .7333"},
-		// The zeros of missing hits count: text 3, 2, 1, 0 and vector 0, 10, 0, 4.
+		// The zeros of missing hits count: text is 3, 2, 1, 0 and vector is 0, 10, 0, 4.
 		{rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, "B 1.6667 A 1.0000 D .4000 C .3333"},
-		// text: mean 2, deviation .8165; vector: mean 7, deviation 3.
+		// text has mean 2 and deviation .8165; vector has mean 7 and deviation 3.
 		{rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, "B 1.0000 A .2247 D -2.2247 C -2.2247"},
 		{rank.Scores{Norm: rank.NormL2, Mean: rank.MeanSum}, "B 1.4630 A .8018 D .3714 C .2673"},
 		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanArithmetic}, "B .7500 A .5000 D .0005 C .0005"},
-		// Both legs have B: sqrt(.5 x 1); the others have one leg above 0.
+		// Both legs have B: sqrt(.5 x 1). The others have one leg above 0.
 		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanGeometric}, "A 1.0000 B .7071 D .0010 C .0010"},
 		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanHarmonic}, "A 1.0000 B .6667 D .0010 C .0010"},
 		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanRSS}, "B 1.1180 A 1.0000 D .0000 C .0000"},
@@ -148,12 +148,12 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestWeightOfZeroBehindNegativeScores: hits that only legs of weight 0 found are last, even behind negative
-// scores such as logarithms of probabilities, and change no score.
+// TestWeightOfZeroBehindNegativeScores checks that hits of legs of weight 0 are last, even after
+// negative scores such as logarithms of probabilities, and change no score.
 func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
 	for norm := rank.NormNone; norm < rank.NormShare; norm++ {
-		if norm == rank.NormLinear { // its scale covers all hits: below
+		if norm == rank.NormLinear { // its scale covers all hits: see TestLinearOfWeightZero
 			continue
 		}
 		for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {
@@ -176,8 +176,8 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	}
 }
 
-// TestLinearOfWeightZero: NormLinear scales over the hits of all legs, as Vespa's normalize_linear does, also
-// over those that only a leg of weight 0 found.
+// TestLinearOfWeightZero checks that NormLinear scales over the hits of all legs, as Vespa's
+// normalize_linear does, including hits of a leg of weight 0.
 func TestLinearOfWeightZero(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)),
 		leg("b", 0, hit("C", 3)))
@@ -187,15 +187,15 @@ func TestLinearOfWeightZero(t *testing.T) {
 	}
 }
 
-// TestLinearOfMissingHits: a hit that a leg did not find has 0 there, wherever 0 is among its scores.
+// TestLinearOfMissingHits checks that a hit that a leg lacks has the score 0 there, whatever its other scores.
 func TestLinearOfMissingHits(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)),
 		leg("vector", 1, hit("C", 2), hit("A", 1)))
 	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
 }
 
-// TestScoresOfUnequalLegs: the cases have different weights, a negative score, which two of the means of
-// OpenSearch ignore, and special cases of z-scores. Equal scores without missing hits are in the middle.
+// TestScoresOfUnequalLegs checks different weights, negative scores (two means of OpenSearch ignore
+// them) and special cases of z-scores. Equal scores without missing hits are in the middle.
 func TestScoresOfUnequalLegs(t *testing.T) {
 	text := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
 	vector := leg("vector", 3, hit("B", 4), hit("D", -1))
@@ -209,8 +209,8 @@ func TestScoresOfUnequalLegs(t *testing.T) {
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanHarmonic}, "B 3.2000 A 3.0000 C 1.0000 D .0000"},
 		// B: root of 2 x 2 + 12 x 12.
 		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanRSS}, "B 12.1655 A 3.0000 C 1.0000 D -3.0000"},
-		// text: mean 2, sample deviation 1: A 1, B, as the mean, the highest as it is, C 0.001.
-		// vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
+		// text: mean 2, sample deviation 1. A has 1, B equals the mean and gets the highest score,
+		// C 0.001. vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
 		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, "B 1.2803 A .2500 D .0008 C .0003"},
 	}
 	for _, test := range tests {
@@ -233,8 +233,8 @@ func TestLinearOfEqualScores(t *testing.T) {
 	}
 }
 
-// TestZScoreOfEqualScores: a single hit, and equal scores, must not depend on their raw scale. OpenSearch's
-// z-score keeps the raw score then, a known flaw.
+// TestZScoreOfEqualScores checks that a single hit, or equal scores, do not depend on their raw
+// scale. OpenSearch's z-score then keeps the raw score, which is a known flaw.
 func TestZScoreOfEqualScores(t *testing.T) {
 	for _, score := range []float64{-5, 0, 0.1, 3.3, 1e9} {
 		out := fuse(t, rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum},
@@ -330,11 +330,11 @@ func TestFusionProperties(t *testing.T) {
 			checkReasons(t, what, reasoned)
 			equal(t, what+": with reasons", ids(reasoned), ids(out))
 
-			// A leg of weight 0 does not change the scores and the order of the others' hits.
+			// A leg of weight 0 does not change the scores and the order of hits of other legs.
 			extra := append(clone(legs), rank.Leg{Name: "nothing", Hits: randomLegs(rng)[0].Hits})
 			known := scoresOf(out)
 			kept := slices.DeleteFunc(fuse(t, f, extra...), func(h sheaf.Hit) bool { _, ok := known[string(h.ID)]; return !ok })
-			if scores, ok := f.(rank.Scores); !ok || scores.Norm != rank.NormLinear { // its range covers all hits of all legs
+			if scores, ok := f.(rank.Scores); !ok || scores.Norm != rank.NormLinear { // its range covers the hits of all legs
 				equal(t, what+": with a leg of weight 0", ids(kept), ids(out))
 				nearScores(t, scoresOf(kept), known)
 			}
@@ -365,7 +365,7 @@ func TestRRFProperties(t *testing.T) {
 		}
 		equal(t, fmt.Sprint("seed ", seed, ": scaling a leg"), ids(fuse(t, f, scaled...)), ids(out))
 
-		// Raising a hit in one leg never lowers it.
+		// Raising a hit in one leg never lowers its rank.
 		j := rng.IntN(len(legs))
 		if n := len(legs[j].Hits); n > 1 {
 			at := 1 + rng.IntN(n-1)
@@ -379,14 +379,14 @@ func TestRRFProperties(t *testing.T) {
 			}
 		}
 
-		// A unanimous winner stays first.
+		// A hit that is first in every leg stays first.
 		winner := hit("t:winner", 1e6)
 		for i := range legs {
 			legs[i].Hits = append(sheaf.Ranking{winner}, legs[i].Hits...)
 		}
 		for _, f := range fusions {
 			if scores, ok := f.(rank.Scores); ok && scores.Norm == rank.NormZScoreOpenSearch {
-				continue // a flaw that is kept: a leg of one hit gets its raw score
+				continue // a known flaw: a leg of one hit gets its raw score
 			}
 			if got := fuse(t, f, legs...)[0].ID; got != winner.ID {
 				t.Fatalf("seed %d, %+v: %s is first, the winner of every leg is not", seed, f, got)
@@ -395,7 +395,7 @@ func TestRRFProperties(t *testing.T) {
 	}
 }
 
-// Fusing 1,000 results takes at most 1 MB.
+// TestFuseMemory checks that fusing 1,000 results takes at most 1 MB.
 func TestFuseMemory(t *testing.T) {
 	legs := make([]rank.Leg, 2)
 	for j := range legs {
@@ -419,7 +419,7 @@ func TestFuseMemory(t *testing.T) {
 	}
 }
 
-// TestSumOfShares: a sum of shares equals, to the last bit, the sum of the legs in order.
+// TestSumOfShares checks that a sum of shares equals the sum of the legs in order, to the last bit.
 func TestSumOfShares(t *testing.T) {
 	for seed := range uint64(1_000) {
 		rng := rand.New(rand.NewPCG(seed, 12))
@@ -444,7 +444,7 @@ func TestSumOfShares(t *testing.T) {
 		if err != nil || len(got) != len(want) || !got.Sorted() {
 			t.Fatalf("seed %d: %s (%v)", seed, written(got), err)
 		}
-		least := 0.0 // of weight 0 alone: behind all others
+		least := 0.0 // a hit of a leg of weight 0 only: after all others
 		counts := func(h sheaf.Hit) bool {
 			return slices.ContainsFunc(h.Legs, func(l sheaf.Leg) bool { return l.Rank > 0 })
 		}

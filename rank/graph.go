@@ -10,19 +10,19 @@ import (
 	"sheaf"
 )
 
-// GraphBoost raises hits whose documents are connected with other documents of the ranking. Among the first
-// Candidates distinct documents it counts, for each: the others that link to it, the others that some document
-// cites together with it, and the others that share a tag with it. Each other document counts once in each count.
-// A count with weight 0 is not computed. With c, the sum of the counts times their weights, all hits of the
-// document get
+// GraphBoost raises hits whose documents are connected with other documents of the ranking. It
+// looks at the first Candidates distinct documents. For each it counts the others that link to it,
+// the others that some document cites together with it, and the others that share a tag with it.
+// Each other document counts once in each count. A count with weight 0 is not computed. With c, the
+// sum of the counts times their weights, all hits of the document get
 //
 //	1 + Strength x ln(1 + c), at most Max
 //
 // When a vector branch ran and MinSimilarity is above 0, only documents with a hit of at least that similarity
 // are candidates.
 //
-// Example, Strength 0.1: one other links to it, 1 + 0.1 ln 2 = 1.0693; one co-citation of weight 0.5, 1.0405; the
-// cap 1.15 is reached at c = 3.48.
+// Example, Strength 0.1: one other document links to it: 1 + 0.1 ln 2 = 1.0693. One co-citation of
+// weight 0.5: 1.0405. The cap 1.15 is reached at c = 3.48.
 //
 // Source: the tiered search specification. Tags compare without regard to case and include those of the
 // frontmatter.
@@ -62,7 +62,7 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	gate := b.MinSimilarity != 0 && env.Similarity != nil
 	if gate {
-		// Without any similarity the minimum does not apply.
+		// If no hit has a similarity, the minimum does not apply.
 		gate = slices.ContainsFunc(in, func(h sheaf.Hit) bool { _, ok := env.Similarity(h.ID); return ok })
 	}
 	var docs []sheaf.ID
@@ -83,7 +83,7 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	return docs
 }
 
-// connections counts the other documents that are connected with one.
+// connections counts the other documents that are connected with a document.
 type connections struct{ links, cited, shared int }
 
 // sum returns the weighted sum of the counts.
@@ -132,8 +132,8 @@ func forwardLinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) []int {
 	return counts
 }
 
-// backlinks counts, for each of docs, the others that link to it, and the others that some document cites
-// together with it.
+// backlinks counts, for each of docs, the others that link to it, and the others that some document
+// cites together with it.
 func backlinks(docs []sheaf.ID, at map[sheaf.ID]int, facts Facts) (links, cited []int) {
 	citedBy := map[sheaf.ID][]int{} // docs by the documents that link to them
 	linked, together := make([]map[int]bool, len(docs)), make([]map[int]bool, len(docs))

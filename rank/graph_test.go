@@ -24,9 +24,9 @@ func (l selfLinks) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return out
 }
 
-// TestGraphBoostPairByPair: the boost equals its formula over every pair of documents: links among the
-// candidates, common citations, shared tags. No document counts with itself, and each other one counts once in
-// each count.
+// TestGraphBoostPairByPair checks the boost against its formula for every pair of documents: links
+// among the candidates, common citations, shared tags. A document does not count for itself, and
+// each other document counts once in each count.
 func TestGraphBoostPairByPair(t *testing.T) {
 	moved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,7 +44,7 @@ func TestGraphBoostPairByPair(t *testing.T) {
 			links[[2]sheaf.ID{from, to}] = true
 		}
 		var in sheaf.Ranking
-		for i, id := range docs[:rapid.IntRange(1, 5).Draw(t, "found")] { // some linking documents are not found
+		for i, id := range docs[:rapid.IntRange(1, 5).Draw(t, "found")] { // the ranking lacks some linking documents
 			in = append(in, hit(id, float64(20-i)), hit(l.docs[id].Chunks[1].ID, float64(10-i)))
 		}
 		in.Sort()

@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// HeadingBoost favors chunks near the top of their document. Documents and chunks under a heading of level 1 get
-// Max; each further level gets Decay times the level above, but at least 1.
+// HeadingBoost raises chunks near the top of their document. Documents and chunks under a heading
+// of level 1 get Max. Each further level gets Decay times the level above, but at least 1.
 //
 // Example, Max 1.3, Decay 0.9: levels 0 and 1 get 1.3, level 2 1.17, level 3 1.053, level 4 and below 1.
 //

@@ -10,8 +10,8 @@ import (
 	"sheaf/rank"
 )
 
-// asked counts the answers that stages request: a document with its chunks, at the first request, or a list of
-// links counts its length. It remembers documents, as a search does.
+// asked counts the answers that stages request. A document counts with its chunks at the first
+// request, and a list of links counts its length. Like a search, asked caches documents.
 type asked struct {
 	*shelf
 	questions int
@@ -75,9 +75,9 @@ func (a *asked) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return a.links[doc] // in the wrapped shelf, links go both ways
 }
 
-// TestAggregationAndBoostsAreLinear: for eight times as many hits, aggregation and boosts make at most about
-// eight times as many requests and use as much memory. Hits are five chunks of each of many documents, in folders
-// of 20, or all chunks of one.
+// TestAggregationAndBoostsAreLinear checks that eight times as many hits need at most about eight
+// times as many requests and as much memory. Hits are five chunks of each of many documents, in
+// folders of 20, or all chunks of one document.
 func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	measured := map[string]bool{"Aggregate": true, "Tree": true, "FolderBoost": true, "GraphBoost": true, "Recency": true,
 		"PropertyBoost": true,
@@ -100,7 +100,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 				clear(l.known)
 				bytes[i] = float64(allocated(func() { apply(t, s, in, env) }))
 				questions[i] = float64(l.questions)
-				for range 4 { // with the race detector a pool loses some of its memory
+				for range 4 { // with the race detector a pool drops some memory
 					bytes[i] = min(bytes[i], float64(allocated(func() { apply(t, s, in, env) })))
 				}
 			}
@@ -108,7 +108,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 			if r := questions[1] / max(questions[0], 1); r > 1.1*factor {
 				t.Errorf("%s: %d times the hits ask %.1f times as much", what, factor, r)
 			}
-			// Tables and lists grow by doubling.
+			// Maps and slices grow by doubling.
 			if r := bytes[1] / bytes[0]; r > 2*factor {
 				t.Errorf("%s: %d times the hits take %.1f times the memory", what, factor, r)
 			}
@@ -119,7 +119,7 @@ func TestAggregationAndBoostsAreLinear(t *testing.T) {
 	}
 }
 
-// hitsOf returns n hits, perDocument of each document; 0 means all of one document.
+// hitsOf returns n hits, perDocument hits of each document; 0 means all of one document.
 func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
 	l := &asked{shelf: newShelf(), known: map[sheaf.ID]bool{}, outlines: map[sheaf.ID]*sheaf.Outline{}}
 	var in sheaf.Ranking
@@ -145,7 +145,7 @@ func hitsOf(n, perDocument int) (*asked, sheaf.Ranking) {
 	return l, in[:n]
 }
 
-// allocated returns how many bytes f allocates without reused memory.
+// allocated returns how many bytes f allocates, without reused memory.
 func allocated(f func()) uint64 {
 	runtime.GC()
 	runtime.GC() // the second run empties pools

@@ -9,8 +9,8 @@ import (
 	"sheaf/rank"
 )
 
-// TestMaxLegs: the larger of two legs has each hit once, with its largest score, in the order of a ranking, for
-// legs in any order.
+// TestMaxLegs checks that the larger of two legs has each hit once, with its largest score, in
+// ranking order, for legs in any order.
 func TestMaxLegs(t *testing.T) {
 	for seed := range uint64(2_000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -21,7 +21,7 @@ func TestMaxLegs(t *testing.T) {
 				rng.Shuffle(len(leg), func(i, j int) { leg[i], leg[j] = leg[j], leg[i] })
 			}
 		}
-		if seed%4 == 0 && len(b) > 0 { // the same hit again, perhaps with a larger score
+		if seed%4 == 0 && len(b) > 0 { // the same hit twice, perhaps with a larger score
 			again := b[rng.IntN(len(b))]
 			again.Score += float64(rng.IntN(3) - 1)
 			b = append(b, again)

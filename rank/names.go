@@ -27,16 +27,16 @@ type NameMatch struct {
 //	name(document) = the largest value among its title, its aliases and its file name; a file
 //	called index, readme or _index has the name of its folder
 //
-// name(t) is near 1 when the query and the name have the same words. It is near 0 when the query has one word of
-// a long name, or the name has one word of a long query. So the same stage serves names and questions.
+// name(t) is near 1 when the query and the name have the same words. It is near 0 when they share
+// one word of a long query or of a long name. So the same stage serves names and questions.
 //
-// equal is Title for the root chunk of a document whose title equals the query, Alias when its alias or file name
-// does, and Equal for a section whose heading does. Names compare without regard to case and to the amount of
-// white space. When several apply, the largest counts.
+// equal is Title for the root chunk of a document whose title equals the query, Alias if its alias
+// or file name does, and Equal for a section whose heading does. Names compare in any case and with
+// any amount of white space. The largest value counts.
 //
-// Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of them and another
-// content word: name(document) = 0.5 x 0.5. The heading has both and no others: name(own heading) = 1. The hit
-// gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
+// Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of
+// them and another content word: name(document) = 0.5 x 0.5. The heading has only these two words:
+// name(own heading) = 1. The hit gets 0.3 x 0.25 + 0.3 x 1 = 0.375.
 //
 // asked is recall and said is precision, over the words of a name. asked is coordination level matching weighted
 // by idf (Spärck Jones 1972).
@@ -108,7 +108,7 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained explains weight x the value of the name.
+// explained returns the explanation of weight x the value of the name.
 func (v nameValue) explained(what string, weight float64) sheaf.Explanation {
 	return combined(what+" "+strconv.Quote(shortened(v.name)), weight*v.value(), sheaf.CombineProduct,
 		part("weight", weight), part("share of the query in the name", v.match.Asked), part("share of the name in the query", v.match.Said))
@@ -128,8 +128,8 @@ func shortened(name string) string {
 	return name
 }
 
-// documentName returns the name of a document that matches the query best. Of equal names the first counts:
-// title, aliases, file name.
+// documentName returns the name of a document that matches the query best. Of equal values the
+// order is: title, aliases, file name.
 func documentName(o *sheaf.Outline, named func(string) NameMatch) nameValue {
 	best := nameValue{}
 	try := func(name string) {

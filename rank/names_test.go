@@ -12,7 +12,7 @@ import (
 	"sheaf/rank"
 )
 
-// wordsOf compares names with a query, both split at white space. A word without an idf has 1.
+// wordsOf compares names with a query, both split at white space. The default idf of a word is 1.
 func wordsOf(query string, idf map[string]float64) func(name string) rank.NameMatch {
 	worth := func(word string) float64 {
 		if v, ok := idf[word]; ok {
@@ -46,10 +46,10 @@ func wordsOf(query string, idf map[string]float64) func(name string) rank.NameMa
 	}
 }
 
-// lettersOf is wordsOf where every word has the same idf.
+// lettersOf is wordsOf with the same idf for every word.
 func lettersOf(query string) func(name string) rank.NameMatch { return wordsOf(query, nil) }
 
-// TestNamesExample is the example of the doc comment.
+// TestNamesExample runs the example of the doc comment.
 func TestNamesExample(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:x.md", "undo commit")
@@ -64,8 +64,8 @@ func TestNamesExample(t *testing.T) {
 		[]string{"names", "retrieved", `name of the document "undo everything"`, `own heading "undo commit"`})
 }
 
-// TestNamesThatEqual: a title, alias, file name or heading that equals the query counts in any case and white
-// space. A name that only contains the query does not.
+// TestNamesThatEqual checks that a title, alias, file name or heading that equals the query counts
+// in any case and white space. A name that only contains the query does not.
 func TestNamesThatEqual(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:notes/Go Basics.md", "Loops")
@@ -86,20 +86,20 @@ func TestNamesThatEqual(t *testing.T) {
 		checkReasons(t, query, out)
 		equal(t, query, lines(out), want)
 	}
-	// The typed text may be a name with marks of the query language.
+	// The typed text may be a name that contains operators.
 	d.Chunks[1].Title = "Loops (long)"
 	out := apply(t, rank.Names{Equal: 0.2}, withReasons(in),
 		rank.Env{Facts: l, Query: "loops long", Typed: "Loops (long)"})
 	equal(t, "as typed", lines(out), section+" 1.2\n"+document+" 1")
-	// Of several names that equal the query the best one counts, once.
+	// When several names equal the query, the best name counts, once.
 	d.Chunks[0].Title, d.Aliases = "Go Basics", []string{"go basics"}
 	out = apply(t, rank.Names{Title: 0.5, Alias: 0.75}, withReasons(in), rank.Env{Facts: l, Query: "go basics"})
 	checkReasons(t, "the best", out)
 	equal(t, "the best", lines(out), document+" 1.75\n"+section+" 1")
 }
 
-// TestNamesOfADocument: the best of title, aliases and file name counts, for every hit of the document. A file
-// called index, readme or _index has the name of its folder.
+// TestNamesOfADocument checks that the best of title, aliases and file name counts, for every hit
+// of the document. A file called index, readme or _index has the name of its folder.
 func TestNamesOfADocument(t *testing.T) {
 	for _, c := range []struct {
 		path, title, alias, query string
@@ -132,7 +132,7 @@ func TestNamesOfADocument(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutNamed: when names cannot be compared, only those that equal the query count.
+// TestNamesWithoutNamed checks that only names equal to the query count when Env.Named is nil.
 func TestNamesWithoutNamed(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:undo.md", "Undo a commit")
@@ -146,8 +146,8 @@ func TestNamesWithoutNamed(t *testing.T) {
 	equal(t, "the file name equals", lines(out), "t:undo.md#Undo a commit 2\nt:undo.md 1.5")
 }
 
-// TestNamesAreBounded: for any names, queries and idf, name() is 0..1, so a hit gets at most Document + Heading +
-// the largest value of an equal name. The explanation recombines to the score, and a second run gives the same.
+// TestNamesAreBounded checks that name() is in 0..1, so a hit gets at most Document + Heading + the
+// largest value of an equal name. The explanation adds up to the score. A second run gives the same.
 func TestNamesAreBounded(t *testing.T) {
 	words := []string{"undo", "a", "commit", "Git", "index", "readme", "go", "の", "é", "x_y", "ref.current", "", " ", "\t"}
 	text := func(rng *rand.Rand) string {
@@ -197,7 +197,7 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutFacts: the stage needs documents.
+// TestNamesWithoutFacts checks that the stage needs documents.
 func TestNamesWithoutFacts(t *testing.T) {
 	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil ||
 		!strings.Contains(err.Error(), "names: needs facts") {

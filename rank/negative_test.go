@@ -7,8 +7,8 @@ import (
 	"sheaf/rank"
 )
 
-// TestNegativeScoresNeverRaise: a lower score in a leg or of a passage never gives a higher score, also for
-// negative z-scores and cosines.
+// TestNegativeScoresNeverRaise checks that a lower score in a leg or of a passage never gives a
+// higher score, even for negative z-scores and cosines.
 func TestNegativeScoresNeverRaise(t *testing.T) {
 	legs := []rank.Leg{
 		leg("text", 1, hit("best", 9), hit("middle", 5), hit("worst", -9)),
@@ -26,7 +26,7 @@ func TestNegativeScoresNeverRaise(t *testing.T) {
 	equal(t, "explained", e.Recombine(), -5.0)
 }
 
-// TestNothingToFuse: no leg and legs without hits give an empty ranking; no scores give a score of 0.
+// TestNothingToFuse checks that legs without hits give an empty ranking, and no scores give 0.
 func TestNothingToFuse(t *testing.T) {
 	fusions := []rank.Fusion{rank.RRF{K: 60}, rank.RRF{K: 60, Repeats: true, Unit: true}}
 	for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {

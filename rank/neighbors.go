@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// Neighbors adds the surroundings of every hit: the Before chunks before it and the After chunks after it in its
-// document become constituents, in document order, behind those that it has. Neighbors that are hits themselves
-// keep their scores; the others have 0.
+// Neighbors adds the surroundings of every hit. The Before chunks before it and the After chunks
+// after it in its document become constituents, in document order, after its own constituents.
+// Neighbors that are hits keep their scores; other neighbors have 0.
 type Neighbors struct{ Before, After int } // 0..100 each
 
 // Apply implements [Stage].
@@ -52,8 +52,8 @@ func (n Neighbors) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// MergeAdjacent joins hits that are neighbors in their document into one section. The best of them takes the
-// others as constituents, best first, and keeps its rank and score.
+// MergeAdjacent joins hits that are neighbors in their document into one section. The best hit
+// takes the others as constituents, best first, and keeps its rank and score.
 //
 // Example: hits d1#7, d2#1, d1#6, d1#8 become d1#7 (with d1#6 and d1#8) and d2#1.
 //
@@ -112,10 +112,10 @@ func (MergeAdjacent) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	return out, nil
 }
 
-// Around picks at most most of n consecutive chunks around the one at center (0..n-1), evenly on both sides, the
-// side before first. It returns the half-open range of their indexes, which is empty when most is 0.
+// Around picks at most most of n consecutive chunks around the chunk center (0..n-1), evenly on both sides,
+// the side before first. It returns the half-open range of their indexes. The range is empty when most is 0.
 //
-// Example: of 10 around 5, two are 4 and 5, three are 4, 5 and 6.
+// Example: of 10 around 5, two are 4 and 5, and three are 4, 5 and 6.
 func Around(n, center, most int) (from, to int) {
 	if most <= 0 || n <= 0 {
 		return center, center

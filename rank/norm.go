@@ -6,37 +6,36 @@ import (
 	"sheaf"
 )
 
-// Norm says how the scores of one leg become comparable with those of others.
+// Norm says how to make the scores of one leg comparable with scores of other legs.
 type Norm uint8
 
 // The ways to normalize a leg. "Missing" is the value of a hit that the leg did not find.
 const (
 	// NormNone keeps the score. Missing: 0.
 	NormNone Norm = iota
-	// NormMinMax is (s - lowest)/(highest - lowest), and 1 when all are equal. Missing: 0.
+	// NormMinMax is (s - lowest)/(highest - lowest), or 1 when all scores are equal. Missing: 0.
 	NormMinMax
-	// NormLinear is min-max over all hits of all legs, where missing hits have score 0; 0.5 when all are equal.
-	// It is Vespa's normalize_linear.
+	// NormLinear is min-max over all hits of all legs, where missing hits have score 0; 0.5 when
+	// all are equal. Vespa calls it normalize_linear.
 	NormLinear
-	// NormZScore is (s - mean)/deviation over the leg, with the population's deviation; 0 when all are equal.
-	// Missing: the value of the leg's lowest score, as the best guess.
+	// NormZScore is (s - mean)/deviation over the leg, with the population's deviation; 0 when all
+	// are equal. Missing: the value of the leg's lowest score.
 	NormZScore
-	// NormMax is s/highest; 0 when the highest is not above 0. Missing: as
-	// NormZScore.
+	// NormMax is s/highest; 0 when the highest is not above 0. Missing: as for NormZScore.
 	NormMax
 	// NormL2 is s/sqrt(sum of squares); 0 when all are 0. Missing: 0.
 	NormL2
-	// NormMinMaxOpenSearch is OpenSearch's min_max: NormMinMax, but the lowest gets 0.001, so that it differs
-	// from a missing hit. Missing: 0.
+	// NormMinMaxOpenSearch is OpenSearch's min_max. It is NormMinMax, but the lowest score gets
+	// 0.001, to differ from a missing hit. Missing: 0.
 	NormMinMaxOpenSearch
-	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less become 0.001.
-	// A score equal to the mean becomes the raw highest score; when the deviation is 0, every score becomes the
-	// lowest. Missing: 0. The last two rules mix raw and normalized scores, a known flaw that is kept for
-	// comparison only.
+	// NormZScoreOpenSearch is OpenSearch's z_score, with the sample deviation. Values of 0 or less
+	// become 0.001. A score equal to the mean becomes the raw highest score. When the deviation is
+	// 0, every score becomes the lowest. Missing: 0. The last two rules mix raw and normalized
+	// scores. This known flaw is kept only for comparison.
 	NormZScoreOpenSearch
-	// NormShare is s/ideal when the leg has an ideal score, otherwise s. It is an absolute scale: when a leg
-	// found only poor matches, its scores are low and the other legs decide. It may exceed 1, because a word
-	// counts in each field that has it. Missing: 0.
+	// NormShare is s/ideal when the leg has an ideal score, otherwise s. It is an absolute scale:
+	// when a leg found only poor matches, its scores are low and the other legs decide. It may
+	// exceed 1, because a word counts in each field that has it. Missing: 0.
 	NormShare
 )
 
@@ -87,7 +86,7 @@ func measure(norm Norm, name string, scores []float64) statistics {
 		s.spread = math.Sqrt(deviation / float64(s.n))
 	}
 	if s.lo == s.hi {
-		s.spread = 0 // a rounding error of the mean must not count as a difference
+		s.spread = 0 // a rounding error of the mean is not a difference
 	}
 	return s
 }
@@ -138,7 +137,7 @@ func (s *statistics) value(x float64) float64 {
 	return x
 }
 
-// missing returns the value of a hit that was not found.
+// missing returns the value of a hit that the leg did not find.
 func (s *statistics) missing() float64 {
 	switch {
 	case s.n == 0:
@@ -151,7 +150,7 @@ func (s *statistics) missing() float64 {
 	return 0
 }
 
-// explain says how x became value(x); from has the reasons for x.
+// explain explains how x became value(x). from is the explanation of x.
 func (s *statistics) explain(x float64, from sheaf.Explanation) sheaf.Explanation {
 	v := s.value(x)
 	from.Value = x

@@ -11,10 +11,10 @@ import (
 // Scale says how [Normalize] maps scores.
 type Scale uint8
 
-// The scales. Clipped ones map into Low..High.
+// The scales. Clipped scales map into Low..High.
 const (
-	// ScaleMinMax maps the lowest score to Low and the highest to High; equal scores, or a single hit, to the
-	// middle. With 0.02..0.98 it never claims certainty.
+	// ScaleMinMax maps the lowest score to Low and the highest to High. Equal scores, or a single
+	// hit, get the middle. With 0.02..0.98 no score claims certainty.
 	ScaleMinMax Scale = iota
 	// ScaleTanh is 0.5 + 0.5 tanh(z/Spread), clipped, where z is the distance from the mean in standard
 	// deviations; equal scores get 0.5.
@@ -63,7 +63,7 @@ func (n Normalize) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 			out[i].Explanation = &e
 		}
 	}
-	// Equal scores may be in another order than that of their IDs; keep the given order.
+	// Equal scores may not be in the order of their IDs; keep the given order.
 	return out, out.Valid(stage)
 }
 
@@ -94,7 +94,7 @@ func (n Normalize) percentile(in sheaf.Ranking, x float64) float64 {
 	if len(in) < 2 {
 		return (n.Low + n.High) / 2
 	}
-	// Scores fall, so those equal to x are neighbors.
+	// Scores fall, so scores equal to x are neighbors.
 	first := sort.Search(len(in), func(i int) bool { return in[i].Score <= x })
 	after := sort.Search(len(in), func(i int) bool { return in[i].Score < x })
 	below, same := float64(len(in)-after), float64(after-first)

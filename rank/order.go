@@ -7,9 +7,9 @@ import (
 	"sheaf"
 )
 
-// ReadingOrder sorts hits of one document with nearly equal scores by their position in the document. Nearly
-// equal scores are at most Within below the first of them. The document keeps its places in the ranking, each
-// with the same score as before.
+// ReadingOrder sorts hits of one document with nearly equal scores by their position in the
+// document. Nearly equal means at most Within below the first of them. The document keeps its
+// places in the ranking, and each place keeps its score.
 //
 // Example, Within 0.01: a#3 0.500, b#0 0.498, a#1 0.495, a#2 0.3 becomes a#1 0.500, b#0 0.498, a#3 0.495, a#2
 // 0.3.

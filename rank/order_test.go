@@ -8,8 +8,8 @@ import (
 	"sheaf/rank"
 )
 
-// TestReadingOrder runs the worked example: nearly equal scores are read in document order; places and scores
-// stay.
+// TestReadingOrder runs the worked example. Hits with nearly equal scores come in document order;
+// places and scores stay.
 func TestReadingOrder(t *testing.T) {
 	l := newShelf()
 	a := l.add("t:a.md", "A", "One", "Two", "Three")

@@ -10,8 +10,8 @@ import (
 	"sheaf/rank"
 )
 
-// outlined is a shelf that implements rank.Outliner. Its nodes are parts of outlines if these are kept, otherwise
-// copies.
+// outlined is a shelf that implements rank.Outliner. Its nodes point into outlines if these are
+// stored, otherwise they are copies.
 type outlined struct {
 	*shelf
 	kept map[sheaf.ID]*sheaf.Outline
@@ -44,7 +44,7 @@ func (o outlined) Outline(id sheaf.ID) *sheaf.Outline {
 	return outline
 }
 
-// TestOutlines: stages give the same results with outlines as with chunks and documents.
+// TestOutlines checks that stages give the same results with outlines as with chunks and documents.
 func TestOutlines(t *testing.T) {
 	stages := []rank.Stage{
 		rank.Names{Document: 0.5, Heading: 0.5, Title: 1}, rank.PerDocument{Max: 1}, rank.PerDocument{Max: 2},

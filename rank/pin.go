@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Pin puts the hits with these IDs first, in that order. It sets the score of the last pinned hit to the best
-// other score plus 1, and each hit above to 1 more. IDs that were not found are skipped.
+// Pin puts the hits with these IDs first, in this order. The last pinned hit gets the best other
+// score plus 1, and each hit above gets 1 more. IDs that were not found are skipped.
 type Pin struct{ IDs []sheaf.ID }
 
 // Apply implements [Stage].

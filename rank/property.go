@@ -13,8 +13,8 @@ type PropertyCurve uint8
 
 // The curves.
 const (
-	// Feedback turns votes b into a factor between 0.5 and 2: 2/(1 + e^(-b/3)) for b >= 0, 0.5 + 1/(1 + e^(-b/3))
-	// below. It is Onyx's document boost. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
+	// Feedback turns votes b into a factor between 0.5 and 2: 2/(1 + e^(-b/3)) for b >= 0, and 0.5 + 1/(1 +
+	// e^(-b/3)) for b < 0. Onyx boosts documents like this. Example: 3 gives 1.4621, -3 gives 0.7689, 0 gives 1.
 	Feedback PropertyCurve = iota
 	// Plain uses the number as the factor, as Onyx's aggregated chunk boost does.
 	Plain
@@ -54,7 +54,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
 		c := nodeOf(env.Facts, h.ID)
-		if c == nil { // a document that was cut into pieces
+		if c == nil { // the document was cut into pieces
 			c = &sheaf.Node{Doc: h.ID}
 		}
 		v, ok := b.number(c, env.Facts)

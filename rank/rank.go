@@ -2,15 +2,15 @@
 // several rankings (fuse.go, rrf.go, scores.go), replacing chunks by documents and sections (aggregate.go,
 // tree.go), boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
 //
-// A [Stage] is a value with its parameters. Apply takes a ranking and returns another one. It never changes its
-// input, so every step of a query can be kept and shown. A stage gets what it needs to know of documents from
-// [Facts]. The package does no input or output, reads no clock and does not depend on the order of a map: equal
-// input gives equal output to the last bit.
+// A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It
+// never changes its input, so a search can store and show every step. A stage reads documents
+// through [Facts]. The package does no input or output, reads no clock and does not depend on the
+// order of a map. Equal input gives exactly equal output.
 //
-// A hit with an explanation gets a new one, which says what the stage did to its score and has the old
-// explanation as a part. The parts recombine to the score. A hit without an explanation gets none.
+// A hit with an explanation gets a new explanation, which says how the stage changed its score and has
+// the old explanation as a part. The parts combine to the score. A hit without an explanation gets none.
 //
-// Reranking calls a model and is in package search.
+// Reranking needs a model, so it is in package search.
 package rank
 
 import (
@@ -19,39 +19,39 @@ import (
 	"sheaf"
 )
 
-// Stage is one step that turns a ranking into another. Stages are values and
-// safe for concurrent use.
+// Stage is one step that turns a ranking into another. Stages are values and safe for concurrent
+// use.
 type Stage interface {
-	// Apply returns another ranking. It may share the memory of in, so neither may be changed afterwards. The
-	// hits of in are best first. Parameters are within the ranges that their comments give: package profile checks
-	// them. Apply returns sheaf.ErrInvalid for parameters that do not go together, and for a hit whose score is not
-	// finite.
+	// Apply returns another ranking. It may share the memory of in, so callers must not change either
+	// afterwards. The hits of in are best first. Package profile checks that parameters are within
+	// the ranges in their comments. Apply returns sheaf.ErrInvalid for parameters that do not go
+	// together, and for a hit whose score is not finite.
 	Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error)
 }
 
-// Env is what a stage may know of the query and of the documents.
+// Env is what a stage may know about the query and the documents.
 type Env struct {
-	// Facts describe the documents. Nil is allowed for stages that need none.
+	// Facts describe the documents. It may be nil for stages that need no documents.
 	Facts Facts
-	// Query is the text of the query, without marks of a query language.
+	// Query is the text of the query, without operators of a query language.
 	Query string
-	// Typed is the query as the user typed it, which may be a name with such marks. "" means the same as Query.
+	// Typed is the query as the user typed it, maybe with operators. "" means the same as Query.
 	Typed string
 	// Now is the time of the query, for computing ages.
 	Now time.Time
-	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or document; false when no
-	// vector branch found it. It is nil when the query has no vector branch.
+	// Similarity returns the cosine, in -1..1, between the query's vector and a chunk or document. It
+	// returns false when no vector branch found it. It is nil when the query has no vector branch.
 	Similarity func(sheaf.ID) (float64, bool)
 	// Named compares a name with the query. It is nil when the query has no words, or when the store cannot count
 	// them.
 	Named func(name string) NameMatch
-	// Pairs returns the pairs of neighboring words of the query, and which of the distinct chunks have each. It
-	// does not keep chunks. It returns no pairs when the query has none or time ran out. It is nil when the store
-	// cannot find pairs.
+	// Pairs returns the pairs of neighboring words of the query, and which of the distinct chunks
+	// have each pair. It does not keep chunks. It returns no pairs when the query has none or time
+	// ran out. It is nil when the store cannot find pairs.
 	Pairs func(chunks []sheaf.ID) ([]Pair, error)
 }
 
-// check returns an error for a score of in that is not finite, and when a stage that needs facts has none.
+// check returns an error for a score that is not finite, and for a stage that needs missing facts.
 func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
 		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
@@ -59,37 +59,37 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 	return in.Valid(stage)
 }
 
-// Facts tell stages about documents. The catalog's snapshots implement it. Answers belong to the Facts and must
-// not be changed; they stay the same while a query runs. Safe for concurrent use.
+// Facts tell stages about documents. A snapshot of the catalog implements it. Callers must not
+// change answers. Answers stay the same while a query runs. Safe for concurrent use.
 type Facts interface {
-	// Chunk returns the chunk with this ID; false when there is none.
+	// Chunk returns the chunk with this ID, or false when there is none.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
-	// Document returns the document with this ID, with its Chunks in order; false when there is none.
+	// Document returns the document with this ID and its Chunks in order, or false when there is none.
 	Document(id sheaf.ID) (sheaf.Document, bool)
-	// Date returns the date of a document; false when it has none.
+	// Date returns the date of a document, or false when it has none.
 	Date(doc sheaf.ID) (sheaf.Dated, bool)
-	// FolderSize returns the number of documents directly in a folder of a tree; "" is
-	// the tree's top.
+	// FolderSize returns the number of documents directly in a folder of a tree; "" is the tree's
+	// top.
 	FolderSize(tree, folder string) int
-	// Links returns the documents that doc links to, without doc itself and
-	// without duplicates, in order of ID.
+	// Links returns the documents that doc links to, without doc itself and without duplicates, in
+	// order of ID.
 	Links(doc sheaf.ID) []sheaf.ID
-	// Backlinks returns the documents that link to doc, without doc itself and
-	// without duplicates, in order of ID.
+	// Backlinks returns the documents that link to doc, without doc itself and without duplicates,
+	// in order of ID.
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// Outliner is Facts with shorter answers for hundreds of candidates. They agree with Chunk, Document and Date.
-// Safe for concurrent use.
+// Outliner is Facts with shorter answers, for hundreds of candidates. Its answers agree with Chunk,
+// Document and Date. Safe for concurrent use.
 type Outliner interface {
 	// Node returns the position of a chunk in its document, or nil. Callers must not change it.
 	Node(id sheaf.ID) *sheaf.Node
-	// Outline returns the document with this ID, or nil. Callers must not change it. A node with an outline has
-	// its document's date there.
+	// Outline returns the document with this ID, or nil. Callers must not change it. If the node
+	// has an outline, that outline has the date of the document.
 	Outline(id sheaf.ID) *sheaf.Outline
 }
 
-// nodeOf returns the node of a chunk, nil when there is none.
+// nodeOf returns the node of a chunk, or nil when there is none.
 func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
 	if o, ok := facts.(Outliner); ok {
 		return o.Node(id)
@@ -109,7 +109,7 @@ func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
 	return id
 }
 
-// aboveOf returns the parent of a node that has one, nil when it is unknown.
+// aboveOf returns the parent of a node, or nil when it is unknown.
 func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	if n.Above != nil {
 		return n.Above
@@ -117,7 +117,7 @@ func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	return nodeOf(facts, n.Parent)
 }
 
-// outlineOf returns the document of a node, maybe without its date; nil when there is none.
+// outlineOf returns the document of a node, maybe without its date, or nil when there is none.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	if n.Outline != nil {
 		return n.Outline
@@ -131,7 +131,7 @@ func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	return nil
 }
 
-// dateOf returns the date of a node's document; false when it has none.
+// dateOf returns the date of a node's document, or false when it has none.
 func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
 	if n.Outline != nil {
 		return n.Outline.Date, n.Outline.Date.Source != 0

@@ -25,10 +25,10 @@ const UndatedAge = 7_890_000 * time.Second
 // year is the unit of ages, 365 days.
 const year = 365 * 24 * time.Hour
 
-// Recency lowers old documents. The factor is never below Floor. A date in the future counts as now.
+// Recency lowers old documents. The factor is never below Floor. A date in the future counts as today.
 //
-// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year gives 1/(1 + 0.25) = 0.8; 243 days and more give 0.75;
-// no date gives 0.8888.
+// Example, Hyperbolic, Decay 0.5, Floor 0.75: half a year gives 1/(1 + 0.25) = 0.8, 243 days and
+// more give 0.75, and no date gives 0.8888.
 type Recency struct {
 	Curve    AgeCurve
 	Decay    float64       // 0..1000, for Hyperbolic

@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// RRF is reciprocal rank fusion: a hit scores the sum over the legs of weight/(K + rank), with ranks from 1. A
-// leg that did not find the hit adds nothing. Only ranks count, so the scale of a leg's scores does not matter.
+// RRF is reciprocal rank fusion. A hit scores the sum over the legs of weight/(K + rank), with ranks from
+// 1. A leg that lacks the hit adds 0. Only ranks count, so the scale of a leg's scores does not matter.
 //
 // Example, K 60, legs (A, B, C) and (B, D, A): B has 1/62 + 1/61 = 0.0325, A 1/61 + 1/63 = 0.0323, D 1/62 =
 // 0.0161, C 1/63 = 0.0159.
@@ -15,10 +15,10 @@ import (
 // Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
 // Methods (SIGIR 2009), without weights. The weights are as in Elasticsearch and Onyx.
 type RRF struct {
-	// K is 1..1000: the smaller, the more the first ranks count.
+	// K is 1..1000. A smaller K gives the first ranks more weight.
 	K int
-	// Repeats counts each occurrence of an ID in a leg at its own rank. Without it only the best rank counts, and
-	// later hits move up.
+	// Repeats counts each occurrence of an ID in a leg at its own rank. Without it only the best
+	// rank counts, and later hits move up.
 	Repeats bool
 	// Unit divides the scores by the largest possible score, so that a hit that is first in every leg has 1.
 	Unit bool
@@ -66,7 +66,7 @@ func (f RRF) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	return u.ranking(func(i int) *sheaf.Explanation { return f.explain(u, i, best) }), nil
 }
 
-// term returns what a rank in a leg adds.
+// term returns the score that a rank in a leg adds.
 func (f RRF) term(leg *Leg, rank int) float64 { return leg.Weight / float64(f.K+rank) }
 
 func (f RRF) explain(u *union, i int, best float64) *sheaf.Explanation {

@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Mean says how the normalized scores x of a hit in its legs, with weights w, become one score. W is the sum of
-// the weights of all legs.
+// Mean says how the normalized scores x of a hit in its legs, with weights w, become one score. W
+// is the sum of the weights of all legs.
 type Mean uint8
 
 // The ways to combine legs.
@@ -21,14 +21,14 @@ const (
 	MeanGeometric
 	// MeanHarmonic is (sum of w)/(sum of w/x) over the legs where x is above 0, or 0 without such a leg.
 	MeanHarmonic
-	// MeanRSS is the square root of the sum of (w x) squared. Squares and root keep the sign, so that a lower
-	// score never gives more.
+	// MeanRSS is the square root of the sum of (w x) squared. Squares and root keep the sign, so
+	// that a lower score never gives a higher result.
 	MeanRSS
 )
 
-// Scores fuses by scores: it normalizes those of each leg, then combines them. With NormMinMax and MeanArithmetic
-// it is the weighted sum w minmax(vector) + (1-w) minmax(text); with NormLinear and MeanSum the global phase of
-// Vespa; with the OpenSearch norms and a mean OpenSearch's normalization processor.
+// Scores fuses by scores. It normalizes the scores of each leg, then combines them. NormMinMax with
+// MeanArithmetic is the weighted sum w minmax(vector) + (1-w) minmax(text). NormLinear with MeanSum is
+// the global phase of Vespa. The OpenSearch norms with a mean are OpenSearch's normalization processor.
 //
 // Example, NormMinMax, MeanArithmetic, weights 1 and 1, legs (A 3, B 2, C 1) and (B 10, D 4): A has (1 + 0)/2, B
 // (0.5 + 1)/2 = 0.75, C 0, D 0.
@@ -36,7 +36,7 @@ type Scores struct {
 	Norm Norm
 	Mean Mean
 	// Ideals has, for NormShare, the score of a perfect match in each leg: for words, the sum of the idf of the
-	// query's terms. 0, or no number for a leg, means that its scores are shares already, such as cosines.
+	// query's terms. 0, or a missing value, means that scores of the leg are shares already, for example cosines.
 	Ideals []float64
 }
 
@@ -65,8 +65,8 @@ func (f Scores) Fuse(legs []Leg) (sheaf.Ranking, error) {
 	}), nil
 }
 
-// lower moves hits that only legs of weight 0 found behind all others, even when the others score less than a
-// missing hit.
+// lower moves hits that only legs of weight 0 found after all others, even when the others score
+// less than a missing hit.
 func (u *union) lower() {
 	least := math.Inf(1)
 	for i := range u.hits {
@@ -151,7 +151,7 @@ func (f Scores) combine(legs []Leg, values []float64, total float64) float64 {
 	return sum
 }
 
-// explain writes out the arithmetic of combine.
+// explain writes the arithmetic of combine.
 func (f Scores) explain(u *union, stats []statistics, values []float64, i int, total float64) *sheaf.Explanation {
 	if f.Norm != NormLinear && !u.counts(i) {
 		e := part(onlyWeightZero, u.hits[i].Score)
@@ -183,8 +183,8 @@ func (f Scores) explain(u *union, stats []statistics, values []float64, i int, t
 	return f.whole(u.hits[i].Score, parts, weights, total)
 }
 
-// term explains what one leg adds. For the geometric mean it returns a pair; whole completes it with the sum of
-// the weights.
+// term explains what one leg adds. For the geometric mean it returns a pair, which whole completes
+// with the sum of the weights.
 func (f Scores) term(name string, w float64, x sheaf.Explanation) sheaf.Explanation {
 	weight := part("weight of "+name, w)
 	switch f.Mean {

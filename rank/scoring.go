@@ -11,8 +11,8 @@ type Method uint8
 
 // The methods of aggregation.
 const (
-	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text Understanding for IR with Contextual
-	// Neural Language Modeling, 2019.)
+	// MaxP is s1: one strong passage is enough. (Dai and Callan: Deeper Text Understanding for IR
+	// with Contextual Neural Language Modeling, 2019.)
 	MaxP Method = iota
 	// TopMSum is s1 + ... + sM: strength and spread.
 	TopMSum
@@ -22,8 +22,8 @@ const (
 	RRFPerDoc
 	// DecayedSum is s1 + Decay s2 + Decay^2 s3 + ..., M terms at most.
 	DecayedSum
-	// RSS is the square root of the sum of the squares of all scores. Squares and root keep the sign, so that a
-	// lower score never gives more.
+	// RSS is the square root of the sum of the squares of all scores. Squares and root keep the
+	// sign, so that a lower score never gives a higher result.
 	RSS
 )
 
@@ -77,7 +77,7 @@ func (s Scoring) Score(scores []float64) float64 {
 	return sum
 }
 
-// explain writes out how hits, best first, gave the score.
+// explain writes how the hits, best first, gave the score.
 func (s Scoring) explain(what string, score float64, hits []*sheaf.Hit) *sheaf.Explanation {
 	what = fmt.Sprintf("%s from %d matches", what, len(hits))
 	if best := s.M; best < len(hits) && (s.Method == TopMSum || s.Method == TopMAvg || s.Method == DecayedSum) {

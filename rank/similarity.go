@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// Similarity is how a system expresses the nearness of vectors. Each form rises with the cosine, so it changes
-// fusion but never the order of one branch.
+// Similarity is the form in which a system scores near vectors. Each form rises with the cosine, so
+// it changes a fusion, but never the order of one branch.
 type Similarity uint8
 
 // The forms, of a cosine c.

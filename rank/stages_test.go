@@ -42,7 +42,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestAggregateSaysWhatCounts: reasons include only scores that count, and say how many do.
+// TestAggregateSaysWhatCounts checks that explanations have only scores that count, and their number.
 func TestAggregateSaysWhatCounts(t *testing.T) {
 	in := withReasons(ranking(hit(at("A1"), 0.8), hit(at("A2"), 0.6), hit(at("A3"), 0.5)))
 	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches",
@@ -55,7 +55,7 @@ func TestAggregateSaysWhatCounts(t *testing.T) {
 	}
 }
 
-// TestAggregateLegs: an aggregate has the best rank of any candidate in each leg.
+// TestAggregateLegs checks that an aggregate has the best rank of any candidate in each leg.
 func TestAggregateLegs(t *testing.T) {
 	a, b := hit(at("A1"), 2), hit(at("B"), 1)
 	a.Legs, b.Legs = []sheaf.Leg{{Rank: 3, Score: 7}, {}}, []sheaf.Leg{{Rank: 5, Score: 5}, {Rank: 1, Score: 9}}
@@ -63,8 +63,8 @@ func TestAggregateLegs(t *testing.T) {
 	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
 }
 
-// TestAggregateTies: answers of equal score are ordered by the best rank of any hit in any leg, then by their
-// first hit in the ranking, then by ID.
+// TestAggregateTies checks that answers of equal score are ordered by the best rank of any hit in
+// any leg, then by their first hit in the ranking, then by ID.
 func TestAggregateTies(t *testing.T) {
 	l := newShelf()
 	ranked := func(doc sheaf.ID, score float64, ranks ...int) sheaf.Hit {
@@ -87,7 +87,7 @@ func TestAggregateTies(t *testing.T) {
 	equal(t, "ties", ids(out), []sheaf.ID{"t:b", "t:a", "t:z", "t:y", "t:x"})
 }
 
-// TestFolderBoost: with the default minima the boost always reaches its cap. Without a cap the formula shows.
+// TestFolderBoost checks the cap, which default minima always reach, and the formula without a cap.
 func TestFolderBoost(t *testing.T) {
 	tests := []struct {
 		least, found, total int
@@ -118,7 +118,7 @@ func TestFolderBoost(t *testing.T) {
 			t.Errorf("%+v: got %v", test, out[0].Score)
 		}
 	}
-	// A folder with a size below the number of found documents has at least those.
+	// A folder has at least as many documents as were found in it.
 	l := newShelf()
 	in := ranking(hit(l.add("t:x/a.md").ID, 1), hit(l.add("t:x/b.md").ID, 1))
 	out := apply(t, rank.FolderBoost{MinDocuments: 2, MinShare: 0.4}, in, rank.Env{Facts: smallFolders{l}})
@@ -127,12 +127,12 @@ func TestFolderBoost(t *testing.T) {
 	}
 }
 
-// smallFolders claims that every folder has one document.
+// smallFolders reports one document for every folder.
 type smallFolders struct{ *shelf }
 
 func (smallFolders) FolderSize(string, string) int { return 1 }
 
-// TestGraphBoost: the frontmatter's tags count in any case.
+// TestGraphBoost checks that tags of the frontmatter count in any case.
 func TestGraphBoost(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md").Tags = []string{"Go"}
@@ -149,8 +149,8 @@ func TestGraphBoost(t *testing.T) {
 		map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
 }
 
-// TestGraphBoostOfLinksAlone: links alone are counted from the linking documents, with the same result as from
-// the linked ones.
+// TestGraphBoostOfLinksAlone checks that links alone, which are counted from the linking documents,
+// give the same result as links counted from the linked documents.
 func TestGraphBoostOfLinksAlone(t *testing.T) {
 	l := newShelf()
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md", "t:d.md", "t:e.md"} {
@@ -160,13 +160,13 @@ func TestGraphBoostOfLinksAlone(t *testing.T) {
 		"t:d.md": "t:d.md", "t:e.md": "t:d.md"} {
 		l.link(from, to)
 	}
-	in := ranking(hit("t:a.md", 1), hit("t:b.md", 1), hit("t:c.md", 1), hit("t:d.md", 1)) // e is not found
+	in := ranking(hit("t:a.md", 1), hit("t:b.md", 1), hit("t:c.md", 1), hit("t:d.md", 1)) // the ranking lacks e
 	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, Strength: 0.1}
 	out := apply(t, stage, withReasons(in), rank.Env{Facts: l})
 	checkReasons(t, "links", out)
 	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(3), "t:b.md": 1 + 0.1*math.Log(2),
 		"t:c.md": 1, "t:d.md": 1})
-	stage.CoCitation = 1e-12 // counted the other way
+	stage.CoCitation = 1e-12 // now links are counted from the linked documents
 	nearScores(t, scoresOf(apply(t, stage, in, rank.Env{Facts: l})), scoresOf(out))
 }
 
@@ -245,7 +245,7 @@ func TestFieldBoost(t *testing.T) {
 	}
 }
 
-// TestBoostOfNegativeScore: a factor above 1 raises a negative score, too.
+// TestBoostOfNegativeScore checks that a factor above 1 raises a negative score, too.
 func TestBoostOfNegativeScore(t *testing.T) {
 	stage := rank.HeadingBoost{Max: 2, Decay: 1}
 	out := apply(t, stage, withReasons(ranking(hit(at("B"), 0), hit(at("A"), -4))), rank.Env{Facts: guide()})
@@ -264,9 +264,9 @@ func TestElbow(t *testing.T) {
 		{nil, 0.5, 20, 0}, {[]float64{0}, 0.5, 20, 1}, {[]float64{0, 0}, 0.5, 20, 0},
 		{[]float64{10, 5, 2.5}, 0.5, 20, 3}, {[]float64{10, 4.9, 2}, 0.5, 20, 1},
 		{[]float64{5, 4, 0, 3}, 0.5, 20, 2}, {[]float64{10, 9, 8}, 0.5, 2, 2}, {[]float64{10, 0.001}, 0, 20, 2},
-		{[]float64{10, 0}, 0, 20, 1}, {[]float64{10, 10, 0, 0}, 0, 20, 2}, // also when no ratio cuts
+		{[]float64{10, 0}, 0, 20, 1}, {[]float64{10, 10, 0, 0}, 0, 20, 2}, // the maximum also applies when no ratio cuts
 		{[]float64{3, 2}, 0.5, 0, 0},
-		// The smaller of elbow and max, whichever comes first (rule A16).
+		// The elbow or the maximum cuts, whichever is smaller (rule A16).
 		{[]float64{8, 7.5, 7, 3.2}, 0.5, 2, 2}, {[]float64{8, 3, 2.9, 2.8}, 0.5, 2, 1},
 		{[]float64{-1}, 0.5, 20, 1}, {[]float64{-1, -2}, 0.5, 20, 0}, {[]float64{5, -1, -2}, 0.5, 20, 1},
 	}
@@ -337,8 +337,8 @@ func TestPerDocument(t *testing.T) {
 		[]sheaf.ID{at("A1"), at("A2"), "t:lone.md"})
 }
 
-// TestPerDocumentOfOneSection: a document and its only section with the same title are one answer, the better of
-// them; with another title they are two.
+// TestPerDocumentOfOneSection checks that a document and its only section with the same title are
+// one answer, the better hit. With another title they are two.
 func TestPerDocumentOfOneSection(t *testing.T) {
 	l := newShelf()
 	l.add("t:tea", "tea", "  Green")
@@ -357,7 +357,7 @@ func TestPerDocumentOfOneSection(t *testing.T) {
 	}
 }
 
-// TestTreeSimilarityOfBrokenTrees: a path ends below an unknown chunk, and below one that is not less deep.
+// TestTreeSimilarityOfBrokenTrees checks that a path ends below an unknown or a too deep parent.
 func TestTreeSimilarityOfBrokenTrees(t *testing.T) {
 	facts := newShelf()
 	for id, c := range map[sheaf.ID]sheaf.Chunk{
@@ -407,7 +407,7 @@ func TestNeighbors(t *testing.T) {
 func TestAround(t *testing.T) {
 	for _, c := range []struct{ n, center, most, from, to int }{
 		{10, 5, 1, 5, 6}, {10, 5, 2, 4, 6}, {10, 5, 3, 4, 7}, {10, 5, 4, 3, 7}, // the side before first
-		{10, 0, 3, 0, 3}, {10, 9, 3, 7, 10}, {10, 9, 4, 6, 10}, // one side fills what the other lacks
+		{10, 0, 3, 0, 3}, {10, 9, 3, 7, 10}, {10, 9, 4, 6, 10}, // one side gets the places that the other side cannot fill
 		{3, 1, 9, 0, 3}, {3, 1, 0, 1, 1}, {1, 0, 5, 0, 1},
 	} {
 		if from, to := rank.Around(c.n, c.center, c.most); from != c.from || to != c.to {
@@ -450,7 +450,7 @@ func TestAsSimilarity(t *testing.T) {
 	nearList(t, out, []float64{1 / (1 + math.Pi/4), 1 / (1 + math.Pi/2)})
 }
 
-// every has one value of each stage.
+// every has a value of each stage.
 var every = []rank.Stage{
 	rank.Aggregate{}, rank.Aggregate{To: rank.ToParent, Scoring: rank.Scoring{Method: rank.TopMAvg, M: 2}},
 	rank.Aggregate{Scoring: rank.Scoring{Method: rank.DecayedSum, M: 3, Decay: 0.95}},
@@ -475,8 +475,8 @@ var every = []rank.Stage{
 	rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
 }
 
-// TestStageProperties: no stage changes its input, equal input gives equal output, scores fall, explanations
-// recombine to them and change nothing else, and an error names a score that is not a number.
+// TestStageProperties checks that no stage changes its input, that equal input gives equal output,
+// that scores fall and are explained, and that an error names a score that is not a number.
 func TestStageProperties(t *testing.T) {
 	cuts := []rank.Stage{rank.Top{}, rank.Elbow{}}
 	for seed := range uint64(60) {
@@ -532,8 +532,8 @@ func TestStageProperties(t *testing.T) {
 	}
 }
 
-// TestStagesRefuse: stages refuse numbers that do not go together, and documents that they need and do not have.
-// Package profile checks the range of each number.
+// TestStagesRefuse checks that stages refuse numbers that do not go together, and missing documents
+// that they need. Package profile checks the range of each number.
 func TestStagesRefuse(t *testing.T) {
 	bad := []rank.Stage{
 		rank.FolderBoost{Max: 0.5}, rank.FolderBoost{Max: math.NaN()}, rank.GraphBoost{Candidates: 1, Max: 0.5},
@@ -564,10 +564,10 @@ func BenchmarkStages(b *testing.B) {
 	env := rank.Env{Facts: l, Now: now, Query: "A1", Named: lettersOf("A1"), Pairs: someHave}
 	for _, s := range every {
 		if _, ok := s.(rank.FolderBoost); ok {
-			continue // counting documents of a folder reads all documents of this shelf
+			continue // this shelf reads all documents to count a folder
 		}
 		if _, ok := s.(rank.GraphBoost); ok {
-			continue // and so does finding backlinks
+			continue // this shelf reads all documents to find backlinks
 		}
 		b.Run(fmt.Sprintf("%T", s), func(b *testing.B) {
 			b.ReportAllocs()
@@ -578,8 +578,8 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
-// TestGraphBoostLooksAtSome: only the first documents count, after a branch by meaning only those of the minimum
-// similarity. A single document has no connections.
+// TestGraphBoostLooksAtSome checks that only the first documents count, after a branch by meaning
+// only those of the minimum similarity. A single document has no connections.
 func TestGraphBoostLooksAtSome(t *testing.T) {
 	l := newShelf()
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md"} {
@@ -615,7 +615,7 @@ func TestGraphBoostLooksAtSome(t *testing.T) {
 	}
 }
 
-// TestBoostKeepsTheSignOfZero: a score that becomes 0 is 0, even if it was -0.
+// TestBoostKeepsTheSignOfZero checks that a score that becomes 0 is 0, even if it was -0.
 func TestBoostKeepsTheSignOfZero(t *testing.T) {
 	l := newShelf()
 	id := l.add("t:a.md").ID

@@ -7,18 +7,18 @@ import (
 	"sheaf"
 )
 
-// Tree moves hits up the heading tree: where enough children of a section match, the section replaces them.
-// Afterwards no answer is inside another, unless Nested allows it.
+// Tree moves hits up the heading tree. When enough children of a section match, the section
+// replaces them. Afterwards no answer is inside another, unless Nested allows it.
 //
-// Parents are visited deepest first. A child matches when it is a hit or when it replaced its own children. When
-// at least Threshold of the children of a parent match, and at least MinMatches of them, the parent replaces
-// them. Children count at any level, so a skipped heading level changes nothing.
+// The deepest parents come first. A child matches when it is a hit or when it replaced its own
+// children. When at least Threshold of the children of a parent match, and at least MinMatches of them,
+// the parent replaces them. Children count at any level, so a skipped heading level changes nothing.
 //
-// The score of an answer covers everything inside it: the candidates below it and its own match, if it had one.
+// The score of an answer covers the candidates below it, and its own match if it has one.
 //
-// Example, Threshold 0.5, MaxP: a document with the sections A (children A1, A2, A3) and B. Hits A1 8, A3 5, B 2:
-// two of three children of A match, so A replaces them with score 8. A and B are both children of the document,
-// so the document replaces them, with 8 and the constituents A1, A3, B.
+// Example, Threshold 0.5, MaxP: a document has the sections A (children A1, A2, A3) and B. Hits are A1
+// 8, A3 5, B 2. Two of three children of A match, so A replaces them with score 8. A and B are both
+// children of the document, so the document replaces them, with 8 and the constituents A1, A3, B.
 //
 // Source: the chunking specification's phase 3, parent by parent instead of depth by depth, so that children at
 // different depths are counted together.
@@ -28,16 +28,16 @@ type Tree struct {
 	// MinMatches is the smallest number of children that must match, at least 1. With 1, the document replaces
 	// the only hit under its only heading.
 	MinMatches int
-	// Nested says what happens to a hit inside another one.
+	// Nested says what happens to a hit inside another hit.
 	Nested Nested
 	// Scoring scores an answer; the specification uses MaxP.
 	Scoring Scoring
 }
 
-// Nested says what happens when a hit lies inside another hit.
+// Nested says what happens to a hit inside another hit.
 type Nested uint8
 
-// What can happen to nested hits.
+// The rules for nested hits.
 const (
 	// NestedOuter keeps the outer hit and scores it over everything inside it: a match on a document's title
 	// replaces all its sections.
@@ -90,14 +90,14 @@ type treeNode struct {
 	inside []int
 	// children are the matching children.
 	children []*treeNode
-	// hit: it is a hit. matched: it is a hit or replaced its children. lifted: it replaced other nodes. gone:
-	// another node replaced it.
+	// hit: the node is a hit. matched: it is a hit or replaced its children. lifted: it replaced
+	// other nodes. gone: another node replaced it.
 	hit, matched, lifted, gone bool
 }
 
-// node finds or makes the node called id, and the nodes above it. c is its position in its document; nil looks it
-// up. It returns nil when the node is unknown or not above depth below: depths fall on the way up, so the loop
-// ends.
+// node returns the node called id. It creates this node and the nodes above it if needed. c is its
+// position in its document; nil looks it up. node returns nil when the node is unknown or not above
+// depth below. Depths fall on the way up, so the loop ends.
 func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
@@ -135,7 +135,7 @@ func (l *lift) match(n *treeNode) {
 	p.children = append(p.children, n)
 }
 
-// lift lets a node replace its matching children when they are enough.
+// lift lets a node replace its matching children if there are enough.
 func (l *lift) lift(p *treeNode, t Tree) {
 	share := float64(len(p.children)) / float64(p.children[0].siblings)
 	if share < t.Threshold || len(p.children) < t.MinMatches {
@@ -155,7 +155,7 @@ func (n *treeNode) absorb(below *treeNode) {
 	n.inside, below.inside = append(n.inside, below.inside...), nil
 }
 
-// swallow moves every answer that is inside another into the outermost one.
+// swallow moves every answer that is inside another answer into the outermost answer.
 func (l *lift) swallow() {
 	for _, n := range l.nodes {
 		if !n.matched || n.gone {
@@ -183,7 +183,7 @@ func (l *lift) groups() []group {
 		slices.Sort(n.inside)
 		g := group{id: n.id, first: n.inside[0], lifted: n.lifted}
 		for _, at := range n.inside {
-			if h := &l.in[at]; h.ID == n.id { // before others with its score
+			if h := &l.in[at]; h.ID == n.id { // before other hits with its score
 				g.hits = slices.Insert(g.hits, 0, h)
 			} else {
 				g.hits = append(g.hits, h)

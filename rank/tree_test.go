@@ -93,8 +93,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeOfNamesThatBeginAlike: parents decide what is inside a section, not names with a common beginning such
-// as "Set" and "Set up".
+// TestTreeOfNamesThatBeginAlike checks that parents decide what is inside a section, not names that
+// start alike, such as "Set" and "Set up".
 func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	l := newShelf()
 	l.add("t:a.md", "Set", "Set up", "X", "Y", "Z")
@@ -105,7 +105,7 @@ func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	equal(t, "tree", lines(out), fmt.Sprintf("%s 5\n%s 4\n%s 3", set, up, other))
 }
 
-// TestTreeSaysWhoseScore: an outer answer with only one hit inside says whose score it has (rule A18).
+// TestTreeSaysWhoseScore checks that an outer answer with one hit inside names its source (rule A18).
 func TestTreeSaysWhoseScore(t *testing.T) {
 	out := apply(t, specification(), withReasons(ranking(hit(at("A1"), 8), hit(at(""), 2))), rank.Env{Facts: guide()})
 	if len(out) != 1 || out[0].Score != 8 || out[0].Explanation == nil {
@@ -136,7 +136,7 @@ func TestTreeEndsOnLoops(t *testing.T) {
 	apply(t, rank.MMR{Lambda: 0.5, N: 10}, in, env)
 }
 
-// TestTreeProperties: no answer is inside another, no candidate is lost, and the best score stays the best.
+// TestTreeProperties checks that no answer is inside another, and that no candidate is lost.
 func TestTreeProperties(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 3))

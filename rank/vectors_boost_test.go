@@ -63,7 +63,7 @@ func TestVectorsCloseness(t *testing.T) {
 		Vectors    map[string][]float64
 	}
 	each(t, "onyx_closeness.json", func(t *testing.T, _ vector, in in, want want) {
-		if want.Cosine == nil { // several vectors: the nearest counts, as in a store's score
+		if want.Cosine == nil { // the nearest of several vectors counts, as in a store
 			names, best := slices.Sorted(maps.Keys(in.Vectors)), -1.0
 			if len(names) != len(want.Each) {
 				t.Fatalf("%d vectors, want %d", len(names), len(want.Each))
@@ -309,7 +309,7 @@ func TestVectorsGraphBoost(t *testing.T) {
 				l.link(sheaf.ID("t:"+from), sheaf.ID("t:"+to))
 			}
 		}
-		// The reference reads links from any source; a document's link to itself must not count.
+		// The reference counts links from any document. A document's link to itself must not count.
 		b := rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.2}
 		set := func(to *float64, from *float64) {
 			if from != nil {
@@ -427,7 +427,7 @@ func TestVectorsScoreNormalizer(t *testing.T) {
 	each(t, "copilot_score_normalizer.json", func(t *testing.T, v vector, in in, want want) {
 		n := rank.Normalize{Low: 0.02, High: 0.98, Spread: 2.5}
 		switch in.Config.Method {
-		case "": // the mean and the deviation of scores, which z-scores show
+		case "": // the mean and the deviation of scores, which z-scores need
 			n.Scale = rank.ScaleZScore
 			for _, x := range in.Scores {
 				want.Scores = append(want.Scores, (x-want.Mean)/want.Std)
@@ -453,8 +453,8 @@ func TestVectorsScoreNormalizer(t *testing.T) {
 		out := apply(t, n, withReasons(r), rank.Env{})
 		checkReasons(t, "normalize", out)
 		if strings.Contains(v.Name, "ties get distinct ranks") {
-			// A known flaw of the reference puts the second of two equal hits above the first. Here they stay
-			// equal.
+			// The reference puts the second of two equal hits above the first, which is a known
+			// flaw. Here they stay equal.
 			want.Scores = []float64{0.74, 0.74, 0.02}
 		}
 		nearList(t, out, want.Scores)

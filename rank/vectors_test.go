@@ -13,8 +13,8 @@ import (
 	"sheaf/rank"
 )
 
-// The tests of this file run the worked numbers of the reference systems, which are outside the repository. The
-// other tests have the essential ones.
+// These tests run the worked numbers of the reference systems, which are not in the repository. The
+// other tests have the essential numbers.
 
 // vector is one case: an input and the output of the reference system.
 type vector = worked.Case[json.RawMessage, json.RawMessage]
@@ -354,8 +354,8 @@ func TestVectorsOpenSearchNormalization(t *testing.T) {
 				t.Fatal(err)
 			}
 			nearScores(t, scoresOf(out), want.Scores)
-			// The reference breaks ties by ID, ours first by the best single rank. Sort ties as the reference
-			// does.
+			// The reference breaks ties by ID, and Sheaf first by the best single rank. Sort ties
+			// as the reference does.
 			slices.SortStableFunc(out, func(a, b sheaf.Hit) int {
 				if near(a.Score, b.Score) {
 					return strings.Compare(string(a.ID), string(b.ID))

@@ -21,7 +21,7 @@ type Pair struct {
 //	Strength x pairs
 //	pairs = sum of the worth of the pairs in the hit / sum of the worth of all pairs, in 0..1
 //
-// Each pair counts once in a hit. Only the hit itself is read, not its document.
+// Each pair counts once in a hit. The stage reads only the hit itself, not its document.
 //
 // Example, Strength 0.3: of the pairs "undo a" (worth 2) and "a commit" (worth 3), the hit has the second: 0.3 x
 // 3/5 = 0.18.

@@ -11,7 +11,7 @@ import (
 	"sheaf/rank"
 )
 
-// someHave gives some chunks the first of two pairs, and others the second.
+// someHave reports that some chunks have the first of two pairs, and others the second.
 func someHave(chunks []sheaf.ID) ([]rank.Pair, error) {
 	pairs := []rank.Pair{{Text: "undo a", Worth: 2}, {Text: "a commit", Worth: 3}}
 	for i := range pairs {
@@ -55,7 +55,7 @@ func TestWordPairsExample(t *testing.T) {
 		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
 }
 
-// TestWordPairsLeavesTheRanking: the ranking stays without Env.Pairs, without pairs, and with strength 0.
+// TestWordPairsLeavesTheRanking checks that the ranking stays without Env.Pairs, pairs or strength.
 func TestWordPairsLeavesTheRanking(t *testing.T) {
 	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
@@ -74,7 +74,7 @@ func TestWordPairsLeavesTheRanking(t *testing.T) {
 	}
 }
 
-// TestWordPairsLooksAtTheFirst: only the best Hits are read.
+// TestWordPairsLooksAtTheFirst checks that the stage reads only the best Hits.
 func TestWordPairsLooksAtTheFirst(t *testing.T) {
 	in := withReasons(ranking(hit("t:c.md", 3), hit("t:b.md", 2), hit("t:a.md", 1)))
 	all := map[sheaf.ID][]int{"t:a.md": {0}, "t:b.md": {0}, "t:c.md": {0}}
@@ -83,8 +83,8 @@ func TestWordPairsLooksAtTheFirst(t *testing.T) {
 	equal(t, "the first", lines(out), "t:c.md 8\nt:b.md 7\nt:a.md 1")
 }
 
-// TestWordPairsAreBounded: a hit gets from 0 to Strength, and exactly Strength with all pairs. The explanation
-// recombines to the score, and a second run gives the same.
+// TestWordPairsAreBounded checks that a hit gets from 0 to Strength, and Strength with all pairs.
+// The explanation adds up to the score. A second run gives the same.
 func TestWordPairsAreBounded(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 22))

@@ -11,8 +11,8 @@ import (
 	"sheaf/rank"
 )
 
-// Fuse joins runs into one, query by query. weights has one weight per run; nil means 1 each. A run without a
-// query adds nothing to it.
+// Fuse joins runs, query by query. weights has one weight per run; nil means 1 each. A run that
+// lacks a query adds nothing to it.
 func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	if len(runs) == 0 || weights != nil && len(weights) != len(runs) {
 		return nil, sheaf.Invalidf("fuse: %d weights for %d runs: must be as many", len(weights), len(runs))
@@ -44,11 +44,11 @@ func Fuse(runs []*Run, weights []float64, f rank.Fusion) (*Run, error) {
 	return out, nil
 }
 
-// sameNames undoes what TREC files do to names: they write each name as one word (see [Word]). When another run
-// has the original name, sameNames uses it. So a run joins its copy that went through a TREC file. An ambiguous
-// word stays.
+// sameNames restores names that a TREC file changed, because it writes each name as one word (see
+// [Word]). When another run has the original name, sameNames uses it. So a run joins its copy from
+// a TREC file. An ambiguous word stays.
 func sameNames(runs []*Run) []*Run {
-	names := map[string]string{} // by word; "" when several names have the same word
+	names := map[string]string{} // by word; "" when several names become the same word
 	note := func(name string) {
 		word := Word(name)
 		if word == name {
@@ -95,7 +95,7 @@ func sameNames(runs []*Run) []*Run {
 	return out
 }
 
-// cosineError is how far beyond 1 a cosine of another system may be by rounding.
+// cosineError is how far rounding may move a cosine of another system beyond 1.
 const cosineError = 1e-3
 
 // Apply applies a stage to the ranking of every query.
@@ -118,8 +118,8 @@ func (r *Run) Apply(s rank.Stage) (*Run, error) {
 	return out, nil
 }
 
-// Placed returns a ranking from elsewhere whose hits have their rank as a leg. Stages then keep the order of
-// equal scores and do not sort them by ID.
+// Placed returns a ranking of another system in which the rank of each hit is a leg. Stages then
+// keep the order of equal scores and do not sort them by ID.
 func Placed(r sheaf.Ranking) sheaf.Ranking {
 	out, legs := slices.Clone(r), make([]sheaf.Leg, len(r))
 	for i := range out {
@@ -129,8 +129,8 @@ func Placed(r sheaf.Ranking) sheaf.Ranking {
 	return out
 }
 
-// Facts is what IDs tell of documents: the part before the last # is the document, a number after it the position
-// in it. An ID without # is a document.
+// Facts reads documents from IDs: the part before the last # is the document, and a number after it
+// is the position in the document. An ID without # is a document.
 type Facts struct{}
 
 // Chunk implements rank.Facts.

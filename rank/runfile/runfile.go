@@ -1,8 +1,8 @@
-// Package runfile reads and writes rankings of other systems, so that the stages of package rank can process
-// them: TREC run files and JSON. Its main type is [Run]. [Read] reads one, [Run.WriteTREC] and [Run.WriteJSON]
-// write it.
+// Package runfile reads and writes rankings of other systems, so that the stages of package rank
+// can process them. It knows TREC run files and JSON. Its main type is [Run]. [Read] reads a run.
+// [Run.WriteTREC] and [Run.WriteJSON] write a run.
 //
-// It knows only what the IDs tell of documents: see [Facts].
+// It knows only what IDs say about documents: see [Facts].
 package runfile
 
 import (
@@ -27,14 +27,14 @@ import (
 
 // Run is the rankings of one system.
 type Run struct {
-	// Name is the name in the file, or the file's name.
+	// Name is the name in the file, or the name of the file.
 	Name string
 	// Queries are the IDs of the queries, in file order.
 	Queries []string
 	// Rankings are best first: by score, then by the rank in the file, then by ID.
 	Rankings map[string]sheaf.Ranking
-	// Repeated counts hits that occur twice for one query; the better one is kept. Again is the first of them in
-	// the file.
+	// Repeated counts hits that occur twice for one query. Of two equal IDs the better hit stays.
+	// Again is the first repeated hit in the file.
 	Repeated int
 	Again    Again
 }
@@ -61,12 +61,12 @@ const (
 	maxIDBytes = 4096
 )
 
-// Read reads a run. file names it in errors, which wrap sheaf.ErrInvalid and name file and line. It also reads
-// gzip. A file that begins with { is JSON, any other TREC.
+// Read reads a run. Errors wrap sheaf.ErrInvalid and name file and line. Read also reads gzip. A
+// file that starts with { is JSON, any other file is TREC.
 //
-// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders; the rank orders
-// equal scores. JSON is an object with a list of {"id", "score"} in any order for each query, or an object of IDs
-// with scores, or the answer of sheaf search --json.
+// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders
+// hits; the rank orders equal scores. JSON is an object with a list of {"id", "score"} in any order
+// for each query, or an object of IDs with scores, or the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
 	in := bufio.NewReader(r)
 	r = in
@@ -132,7 +132,7 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// again keeps the first repeated hit in the file, by line, or else by query and ID.
+// again stores the first repeated hit in the file, by line, or else by query and ID.
 func (p *parser) again(e entry) {
 	a, b := p.run.Again, Again{e.query, e.hit.ID, e.line}
 	if a.ID == "" || cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Query, a.Query), cmp.Compare(b.ID, a.ID)) < 0 {
@@ -230,7 +230,7 @@ func (p *parser) json(data []byte) error {
 		if err := json.Unmarshal(members["query"], &query); err != nil || strings.TrimSpace(query) == "" {
 			return p.errorf(1, "the answer of a search has no query")
 		}
-		query = strings.Join(strings.FieldsFunc(query, unicode.IsSpace), "_") // a TREC file cannot have spaces in it
+		query = strings.Join(strings.FieldsFunc(query, unicode.IsSpace), "_") // a TREC file cannot have spaces here
 		return p.ranking(query, members["results"], 1)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -327,7 +327,7 @@ func (d *jsonReader) object(member func(name string) error) error {
 	return nil
 }
 
-// Word returns an ID as one word, as TREC files need it. It writes white space as in URLs.
+// Word returns an ID as one word for TREC files. It escapes white space as URLs do.
 func Word(id string) string {
 	if !strings.ContainsFunc(id, unicode.IsSpace) {
 		return id

@@ -33,8 +33,8 @@ func written(t *testing.T, r *runfile.Run) string {
 	return b.String()
 }
 
-// TestReadTREC: scores order, ranks do not; equal scores are ordered by rank, then by ID. Of repeated hits the
-// better counts.
+// TestReadTREC checks that scores order hits, then ranks, then IDs. Of repeated hits the better hit
+// counts.
 func TestReadTREC(t *testing.T) {
 	r := read(t, "# a comment\n\nq2 Q0 x 1 1 name\nq1 Q0 low 1 0.5 name\r\nq1\tQ0\thigh\t2\t1.5e0\tname\nq1 Q0 b 4 0.5 "+
 		"name\nq1 Q0 a 4 0.5 name\nq1 Q0 high 5 0.1 name\n")
@@ -69,7 +69,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: every error names file and line.
+// TestReadRefuses checks that every error names file and line.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"q Q0 a 1 NaN n\n":                   `file:1: the score of "a" is NaN`,
@@ -122,7 +122,7 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// TestFuseOfWords: a run that went through a TREC file, which writes white space as %20, joins its original.
+// TestFuseOfWords checks that a run from a TREC file, with %20 for white space, joins its original.
 func TestFuseOfWords(t *testing.T) {
 	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
 	after := read(t, written(t, before))
@@ -138,7 +138,7 @@ func TestFuseOfWords(t *testing.T) {
 	}
 }
 
-// TestFuseOfAmbiguousWords: names that one ranking has in both forms, and names of two others, stay apart.
+// TestFuseOfAmbiguousWords checks that names of one run that become the same word stay apart.
 func TestFuseOfAmbiguousWords(t *testing.T) {
 	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`,
 		`{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
@@ -149,7 +149,7 @@ func TestFuseOfAmbiguousWords(t *testing.T) {
 	}
 }
 
-// TestReadCompressed: a compressed file reads like its content.
+// TestReadCompressed checks that a compressed file reads like its content.
 func TestReadCompressed(t *testing.T) {
 	zip := func(text string) string {
 		var b strings.Builder
@@ -202,7 +202,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a written run reads back unchanged, in both formats.
+// TestRoundTrip checks that a written run reads back unchanged, in both formats.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
@@ -229,7 +229,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzRead: no bytes cause a panic, and accepted runs have finite scores in order.
+// FuzzRead checks that no bytes cause a panic, and that runs have finite scores in order.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"q Q0 a 1 1 n\n", `{"q":[{"id":"a","score":1}]}`, `{"q":{"a":1}}`,
 		`{"schema":"sheaf.search/1","query":"x","results":[]}`, `{"schema":{}}`, "{", `{"a":{"b":1e308,"c":-1e308}}`} {
@@ -272,7 +272,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// Two systems' rankings, joined by reciprocal ranks.
+// The example fuses the rankings of two systems by reciprocal ranks.
 func ExampleFuse() {
 	words, _ := runfile.Read("words", strings.NewReader("q1 Q0 a 1 12.5 bm25\nq1 Q0 b 2 11 bm25\n"))
 	meaning, _ := runfile.Read("meaning", strings.NewReader(`{"q1": {"b": 0.9, "c": 0.8}}`))
@@ -288,7 +288,7 @@ func ExampleFuse() {
 	// q1 Q0 a 3 0.006557377049180328 both
 }
 
-// TestNamesWithSpaces: a run may have names with spaces.
+// TestNamesWithSpaces checks that a run may have names with spaces.
 func TestNamesWithSpaces(t *testing.T) {
 	r := read(t, `{"undo it": [{"id": "n:my note.md#a", "score": 3}, {"id": "n:new\nline.md", "score": 2}, {"id": `+
 		`"n:全　角.md", "score": 1}]}`)

@@ -28,10 +28,10 @@ type decoder struct {
 	params []Parameter // that expressions and choices may name
 }
 
-// fault is an error that ends an attempt.
+// fault is an error that stops an attempt.
 type fault struct{ error }
 
-// attempt returns the result of do, or the first fault in it.
+// attempt returns the result of do, or the first fault that do panics with.
 func attempt[T any](do func() T) (out T, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -55,7 +55,7 @@ func check(err error) {
 // fail panics with a fault at n.
 func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...)) }
 
-// profile reads a profile from its merged form.
+// profile reads a profile after the merge with the profile that it extends.
 func (d *decoder) profile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)
@@ -172,7 +172,7 @@ func (d *decoder) parameter(name string, n *node) Parameter {
 	return p
 }
 
-// bound reads the least or largest value of a parameter.
+// bound reads the smallest or largest value of a parameter.
 func bound(n *node, key, where string) float64 {
 	b := n.get(key)
 	if b == nil {
@@ -331,7 +331,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	return &step{kind: k, node: n, settings: d.settings(options, given, k.name)}
 }
 
-// settings reads the options of mapping n; of names the stage or branch.
+// settings reads the options of mapping n. of names the stage or branch.
 func (d *decoder) settings(options []*Option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
@@ -385,8 +385,8 @@ func (p *Profile) checkNeeds() error {
 	return nil
 }
 
-// cosines reports whether the stages after the fusion get cosines: those of the only branch, unchanged by its
-// stages and the fusion.
+// cosines reports whether the stages after the fusion get cosines: the scores of the only branch,
+// unchanged by its stages and the fusion.
 func (ph *phase) cosines() bool {
 	changes := func(s step) bool { return !s.kind.keeps }
 	if len(ph.branches) != 1 || ph.branches[0].retrieve != RetrieveVector ||
@@ -416,8 +416,8 @@ func find(settings []setting, name string) *setting {
 	return nil
 }
 
-// needs checks steps. cosines says that they get cosines, until a stage changes them; meaning that the profile
-// has a vector branch.
+// needs checks steps. cosines says that they get cosines, until a stage changes them. meaning says
+// that the profile has a vector branch.
 func needs(steps []step, cosines, meaning bool) error {
 	for i := range steps {
 		s := &steps[i]

@@ -14,10 +14,10 @@ import (
 	"sheaf"
 )
 
-// Digest identifies what a profile computes. Profiles with equal digests rank the same, so a measurement of one
-// holds for the others. It ignores names of profiles, files, the order of parameters and fields, and the notation
-// of numbers. It includes unused parameters, the notation of expressions, and the names of branches, because
-// answers show them.
+// Digest identifies the computation of a profile. Profiles with equal digests rank the same, so a
+// measurement of one holds for the others. It ignores names of profiles, files, the order of
+// parameters and fields, and the notation of numbers. It includes unused parameters, the notation
+// of expressions, and the names of branches, because answers show these names.
 func (p *Profile) Digest() string { return p.digest }
 
 // IsDefault reports whether a profile computes the same as the built-in profile [Default].
@@ -45,7 +45,7 @@ func (p *Profile) isText(text []byte) bool {
 	return err == nil && p.Extends == "" && bytes.Equal(own, text)
 }
 
-// compute makes the digest.
+// compute computes the digest.
 func (p *Profile) compute() string {
 	var b strings.Builder
 	var params []string

@@ -6,7 +6,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestDigest: the notation of a profile does not change its digest, its content does.
+// TestDigest checks that the content of a profile changes its digest, but its notation does not.
 func TestDigest(t *testing.T) {
 	digest := func(text string) string {
 		t.Helper()

@@ -6,7 +6,7 @@ import (
 	"sheaf/profile"
 )
 
-// A profile that changes one number of a built-in one.
+// The example changes one number of a built-in profile.
 func ExampleParse() {
 	p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: rrf\nparameters: {rrf_k: 20}\n"), profile.Builtin)
 	if err != nil {

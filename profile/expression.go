@@ -15,10 +15,9 @@ import (
 //	product = factor { ("x" | "*" | "/") factor | "x" }
 //	factor  = [ "-" ] ( number | name | "(" sum ")" | function "(" sum { "," sum } ")" )
 //
-// An "x" without a factor after it means "times the limit": 4x is 4 x limit. Before "-", white space decides: 4x
-// - 1 is 4 x limit - 1, and 4 x -1 is -4. The functions are max, min (one value or more), ceil, floor, and
-// if(condition, then, else), where every number but 0 is true.
-// else) where everything but 0 is true.
+// An "x" without a factor after it means "times the limit": 4x is 4 x limit. Before "-", white
+// space decides: 4x - 1 is 4 x limit - 1, and 4 x -1 is -4. The functions are max, min (one value
+// or more), ceil, floor, and if(condition, then, else), where every number but 0 is true.
 type expression struct {
 	source string
 	op     byte // 'n' number, 'v' name, '+', '-', '*', '/', 'f' function
@@ -30,8 +29,8 @@ type expression struct {
 // limitName is the name of the query's limit in expressions.
 const limitName = "limit"
 
-// functions are the functions of expressions with their smallest and largest number of arguments; 0 is no
-// maximum.
+// functions are the functions of expressions, with their smallest and largest number of arguments;
+// 0 means no maximum.
 var functions = map[string][2]int{"max": {1, 0}, "min": {1, 0}, "ceil": {1, 1}, "floor": {1, 1}, "if": {3, 3}}
 
 // maxExpression is the largest length of an expression in bytes.

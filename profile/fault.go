@@ -23,7 +23,7 @@ type FileError struct {
 // Error returns the text with the file's path and folders.
 func (e *FileError) Error() string { return e.say(e.File, cmp.Or(e.within, e.Text)) }
 
-// say returns the text with another name of the file.
+// say returns the text with another file name.
 func (e *FileError) say(file, text string) string {
 	if e.Line > 0 {
 		file = fmt.Sprintf("%s:%d:%d", file, e.Line, e.Column)
@@ -34,8 +34,8 @@ func (e *FileError) say(file, text string) string {
 // Unwrap returns sheaf.ErrInvalid.
 func (e *FileError) Unwrap() error { return sheaf.ErrInvalid }
 
-// WithoutFolders returns an error of this package that names files without their folders, for readers on another
-// machine.
+// WithoutFolders returns an error of this package that names files without folders, for users of
+// another machine.
 func WithoutFolders(err error) error {
 	var file *FileError
 	var access *fs.PathError
@@ -48,7 +48,7 @@ func WithoutFolders(err error) error {
 	return err
 }
 
-// placeless is an error whose text names no folder.
+// placeless is an error whose text has no folder.
 type placeless struct {
 	error
 	text string

@@ -24,7 +24,7 @@ func TestNewFusion(t *testing.T) {
 		t.Errorf("k by no limit: %v", err)
 	}
 	for _, set := range []map[string]string{{"method": "rrf", "k": "0"}, {"method": "sum"}, {}, {"k": "10"},
-		// they would have no effect, because rankings from elsewhere lack the data
+		// These settings have no effect, because rankings of other systems lack the data.
 		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
 		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
 		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {

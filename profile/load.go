@@ -18,11 +18,11 @@ import (
 //go:embed builtin/*.yaml
 var builtin embed.FS
 
-// Default is the name of the profile that is used when the caller names none.
+// Default is the name of the profile for callers that name none.
 const Default = "sheaf"
 
-// Source returns the text of the profile called name, and its file. It returns sheaf.ErrNotFound when there is no
-// such profile. A nil Source has the built-in profiles.
+// Source returns the text of the profile called name, and its file. It returns sheaf.ErrNotFound
+// when there is no profile of this name. A nil Source has the built-in profiles.
 type Source func(name string) (file string, text []byte, err error)
 
 // maxExtends is the longest chain of profiles that extend one another.
@@ -39,8 +39,8 @@ func Builtin(name string) (file string, text []byte, err error) {
 	return "", nil, newMissing(name, builtinNames(), nil)
 }
 
-// In returns the [Source] of the folders dirs, in order, and then of the built-in profiles. Profile NAME is the
-// file NAME.yaml.
+// In returns the [Source] of the folders dirs, in order, and then of the built-in profiles. Profile
+// NAME is the file NAME.yaml.
 func In(dirs ...string) Source {
 	return func(name string) (string, []byte, error) {
 		file, text, err := inFolders(name, dirs)
@@ -54,7 +54,7 @@ func In(dirs ...string) Source {
 	}
 }
 
-// inFolders reads the profile from the first of the folders that has it. file is "" when none has.
+// inFolders reads the profile from the first folder that has it. file is "" when no folder has it.
 func inFolders(name string, dirs []string) (file string, text []byte, err error) {
 	if !validName.MatchString(name) {
 		return "", nil, nil
@@ -68,8 +68,8 @@ func inFolders(name string, dirs []string) (file string, text []byte, err error)
 	return "", nil, nil
 }
 
-// beside returns the [Source] of the profiles in the folder of file, and then of find. It skips the file itself,
-// which may have the name of the built-in profile that it changes.
+// beside returns the [Source] of the profiles in the folder of file, and then of find. It skips the
+// file itself, which may have the name of the built-in profile that it changes.
 func beside(file string, find Source) Source {
 	dir := filepath.Dir(file)
 	return func(name string) (string, []byte, error) {
@@ -87,7 +87,7 @@ func beside(file string, find Source) Source {
 // missing is the error for a name that no profile has.
 type missing struct {
 	name string
-	// names are the existing profiles, looked the folders that were searched.
+	// names are the existing profiles. looked are the searched folders.
 	names, looked []string
 }
 
@@ -96,7 +96,7 @@ func newMissing(name string, names, looked []string) *missing {
 	return &missing{name, slices.Compact(names), looked}
 }
 
-// Error does not name the folders, because the reader may be on another machine.
+// Error does not name folders, because the user may be on another machine.
 func (m *missing) Error() string {
 	return fmt.Sprintf("profile %q%s (profiles: %s): %v", m.name, m.near(), strings.Join(m.names, ", "), sheaf.ErrNotFound)
 }
@@ -110,7 +110,7 @@ func (m *missing) near() string {
 	return ""
 }
 
-// where lists the searched places for the author of a profile that extends the missing one.
+// where lists the searched places, for the author of a profile that extends a missing profile.
 func (m *missing) where(looked []string) string {
 	places := "among the built-in profiles (" + strings.Join(builtinNames(), ", ") + ")"
 	if len(looked) > 0 {
@@ -125,7 +125,7 @@ func namesIn(dirs []string) []string {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // there are no names to suggest
+			continue // no names to suggest
 		}
 		for _, e := range entries {
 			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() && validName.MatchString(name) {
@@ -147,13 +147,13 @@ func readFile(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// isFile reports whether a profile's name is that of a file.
+// isFile reports whether a profile name is a file name.
 func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// Load reads the profile called name from find. A name that ends in .yaml or .yml is a file; profiles that it
-// extends are looked up in its folder, then in find.
+// Load reads the profile called name from find. A name that ends in .yaml or .yml is a file. Load
+// looks up the profiles that it extends in its folder, then in find.
 func Load(name string, find Source) (*Profile, error) {
 	if find == nil {
 		find = In()
@@ -206,7 +206,7 @@ func (p *Profile) try() error {
 	return nil
 }
 
-// resolve merges n with the profile that it extends. above are the names of the profiles that led here.
+// resolve merges n with the profile that it extends. above are the names of the profiles that extend n.
 func resolve(n *node, find Source, above []string) *node {
 	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")
@@ -232,12 +232,12 @@ func resolve(n *node, find Source, above []string) *node {
 	}
 	parent := extended(extends, find)
 	if parent.get("name") == nil {
-		above = append(above, extends.text) // detects a cycle
+		above = append(above, extends.text) // to detect a cycle
 	}
 	return overlay(resolve(parent, find, above), n)
 }
 
-// extended reads the profile that extends names.
+// extended reads the profile named by extends.
 func extended(extends *node, find Source) *node {
 	file, text, err := find(extends.text)
 	if m := (*missing)(nil); errors.As(err, &m) {
@@ -259,8 +259,8 @@ func extended(extends *node, find Source) *node {
 	return parseYAML(file, text)
 }
 
-// overlay merges mapping child into mapping parent. Keys of the child replace those of the parent. parameters,
-// and branches in the form of a mapping, are merged by name.
+// overlay merges mapping child into mapping parent. Keys of the child replace keys of the parent.
+// It merges parameters, and branches in the form of a mapping, by name.
 func overlay(parent, child *node) *node {
 	out := *child
 	out.root, out.pairs = parent.root, slices.Clone(child.pairs)
@@ -358,19 +358,19 @@ func branchName(n *node) string {
 	return ""
 }
 
-// Info describes a profile that can be loaded.
+// Info describes a profile of a list.
 type Info struct {
 	Name  string
 	About string
-	// File is its path; Builtin says that it is in the binary.
+	// File is the path of the profile. Builtin says that it is in the binary.
 	File    string
 	Builtin bool
-	// Err says why a file in a folder is not a valid profile; nil for a valid one.
+	// Err is the reason why a file in a folder is not a valid profile; nil for a valid profile.
 	Err error
 }
 
-// List returns the profiles of the folders dirs and the built-in ones, by name. A profile in a folder hides a
-// built-in one of its name. Folders that do not exist are skipped.
+// List returns the profiles of the folders dirs and the built-in profiles, by name. A profile in a
+// folder hides the built-in profile of its name. List skips folders that do not exist.
 func List(dirs ...string) ([]Info, error) {
 	for _, dir := range dirs {
 		if _, err := os.ReadDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestMeaningAlone: meaning 1 searches only by meaning, and meaning 0 only by words.
+// TestMeaningAlone checks that meaning 1 searches only by meaning, and meaning 0 only by words.
 func TestMeaningAlone(t *testing.T) {
 	p := must(profile.Load("sheaf", nil))
 	for _, c := range []struct {

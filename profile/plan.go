@@ -18,9 +18,9 @@ import (
 // MaxLimit is the largest limit of a query.
 const MaxLimit = 10_000
 
-// Plan binds the profile to a query with this limit, 1..MaxLimit, and sets the parameters named in set. It
-// returns sheaf.ErrInvalid for an unknown parameter, a value out of range, and for numbers of the profile that
-// become invalid.
+// Plan binds the profile to a query with this limit, 1..MaxLimit, and sets the parameters in set.
+// It returns sheaf.ErrInvalid for an unknown parameter, for a value out of range, and when a number
+// of the profile becomes invalid.
 func (p *Profile) Plan(limit int, set map[string]string) (*Plan, error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, sheaf.Invalidf("limit is %d: must be within 1..%d", limit, MaxLimit)
@@ -75,8 +75,8 @@ func (p *Profile) planSources(plan *Plan, v values) {
 	}
 }
 
-// limit returns the default and the largest number of results for a query with these parameters. The default is 0
-// when the profile has none.
+// limit returns the default and the largest number of results for a query with these parameters.
+// The default is 0 when the profile has none.
 func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	if p.limits == nil {
 		return 0, MaxLimit, nil
@@ -85,7 +85,7 @@ func (p *Profile) limit(set map[string]string) (standard, most int, err error) {
 	return args.integer("default"), args.integer("max"), err
 }
 
-// MostWanted returns the largest number of results that a query with these parameters may ask for.
+// MostWanted returns the largest number of results that a query with these parameters may request.
 func (p *Profile) MostWanted(set map[string]string) (int, error) {
 	_, most, err := p.limit(set)
 	return most, err
@@ -116,7 +116,7 @@ func given(err error, set map[string]string) error {
 	return fmt.Errorf("%w (with %s)", err, strings.Join(with, ", "))
 }
 
-// Dated reports whether the result depends on the time of the query, for example by ages.
+// Dated reports whether the result depends on the time of the query, for example because of ages.
 func (p *Plan) Dated() bool {
 	recent := func(steps []Step) bool { return slices.ContainsFunc(steps, func(s Step) bool { return s.dated }) }
 	in := func(ph *Phase) bool {
@@ -145,8 +145,8 @@ func (p *Plan) Most() int {
 	return most
 }
 
-// CheckLimit returns sheaf.ErrInvalid when limit is larger than [Plan.Most], because the answer would silently be
-// short.
+// CheckLimit returns sheaf.ErrInvalid when limit is larger than [Plan.Most]. Otherwise the answer
+// would be shorter without a message.
 func (p *Plan) CheckLimit(limit int) error {
 	if most := p.Most(); limit > most {
 		return sheaf.Invalidf("limit is %d: profile %s finds %d hits at most: ask for at most %d, or raise what its "+
@@ -155,20 +155,20 @@ func (p *Plan) CheckLimit(limit int) error {
 	return nil
 }
 
-// ParameterError describes a wrong parameter of a query, or a wrong setting of a single stage. It wraps
-// sheaf.ErrInvalid.
+// ParameterError describes a wrong parameter of a query, or a wrong setting of a single stage. It
+// wraps sheaf.ErrInvalid.
 type ParameterError struct {
 	Name string // as in the query
 	Err  error
 }
 
-// Error names the parameter, the profile and what is allowed.
+// Error names the parameter, the profile and the allowed values.
 func (e *ParameterError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the fault with its category.
 func (e *ParameterError) Unwrap() error { return e.Err }
 
-// ErrTogether marks errors of values that are each allowed but do not go together.
+// ErrTogether marks errors of values that are allowed alone, but not together.
 var ErrTogether = errors.New("values that do not go together")
 
 // together adds ErrTogether to an error without changing its text.
@@ -246,8 +246,8 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 	param.reaches(p, x, v, false)
 }
 
-// reaches panics with a fault when x is below AtLeast. written says that x is the profile's own number, whatever the
-// query sets.
+// reaches panics with a fault when x is below AtLeast. written says that x is the profile's own
+// number, for all parameters of a query.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return
@@ -267,7 +267,7 @@ func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 		"least %s", param.Name, p.Name, plain(x), bound)}})
 }
 
-// only returns the single branch with a weight above 0, or nil.
+// only returns the only branch with a weight above 0, or nil.
 func (ph *Phase) only() *Branch {
 	var only *Branch
 	for i := range ph.Branches {
@@ -350,7 +350,7 @@ func (b *branch) weights(v values) []Field {
 	return out
 }
 
-// checkEnv is for testing the settings of stages. They ask nothing about the documents of an empty ranking.
+// checkEnv is for checks of stage settings. Stages read no documents for an empty ranking.
 var checkEnv = rank.Env{Facts: struct{ rank.Facts }{}, Now: time.Unix(0, 0)}
 
 func planSteps(steps []step, v values) []Step {
@@ -362,8 +362,8 @@ func planSteps(steps []step, v values) []Step {
 		}
 		k := steps[i].kind
 		stage := k.stage(args)
-		// Some numbers depend on each other (low below high). The stage checks them itself, with an empty
-		// ranking.
+		// Some numbers depend on each other (low below high). The stage checks them when it runs on
+		// an empty ranking.
 		if _, err := stage.Apply(nil, checkEnv); err != nil {
 			err = steps[i].node.errorf("%s", strings.TrimPrefix(err.Error(), sheaf.ErrInvalid.Error()+": "))
 			if k.pairs {
@@ -382,7 +382,7 @@ func planSteps(steps []step, v values) []Step {
 	return out
 }
 
-// text writes a step with its settings, without those at their defaults.
+// text writes a step with its settings. It skips settings with their default value.
 func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {

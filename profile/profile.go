@@ -1,6 +1,6 @@
-// Package profile describes which stages a query runs, and with which numbers. A [Profile] is a ranking as data:
-// parameters that a query may override, branches that retrieve, a fusion, and final stages. The built-in profiles
-// are in the folder builtin, one file each; users write more.
+// Package profile describes the stages of a query and their numbers. A [Profile] is a ranking as
+// data: parameters that a query may override, branches that retrieve, a fusion, and final stages.
+// The built-in profiles are in the folder builtin, one file each. Users write more.
 //
 // The language is strict YAML: an unknown key, a wrong type or a number out of range is an error with file, line
 // and column. An expression may replace a number: "4 x limit", "max(10 x limit, 1000)", "1 - alpha".
@@ -17,14 +17,14 @@ import (
 
 // Profile is a checked ranking system.
 type Profile struct {
-	// About says what the profile is for, in one or two sentences.
+	// About says in one or two sentences what the profile is for.
 	Name  string
 	About string
 	// File names the file in errors.
 	File string
-	// Extends names the profile that this one changes, "" for none.
+	// Extends names the profile that this profile changes, "" for none.
 	Extends string
-	// Parameters are the numbers and words that a query may override, in order of declaration.
+	// Parameters are the numbers and words that a query may override, in the order of the file.
 	Parameters []Parameter
 
 	sources
@@ -36,7 +36,7 @@ type Profile struct {
 // sources are the parts before the branches; nil for none.
 type sources struct{ limits, expand, scan *step }
 
-// origin says where a profile comes from.
+// origin describes the source of a profile.
 type origin struct {
 	root      string // the last profile in the chain that it extends
 	digest    string
@@ -45,7 +45,7 @@ type origin struct {
 
 // Parameter is a number or a word of a profile that a query may set.
 type Parameter struct {
-	// Option has the name, the range, and the value when the query sets none. Its expression may name limit and
+	// Option has the name, the range, and the default value. Its expression may name limit and
 	// earlier parameters.
 	Option
 	// AtLeast is a lower bound for a number, an expression over limit and earlier parameters; "" means only Min.
@@ -60,8 +60,8 @@ type parsed struct {
 	node            *node
 }
 
-// phase is a set of branches, their fusion, and the stages after it. A profile has a main phase, and may have a
-// first phase whose hits bound the main one.
+// phase is a set of branches, their fusion, and the stages after it. A profile has a main phase,
+// and may have a first phase whose hits limit the main phase.
 type phase struct {
 	branches []branch
 	fuse     *step
@@ -105,53 +105,53 @@ type Plan struct {
 	Profile *Profile
 	// Limit is the largest number of results.
 	Limit int
-	// Values are the values of all parameters, as written.
+	// Values are the values of all parameters, as text.
 	Values map[string]string
-	// Expand asks for other ways to put the query; nil does not.
+	// Expand asks for other wordings of the query; nil means no expansion.
 	Expand *Expand
-	// Scan finds candidates in files, and the branches search only these; nil when the branches search the store.
+	// Scan finds candidates in files, and the branches search only these; nil means that branches search the store.
 	Scan *Scan
-	// Candidates is the first phase; nil when there is none. Its ranking, cut to its Limit, bounds the branches
-	// of Main.
+	// Candidates is the first phase; nil when there is none. The first Limit hits of its ranking
+	// limit the branches of Main.
 	Candidates *Phase
 	Main       Phase
 }
 
-// Expand says how a query is expanded by a chat model.
+// Expand says how a chat model expands a query.
 type Expand struct {
-	// Variants is how many other ways to put the query the model is asked for.
+	// Variants is how many other wordings of the query the model returns.
 	Variants int
 	// Passage asks for an invented answer to embed beside the query (Gao and others: Precise Zero-Shot Dense
-	// Retrieval without Relevance Labels, 2023). A passage counts with the larger of its two similarities.
+	// Retrieval without Relevance Labels, 2023). A hit counts with the larger of the two similarities.
 	Passage bool
-	// AllWords lets all words of the query score. Otherwise only words that the model chooses score in a plain
-	// query.
+	// AllWords lets all words of a plain query score. Otherwise only words that the model chooses
+	// score.
 	AllWords bool
-	// Timeout bounds the call of the model.
+	// Timeout limits the call of the model.
 	Timeout time.Duration
 }
 
-// Scan bounds a search in files without an index.
+// Scan limits a search in files without an index.
 type Scan struct {
-	// Files is the largest number of candidate files, ChunkChars of characters in a chunk, MaxVectors of chunks
-	// with vectors, ListValues of searched values of one property. FrontmatterDepth is how deep searched values
-	// may be nested.
+	// Files is the largest number of candidate files, ChunkChars of characters in a chunk,
+	// MaxVectors of chunks with vectors, ListValues of searched values of one property.
+	// FrontmatterDepth is the largest depth of searched values.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
-	// MemoryBytes bounds the memory of cut files and their index.
+	// MemoryBytes limits the memory of cut files and their index.
 	MemoryBytes int64
 }
 
-// Phase is the branches that run together, their fusion, and the stages after it.
+// Phase is the branches that run in parallel, their fusion, and the stages after it.
 type Phase struct {
 	Branches []Branch
-	// Fusion joins the branches, also a single one.
+	// Fusion joins the branches, even a single branch.
 	Fusion rank.Fusion
 	// Complete asks each branch, before the fusion, for its score of hits that only other branches found.
 	Complete bool
 	// FusionText describes the fusion as the profile writes it.
 	FusionText string
 	Then       []Step
-	// Limit is how many hits of a first phase are kept; 0 for the main phase.
+	// Limit is how many hits of a first phase remain; 0 for the main phase.
 	Limit int
 }
 
@@ -167,12 +167,12 @@ type Branch struct {
 	Text *TextBranch
 	// Vector says how to search vectors; nil for words.
 	Vector *VectorBranch
-	// AtLeast names an earlier branch: a hit gets the larger of its scores in the two. "" for none.
+	// AtLeast names an earlier branch. A hit gets the larger of its scores in the two branches. "" for none.
 	AtLeast string
 	Then    []Step
 }
 
-// TextBranch says how words are matched. Its fields mean the same as those of store.TextRequest.
+// TextBranch says how to match words. Its fields mean the same as in store.TextRequest.
 type TextBranch struct {
 	Fields     []Field
 	Combine    string // "sum", "best", "bm25f" or "text"
@@ -187,7 +187,7 @@ type Field struct {
 	Weight float64
 }
 
-// VectorBranch says how vectors are matched.
+// VectorBranch says how to match vectors.
 type VectorBranch struct {
 	Field string // "body" or "title"
 	// Candidates is how many passages an approximate store examines; 0 lets it choose.
@@ -201,8 +201,8 @@ type Step struct {
 	Name  string
 	Text  string
 	Stage rank.Stage
-	// Most is how many hits the stage keeps at most; math.MaxInt for all. Drops says that it may drop hits, or replace
-	// them by their parents.
+	// Most is the largest number of hits that the stage keeps; math.MaxInt for all. Drops says that
+	// it may drop hits, or replace them by their parents.
 	Most  int
 	Drops bool
 

@@ -42,7 +42,7 @@ func parse(t testing.TB, text string) *profile.Profile {
 	return must(profile.Parse("p.yaml", []byte(text), profile.Builtin))
 }
 
-// folder makes a folder of profiles, named by their files without ".yaml".
+// folder creates a folder of profiles. The keys are file names without ".yaml".
 func folder(t *testing.T, profiles map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func folder(t *testing.T, profiles map[string]string) string {
 	return dir
 }
 
-// others are parameters that change what a profile does.
+// others are parameters that change the stages or numbers of a profile.
 var others = map[string]map[string]string{
 	"bench":        {"method": "rrf_per_doc", "m": "5", "chunk_top_k": "400", "rrf_k": "20"},
 	"onyx-elastic": {"keyword": "1", "title_content_ratio": "0.1"},
@@ -79,7 +79,7 @@ func limitOf(t *testing.T, p *profile.Profile) int {
 	return 1000
 }
 
-// TestWithoutSource: a nil source has the built-in profiles.
+// TestWithoutSource checks that a nil source has the built-in profiles.
 func TestWithoutSource(t *testing.T) {
 	if p, err := profile.Parse("mine.yaml", []byte("name: mine\nextends: sonar\n"), nil); err != nil || p.Name != "mine" {
 		t.Errorf("%+v, %v", p, err)
@@ -103,7 +103,7 @@ func TestBuiltin(t *testing.T) {
 		}
 		p := must(profile.Load(info.Name, profile.Builtin))
 		text := must(p.Show(10, nil))
-		// Numbers may depend on the limit and on parameters, so test other values, too.
+		// Numbers may depend on the limit and on parameters, so the test tries other values, too.
 		set := others[info.Name]
 		again := must(p.Show(min(150, limitOf(t, p)), set))
 		_, again, _ = strings.Cut(again, "\nparameters\n")
@@ -170,7 +170,7 @@ func TestErrors(t *testing.T) {
 		{"method: rrf", "method: rff", `unknown value of fuse.method "rff": did you mean "rrf"?`},
 		{"fuse: {method: rrf, k: 60}\n", "", "several branches need fuse"},
 		{"  - top: limit", "  - tpo: limit", `p.yaml:17:5: unknown stage "tpo": did you mean "top"?`},
-		// Numbers are tried with several limits.
+		// A profile is checked with several limits.
 		{"  - top: limit", "  - top: max(1, limit / 8)", "top.n is max(1, limit / 8), which is 1.25: must be a whole number"},
 		{"  - top: limit", "  - top: 0 - 1", "top.n is 0 - 1, which is -1: must be a whole number within 1..1000000"},
 		{"  - top: limit", "  - merge_adjacent: 3", "merge_adjacent takes no single value"},
@@ -234,7 +234,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%+v: got %v", test, err)
 		}
 	}
-	// Which stages turn cosines into other scores.
+	// These stages turn cosines into other scores.
 	one := "name: p\nbranches:\n  - {retrieve: vector, %s}\n%sthen: [%s]\n"
 	for _, test := range []struct {
 		branch, fuse, then string
@@ -329,12 +329,12 @@ func TestParameters(t *testing.T) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 	}
-	for _, alpha := range []string{"0", "1"} { // the ends are included
+	for _, alpha := range []string{"0", "1"} { // the ends are allowed
 		if _, err := p.Plan(5, map[string]string{"alpha": alpha}); err != nil {
 			t.Errorf("alpha %s: %v", alpha, err)
 		}
 	}
-	// A bound that is another parameter.
+	// The bound is another parameter.
 	bounded := func(least string) (*profile.Profile, error) {
 		return profile.Parse("p.yaml", []byte("name: p\nparameters:\n  n: {default: 3, min: 1, max: 100}\n  m: {default: "+
 			"5, min: 1, max: 100, at_least: "+least+"}\n"+
@@ -352,7 +352,7 @@ func TestParameters(t *testing.T) {
 	if b, err := bounded("n"); err != nil || b.Parameters[1].Range() != "1..100, at least n" {
 		t.Errorf("at_least n: %v", err)
 	}
-	// A parameter may make another number invalid: an error, not a clamp.
+	// A parameter may make another number invalid. That is an error; the number is not changed.
 	vespa, err := profile.Load("onyx-vespa", profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
@@ -397,7 +397,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestOnyxElasticParameters: the parameters that the reference system derives from a query.
+// TestOnyxElasticParameters checks the parameters that the reference system derives from a query.
 func TestOnyxElasticParameters(t *testing.T) {
 	p := must(profile.Load("onyx-elastic", profile.Builtin))
 	for _, test := range []struct {
@@ -472,8 +472,8 @@ func TestExtendsInCircles(t *testing.T) {
 	}
 }
 
-// TestExtendsTheBuiltinOfItsName: a profile in a folder may have the name of the built-in profile that it
-// changes, and others may extend it. A profile that is not built in cannot extend itself.
+// TestExtendsTheBuiltinOfItsName checks that a profile in a folder may have the name of the built-in
+// profile that it changes, and that others may extend it. Other profiles cannot extend themselves.
 func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	sonar := must(profile.Load("sonar", profile.Builtin))
 	text := must(profile.New("sonar", sonar))
@@ -492,7 +492,7 @@ func TestExtendsTheBuiltinOfItsName(t *testing.T) {
 	}
 }
 
-// TestExtendsItselfWithoutName: a profile without a name cannot extend itself, either.
+// TestExtendsItselfWithoutName checks that a profile without a name cannot extend itself.
 func TestExtendsItselfWithoutName(t *testing.T) {
 	dir := folder(t, map[string]string{"alone": "extends: alone\n", "one": "extends: two\n", "two": "extends: one\n",
 		"sonar": "extends: sonar\n"})
@@ -505,8 +505,8 @@ func TestExtendsItselfWithoutName(t *testing.T) {
 	}
 }
 
-// TestExtendsBesideTheFile: a file finds the profile that it extends first in its own folder, then in the others.
-// The error for a missing one lists the searched places.
+// TestExtendsBesideTheFile checks that a file finds the profile that it extends first in its own
+// folder, then in the others. The error for a missing profile lists the searched places.
 func TestExtendsBesideTheFile(t *testing.T) {
 	folder, mine := t.TempDir(), t.TempDir()
 	write := func(dir, name, text string) string {
@@ -523,7 +523,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	write(mine, "tail.yaml", "name: tail\nextends: sonar\n")
 	for name, test := range map[string]struct{ text, want string }{
 		"beside.yaml": {"name: a\nextends: base\n", "0.3"},
-		"far.yaml":    {"name: a\nextends: far\n", "0.2"}, // not itself
+		"far.yaml":    {"name: a\nextends: far\n", "0.2"}, // not the file itself
 		"built.yaml":  {"name: a\nextends: sonar\n", "0.95"},
 	} {
 		p, err := profile.Load(write(mine, name, test.text), profile.In(folder))
@@ -552,7 +552,7 @@ func TestExtendsBesideTheFile(t *testing.T) {
 	}
 }
 
-// TestListNamesAProfileWithoutItsOrigin: a profile that extends a missing one is listed with its fault.
+// TestListNamesAProfileWithoutItsOrigin checks that a list shows the fault of a profile.
 func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	infos := must(profile.List(folder(t, map[string]string{"x": "name: x\nextends: nope\n"})))
 	for _, info := range infos {
@@ -562,7 +562,7 @@ func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
 	}
 }
 
-// TestNewOfEveryName: Parse reads the output of New with the given name, even for names with a meaning in YAML.
+// TestNewOfEveryName checks that Parse reads the output of New, even for names like "null" or "yes".
 func TestNewOfEveryName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"null", "true", "yes", "on", "n", "e1", "after-null"} {
@@ -681,7 +681,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// place returns the position in a profile as errors write it, after bytes behind the first occurrence of a text.
+// place returns a position in a profile as errors write it: after bytes behind the first occurrence of text.
 func place(profile, text string, after int) string {
 	at := strings.Index(profile, text) + after
 	line := strings.Count(profile[:at], "\n") + 1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reference returns the language's reference in Markdown. It is made from the decoder's tables and the files of
-// the built-in profiles.
+// Reference returns the reference of the language in Markdown. Its sources are the decoder's tables
+// and the files of the built-in profiles.
 func Reference() (string, error) {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -54,8 +54,8 @@ func Reference() (string, error) {
 	return b.String(), nil
 }
 
-// Reference returns the profile in Markdown: its purpose, its parameters, and the pipeline for ten results. It is
-// part of the page of all profiles.
+// Reference returns the profile in Markdown: its purpose, its parameters, and the pipeline for ten
+// results. The page of all profiles contains it.
 func (p *Profile) Reference() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s\n\n", p.Name, p.About)
@@ -98,7 +98,7 @@ func writeOptions(b *strings.Builder, options []Option) {
 // cell escapes a text for a cell of a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-// StageOptions returns the settings of a stage; none when there is no such stage.
+// StageOptions returns the settings of a stage, or nil when there is no stage of this name.
 func StageOptions(name string) []*Option {
 	if k := stageNamed(name); k != nil {
 		return k.allOptions()
@@ -106,7 +106,7 @@ func StageOptions(name string) []*Option {
 	return nil
 }
 
-// FusionOptions returns the settings of a fusion of rankings from elsewhere.
+// FusionOptions returns the settings of a fusion for rankings of other systems.
 func FusionOptions() []*Option { return pointers(runFusion.options) }
 
 // StageHelp describes a stage and its settings, one per line. For an unknown name, the error lists the stages for

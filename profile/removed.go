@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Names that the default profile and the stages had before the default ranking became a sum of shares. The value
-// says what to do instead. Older profiles of users still have these names.
+// These names were in the default profile and the stages before the default ranking became a sum of
+// shares. The value is the replacement. Older profiles of users still have these names.
 var (
 	goneStages = map[string]string{
 		"support":     "remove it",
@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// Gone says what replaces an old parameter of the default ranking. It returns "" when the profile has a parameter
-// of that name, or does not extend the default.
+// Gone returns the replacement of an old parameter of the default ranking. It returns "" when the
+// profile has a parameter of that name, or does not extend the default.
 func (p *Profile) Gone(name string) string {
 	names := make([]string, len(p.Parameters))
 	for i := range p.Parameters {
@@ -43,8 +43,8 @@ func (p *Profile) Gone(name string) string {
 	return goneParameter(name, p.Name, names)
 }
 
-// goneParameter returns the error text for an old parameter of the default ranking, or "". profile is the user's
-// profile, names its parameters.
+// goneParameter returns the error text for an old parameter of the default ranking, or "". profile
+// is the user's profile, and names are its parameters.
 func goneParameter(name, profile string, names []string) string {
 	return gone(goneParameters[name], "parameter %s of profile %s is gone: the default ranking no longer has it; %s "+
 		"(parameters: %s)", name, profile, names)
@@ -55,7 +55,7 @@ func goneBranch(name, profile string, names []string) string {
 	return gone(goneBranches[name], "branch %s of profile %s is gone: %s (branches: %s)", name, profile, names)
 }
 
-// gone returns the error text that says what to do instead, or "" when there is nothing to do.
+// gone returns the error text with the replacement, or "" when there is none.
 func gone(instead, format, name, profile string, names []string) string {
 	if instead == "" {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestGoneParameters: a query or profile that sets an old parameter of the default ranking gets a message with
-// the replacement.
+// TestGoneParameters checks that a query or profile with an old parameter of the default ranking
+// gets a message with the replacement.
 func TestGoneParameters(t *testing.T) {
 	const list = "(parameters: meaning, pairs, names, exact, links, per_document, rerank, hyde)"
 	p := must(profile.Load("sheaf", nil))
@@ -54,12 +54,12 @@ func TestGoneParameters(t *testing.T) {
 			" of profile sheaf is gone"; !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("an expression names %s:\n got %v\nwant %s", name, err, want)
 		}
-		// A profile may declare a parameter of that name.
+		// A profile may declare a parameter of the old name.
 		own := parse(t, fmt.Sprintf("name: mine\nextends: sheaf\nparameters:\n  %s: {default: 0.5, min: 0, max: 1}\n", name))
 		if plan, err := own.Plan(10, map[string]string{name: "0.25"}); err != nil || plan.Values[name] != "0.25" {
 			t.Errorf("%s of one's own: %v", name, err)
 		}
-		// In profiles that never had it, the parameter is unknown.
+		// The parameter is unknown in profiles that never had it.
 		rrf := must(profile.Load("rrf", nil))
 		if _, err := rrf.Plan(10, map[string]string{name: "1"}); err == nil || strings.Contains(err.Error(), "gone") {
 			t.Errorf("rrf, %s: %v", name, err)
@@ -67,7 +67,7 @@ func TestGoneParameters(t *testing.T) {
 	}
 }
 
-// TestGoneStagesAndBranches: a profile with a removed stage or branch gets a message with the replacement.
+// TestGoneStagesAndBranches checks that a removed stage or branch gets a message with the replacement.
 func TestGoneStagesAndBranches(t *testing.T) {
 	for stage, instead := range map[string]string{"support": "remove it", "whole": "use word_pairs", "guard": "remove it",
 		"title_boost": "use names",
@@ -99,8 +99,8 @@ func TestGoneStagesAndBranches(t *testing.T) {
 	}
 }
 
-// TestTunedBefore: a profile that was tuned to the previous ranking is not used, and an error says so, even if
-// all of its parameters still exist.
+// TestTunedBefore checks that a profile that was tuned to the previous ranking is not used, with an
+// error, even if all of its parameters still exist.
 func TestTunedBefore(t *testing.T) {
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: " +
 		"x\nparameters:\n  %s\n"
@@ -129,7 +129,7 @@ func TestTunedBefore(t *testing.T) {
 	}
 }
 
-// TestGoneInAFolder: a saved profile of the lab is listed with its fault.
+// TestGoneInAFolder checks that a list shows the fault of a saved profile of the lab.
 func TestGoneInAFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"),

@@ -11,12 +11,12 @@ import (
 // Rerank is the stage that asks a model how well the first N hits answer the query. Package search runs it,
 // because it has the texts and the model.
 type Rerank struct {
-	// N is how many hits the model reads; the others are dropped. 0 calls no model and changes nothing.
+	// N is how many hits the model reads; other hits are dropped. 0 means no call and no change.
 	N int
-	// Weight, 0..1, is how much the model's score counts against the hit's own score. Both are first mapped to
-	// 0..1 over the N hits.
+	// Weight, 0..1, is how much the model's score counts against the hit's own score. Both are
+	// first mapped to 0..1 over the N hits.
 	Weight float64
-	// Timeout bounds the call of the model.
+	// Timeout limits the call of the model.
 	Timeout time.Duration
 }
 

@@ -19,7 +19,8 @@ import (
 	"sheaf/store"
 )
 
-// A script in testdata/rank has documents, what the branches retrieve, and the resulting ranking of a profile:
+// A script in testdata/rank has documents, the rankings of branches, and the resulting ranking of a
+// profile:
 //
 //	# a comment
 //	profile NAME limit=3 PARAMETER=VALUE ...
@@ -34,7 +35,7 @@ import (
 //	t:b.md 0.8
 //	result             (-update writes the rest)
 //
-// A heading's slug is its title.
+// The slug of a heading is its title.
 type script struct {
 	profile  string
 	limit    int
@@ -96,7 +97,7 @@ func readScript(t *testing.T, file string) *script {
 	return s
 }
 
-// outline reads a document or a heading of the last one.
+// outline reads a document or a heading of the previous document.
 func (s *script) outline(line string, words []string) {
 	if !strings.HasPrefix(line, " ") {
 		id := sheaf.ID(words[0])
@@ -149,7 +150,7 @@ func (s *script) finishOutline() {
 	}
 }
 
-// The script is the facts of its documents.
+// The script implements the facts of its documents.
 
 func (s *script) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	for _, d := range s.docs {
@@ -196,7 +197,7 @@ func (s *script) Backlinks(doc sheaf.ID) (out []sheaf.ID) {
 	return out
 }
 
-// The script is also the store that retrieves its rankings.
+// The script implements the store, which returns the script's rankings.
 
 func (s *script) Write(context.Context, store.Batch) error { return sheaf.ErrUnsupported }
 func (s *script) Delete(context.Context, []sheaf.ID) error { return sheaf.ErrUnsupported }
@@ -235,7 +236,7 @@ func (s *script) search(t *testing.T, explain bool) *search.Result {
 		search.Options{Parameters: s.set, Explain: explain}))
 }
 
-// scripted is a script whose documents are all candidates.
+// scripted is a script in which every document is a candidate.
 type scripted struct{ *script }
 
 func (s scripted) Scan(context.Context, search.ScanRequest) (*search.Scanned, error) {
@@ -254,7 +255,7 @@ func TestScripts(t *testing.T) {
 			shown[s.profile] = true
 			result := s.search(t, false)
 			golden(t, file, s.head+"\nresult\n"+written(result))
-			// With explanations, the ranking is the same and the parts recombine.
+			// With explanations, the ranking is the same and the parts add up to the scores.
 			explained := s.search(t, true)
 			if written(explained) != written(result) {
 				t.Errorf("explained, it ranks otherwise:\n%s", written(explained))

@@ -20,14 +20,14 @@ const (
 	typeTexts                     // a list of texts, or a single one
 )
 
-// Option is one setting of a stage, a fusion or a branch, or a parameter of a profile. The decoder, the JSON Schema
-// and the reference use it.
+// Option is one setting of a stage, a fusion or a branch, or a parameter of a profile. The decoder,
+// the JSON Schema and the reference use it.
 type Option struct {
 	Name  string
 	About string
 	kind  optionType
-	// Default is written as in a profile. It is a number, an expression, a word or a text; "" when the option is
-	// required.
+	// Default is written as in a profile: a number, an expression, a word or a text. It is "" when
+	// the option is required.
 	Default string
 	// Min and Max bound a number.
 	Min, Max float64
@@ -44,7 +44,7 @@ func (o *Option) Integer() bool { return o.kind == typeInteger }
 // Flag reports whether the value is true or false.
 func (o *Option) Flag() bool { return o.kind == typeBool }
 
-// Allowed describes for people which values the option takes outside a profile, where a value is one text.
+// Allowed describes the values that the option takes outside a profile, where a value is one text.
 func (o *Option) Allowed() string {
 	if o.kind == typeTexts {
 		return o.allowed() + " with commas between them"
@@ -52,7 +52,7 @@ func (o *Option) Allowed() string {
 	return o.allowed()
 }
 
-// allowed describes for people which values a profile may have.
+// allowed describes the values that the option takes in a profile.
 func (o *Option) allowed() string {
 	switch o.kind {
 	case typeNumber:

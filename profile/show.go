@@ -62,7 +62,7 @@ func (p *Plan) drawSources(b *strings.Builder) {
 	}
 }
 
-// Range describes the values that a parameter may have: "0..1", "1..100, at least n" or "rrf | scores".
+// Range describes the allowed values of a parameter: "0..1", "1..100, at least n" or "rrf | scores".
 func (param *Parameter) Range() string {
 	if len(param.OneOf) > 0 {
 		return strings.Join(param.OneOf, " | ")
@@ -107,7 +107,7 @@ func (ph *Phase) draw(b *strings.Builder, indent string) {
 	}
 }
 
-// describe says what a branch searches.
+// describe returns what a branch searches.
 func (br *Branch) describe() string {
 	if br.Vector != nil {
 		s := "meaning of " + br.Vector.Field
@@ -129,8 +129,8 @@ func (br *Branch) describe() string {
 		plain(t.K1), plain(t.B))
 }
 
-// Diff returns the differences between profiles a and b for a query with this limit: lines of [Profile.Show],
-// with "-" before those of a and "+" before those of b. It is "" when both do the same.
+// Diff returns the differences between profiles a and b for a query with this limit. These are lines of
+// [Profile.Show], with "-" before lines of a and "+" before lines of b. It is "" when both do the same.
 func Diff(a, b *Profile, limit int) (string, error) {
 	var texts [2][]string
 	for i, p := range [2]*Profile{a, b} {
@@ -199,7 +199,7 @@ func New(name string, p *Profile) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// quoteYAML quotes a text that YAML would read as something else.
+// quoteYAML quotes a text that YAML would read as another type.
 func quoteYAML(s string) string {
 	if strings.ContainsAny(s, ":#{}[],&*!|>'\"%@`\n\\") || s != strings.TrimSpace(s) || s == "" || s == "null" ||
 		strings.HasPrefix(s, "- ") {

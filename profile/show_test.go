@@ -7,7 +7,7 @@ import (
 	"sheaf/profile"
 )
 
-// TestShowRounds: computed numbers are shown as a person would write them.
+// TestShowRounds checks that computed numbers are shown without rounding errors.
 func TestShowRounds(t *testing.T) {
 	p := must(profile.Load(profile.Default, profile.Builtin))
 	text := must(p.Show(10, map[string]string{"meaning": "0.82"}))

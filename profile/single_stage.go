@@ -25,13 +25,13 @@ func SingleStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs == needsSearch })
 }
 
-// RunStages returns the names of the stages that can process rankings of other systems. The others need
-// documents.
+// RunStages returns the names of the stages that can process rankings of other systems. Other
+// stages need documents.
 func RunStages() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool { return stageNamed(name).needs != needsIDs })
 }
 
-// runFusion fuses rankings from elsewhere, without the options for branches and repeated IDs.
+// runFusion fuses rankings of other systems, without the options for branches and repeated IDs.
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
@@ -51,14 +51,14 @@ func runFusionOptions() []Option {
 	return out
 }
 
-// NewStage makes one stage of the kind called name, for rankings from elsewhere. set has its settings, written as
-// in a profile, lists with commas. Expressions may name limit, which must then be 1..MaxLimit. NewStage returns
-// sheaf.ErrInvalid for every fault.
+// NewStage returns one stage of the kind called name, for rankings of other systems. set has its
+// settings, written as in a profile, lists with commas. Expressions may name limit, which must then
+// be 1..MaxLimit. NewStage returns sheaf.ErrInvalid for every fault.
 func NewStage(name string, set map[string]string, limit int) (Step, error) {
 	return newStage(name, set, limit, "setting ")
 }
 
-// NewRunStage is [NewStage] for rankings that tell only which document a chunk belongs to. It returns
+// NewRunStage is [NewStage] for rankings that name only the document of a chunk. It returns
 // sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
 func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	k := stageNamed(name)
@@ -76,7 +76,7 @@ func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
 	return step, nil
 }
 
-// newStage makes a stage. Errors call its settings by their names after called.
+// newStage returns a stage. Errors write called before the names of its settings.
 func newStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
@@ -90,18 +90,18 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	if err != nil {
 		return Step{}, err
 	}
-	if len(steps) == 0 { // "when" disables it: every hit stays
+	if len(steps) == 0 { // "when" disables the stage: every hit stays
 		return Step{Name: name, Text: name + ": {when: 0}", Stage: rank.Top{N: math.MaxInt}, Most: math.MaxInt}, nil
 	}
 	return steps[0], nil
 }
 
-// NewFusion makes a fusion for rankings from elsewhere. It takes settings as NewStage does.
+// NewFusion returns a fusion for rankings of other systems. It takes settings as NewStage does.
 func NewFusion(set map[string]string, limit int) (rank.Fusion, error) {
 	return newFusion(set, limit, "setting ")
 }
 
-// NewRunFusion is [NewFusion] whose errors write settings as flags.
+// NewRunFusion is [NewFusion], but its errors write settings as flags.
 func NewRunFusion(set map[string]string, limit int) (rank.Fusion, error) {
 	return newFusion(set, limit, "--")
 }
@@ -114,8 +114,8 @@ func newFusion(set map[string]string, limit int, called string) (rank.Fusion, er
 	return attempt(func() rank.Fusion { return runFusion.fusion(compute(s.settings, v)) })
 }
 
-// single reads one stage or fusion from settings, with the values of its expressions. These may name only the
-// limit.
+// single reads one stage or fusion from settings, with the values of its expressions. Expressions
+// may name only the limit.
 func single(k *kind, what, called string, set map[string]string, limit int) (*step, values, error) {
 	s, err := attempt(func() *step { return (&decoder{}).step(k, settingsNode(k, what, called, set)) })
 	if err != nil {

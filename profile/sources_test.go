@@ -16,7 +16,7 @@ import (
 
 const oneBranch = "branches: [{retrieve: text, fields: {body: 1}}]\n"
 
-// TestSources: the parts before the branches are parsed with their defaults and bound by parameters.
+// TestSources checks the defaults and the parameters of the parts before the branches.
 func TestSources(t *testing.T) {
 	p, err := profile.Parse("p.yaml", []byte("name: p\nparameters: {n: {default: 20, min: 1, max: 100, integer: "+
 		"true}}\nlimits: {default: 7, max: 2 x n}\n"+
@@ -82,8 +82,8 @@ func TestSourcesRefuse(t *testing.T) {
 	}
 }
 
-// TestWhenAndDirect: when: 0 disables a stage, any other number keeps it. direct keeps the scores of the branch
-// only when it is the only one that counts.
+// TestWhenAndDirect checks that when: 0 disables a stage, and that any other number keeps it.
+// direct keeps the scores of a branch only when no other branch counts.
 func TestWhenAndDirect(t *testing.T) {
 	p, err := profile.Parse("p.yaml", []byte(`name: p
 parameters: {on: {default: 1, min: -5, max: 5}, w: {default: 0.5, min: 0, max: 1}}
@@ -114,7 +114,7 @@ then:
 	}
 }
 
-// TestRunStages: stages for runs are a part of all stages; the others say that they need documents.
+// TestRunStages checks that stages for runs are a part of all stages. Other stages return an error.
 func TestRunStages(t *testing.T) {
 	for _, name := range profile.Stages() {
 		_, err := profile.NewRunStage(name, map[string]string{}, 10)
@@ -152,8 +152,8 @@ func TestRunStages(t *testing.T) {
 	}
 }
 
-// TestLimitBeyondWhatBranchesRetrieve: a plan knows its largest possible number of results. A larger limit is an
-// error with advice.
+// TestLimitBeyondWhatBranchesRetrieve checks that a plan knows its largest possible number of
+// results. A larger limit is an error with advice.
 func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -180,8 +180,8 @@ func TestLimitBeyondWhatBranchesRetrieve(t *testing.T) {
 	}
 }
 
-// TestDefaultLimitFollowsParameters: the default number of results follows the parameters, such as max_results of
-// tree.
+// TestDefaultLimitFollowsParameters checks that the default number of results follows the
+// parameters, for example max_results of tree.
 func TestDefaultLimitFollowsParameters(t *testing.T) {
 	p := must(profile.Load("tree", nil))
 	for value, want := range map[string]int{"": 20, "7": 7, "50": 50, "50000": 10000, "x": 0} {

@@ -9,22 +9,22 @@ import (
 	"sheaf/rank"
 )
 
-// kind is a kind of stage or fusion: its name, purpose, options and constructor. The decoder, the JSON Schema and
-// the reference read only this table, so a new kind of stage is one entry.
+// kind is a kind of stage or fusion: its name, purpose, options and constructor. The decoder, the
+// JSON Schema and the reference read only this table, so a new kind of stage needs one entry.
 type kind struct {
 	name  string
 	about string
 	// short is the option that a single value sets: "top: 10".
 	short   string
 	options []Option
-	// pairs says that some of its numbers depend on each other.
+	// pairs says that some numbers of the kind depend on each other.
 	pairs bool
 	// keeps says that the stage does not change the scores of the hits that it keeps.
 	keeps bool
-	// needs says what the stage must know.
+	// needs says what the stage needs besides the ranking.
 	needs need
-	// most returns how many hits the stage keeps at most; nil for any number. cuts says that the limit of a query
-	// must not be larger. drops says that the stage may drop or replace hits without such a number.
+	// most returns how many hits the stage keeps at most; nil for any number. cuts says that the limit of a
+	// query must not be larger. drops says that the stage may drop or replace hits, but has no such number.
 	most        func(a arguments) int
 	cuts, drops bool
 	// dated says that the result depends on the time of the query.
@@ -33,7 +33,7 @@ type kind struct {
 	fusion func(a arguments) rank.Fusion
 }
 
-// need is what a stage must know besides the ranking.
+// need is what a stage needs besides the ranking.
 type need uint8
 
 const (
@@ -291,7 +291,7 @@ var stages = []kind{
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 func days(n float64) time.Duration    { return time.Duration(n * float64(24*time.Hour)) }
 
-// ofMissing describes the score of a hit that a leg did not find, as in rank.Norm.
+// ofMissing describes the score of a hit that a leg lacks, as in rank.Norm.
 const ofMissing = "counts as its lowest score for max and zscore, as a score of 0 among the others for linear, and " +
 	"gives 0 otherwise"
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSystemsNamesRealTests: every test, script and case in doc/systems.md and doc/behavior.md exists. Every row
-// names one that needs no server, unless the row gives a reason.
+// TestSystemsNamesRealTests checks that every test, script and case in doc/systems.md and
+// doc/behavior.md exists. Every row names a test that needs no server, unless the row gives a reason.
 func TestSystemsNamesRealTests(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"systems.md", "behavior.md"} {
@@ -32,18 +32,18 @@ func TestSystemsNamesRealTests(t *testing.T) {
 			t.Errorf("there is no test %s.%s", pkg, name)
 		}
 	}
-	// A name without its package would not be checked.
+	// The test cannot check a name without its package.
 	if all := regexp.MustCompile("`[^`\\s]*\\b(?:Test|Benchmark|Example|Fuzz)[A-Z]\\w*`").FindAllString(string(text),
 		-1); len(all) != len(named) {
 		t.Errorf("%d names of tests, %d with the package that they are in", len(all), len(named))
 	}
-	// Worked numbers and servers are not always there: no row but those of PostgreSQL may depend on them alone.
+	// Worked numbers and servers may be missing, so only rows of PostgreSQL may depend on them alone.
 	shown := regexp.MustCompile(
 		"(`[a-z/]+\\.(?:Test|Benchmark|Example|Fuzz)\\w+`|`[a-z/_-]+\\.(?:txt|txtar)`|`(?:[ADSW][0-9]+b?|MDX)`)( †)?")
 	rows, head := 0, true
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(line, "|") {
-			head = true // the next row is a table's head, and the one below it a rule
+			head = true // the next row is the head of a table, and the row below it a rule
 			continue
 		}
 		if head || strings.HasPrefix(line, "|---") {

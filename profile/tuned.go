@@ -17,23 +17,23 @@ import (
 // tunedFolder is the folder, inside an index, of profiles tuned to the index.
 const tunedFolder = "tuned"
 
-// The first line of a tuned profile says for which default ranking it was found.
+// The first line of a tuned profile names the default ranking that it was tuned for.
 const (
 	tunedBefore = "# Written by sheaf tune;"
 	tunedHeader = "# Written by sheaf tune for a ranking of shares; sheaf tune --undo removes it."
 )
 
-// TunedFile returns the file in the index folder dir for the changes of a profile that were tuned to this index.
+// TunedFile returns the file in the index folder dir with the tuned changes of a profile.
 func TunedFile(dir, name string) string { return filepath.Join(dir, tunedFolder, name+".yaml") }
 
 // TunedText returns the content of [TunedFile]. It returns fs.ErrNotExist when there is no file, and a
 // [FileError] when it is not a regular file or is too large for a profile.
 func TunedText(dir, name string) ([]byte, error) { return readFile(TunedFile(dir, name)) }
 
-// LoadTuned reads the profile called name as the index in dir uses it: the tuned one, or else from find. A tuned
-// profile is called NAME-tuned and extends NAME. fault says why an existing tuned profile is not used, for
-// example because NAME no longer has one of its parameters. A profile that was tuned to the previous default
-// ranking is not used, because names changed their meaning. Errors are those of [Load].
+// LoadTuned reads the profile called name as the index in dir uses it: the tuned profile, or else the one from
+// find. A tuned profile is called NAME-tuned and extends NAME. fault is the reason why an existing tuned
+// profile is not used, for example because NAME no longer has one of its parameters. A profile that was tuned
+// to the previous default ranking is not used, because names changed their meaning. Errors are those of [Load].
 func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	if dir != "" && validName.MatchString(name) {
 		text, err := TunedText(dir, name)
@@ -55,7 +55,7 @@ func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 	return p, fault, err
 }
 
-// Tuning is the changes to a profile.
+// Tuning is a set of changes to a profile.
 type Tuning struct {
 	// Parameters are new defaults.
 	Parameters map[string]string
@@ -63,7 +63,7 @@ type Tuning struct {
 	Fields map[string]map[string]string
 }
 
-// Text writes the profile that extends name by the changes. about is one line that says where they come from.
+// Text writes a profile that extends name with the changes. about is one line with their origin.
 func (t Tuning) Text(name, about string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, tunedHeader+"\nname: %s-tuned\nextends: %s\nabout: %s\n", name, quoteYAML(name), quoteYAML(about))
@@ -86,7 +86,7 @@ func (t Tuning) Text(name, about string) []byte {
 	return []byte(b.String())
 }
 
-// WriteTuned stores text as the tuned profile of the index for name. Readers see the old file or the new one.
+// WriteTuned stores text as the tuned profile of the index for name. Readers see the old or the new file.
 func WriteTuned(dir, name string, text []byte) error {
 	file := TunedFile(dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -16,7 +16,7 @@ import (
 	"sheaf"
 )
 
-// maxBytes and maxDepth bound a profile. They are far above any need and make hostile files cheap to refuse.
+// maxBytes and maxDepth limit a profile. Real profiles are far smaller. Hostile files are refused early.
 const (
 	maxBytes = 1 << 20
 	maxDepth = 20
@@ -30,7 +30,7 @@ type node struct {
 	text      string // of a scalar
 	pairs     []pair // of a mapping
 	items     []node // of a list
-	setting   string // outside a profile: the setting that has this value
+	setting   string // outside a profile: the setting with this value
 	root      string // of a profile: the last profile in the chain that it extends
 }
 
@@ -52,8 +52,8 @@ type pair struct {
 	value node
 }
 
-// errorf returns an error that wraps sheaf.ErrInvalid and begins with the position. Outside files there is no
-// line.
+// errorf returns an error that wraps sheaf.ErrInvalid and starts with the position. Outside files
+// there is no line.
 func (n *node) errorf(format string, args ...any) error {
 	if n.line == 0 {
 		err := sheaf.Invalidf("%s: %s", n.file, fmt.Sprintf(format, args...))
@@ -189,8 +189,8 @@ func (n *node) onlyKeys(what string, allowed ...string) {
 	}
 }
 
-// cutAtComma panics with a fault for an expression that YAML split at a comma inside braces, so that key i is the
-// rest of the expression. i is -1 when there are no keys.
+// cutAtComma panics with a fault for an expression that YAML split at a comma inside braces, so
+// that key i is the rest of the expression. i is -1 when there are no keys.
 func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return

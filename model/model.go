@@ -1,10 +1,10 @@
-// Package model declares small interfaces for models that turn texts into vectors or scores. Every provider is a
-// folder below.
+// Package model declares small interfaces for models that turn texts into vectors or scores. Each
+// provider has a folder below this package.
 package model
 
 import "context"
 
-// Purpose says what a text is embedded for. Some models embed questions and passages differently.
+// Purpose is the purpose of an embedding. Some models embed questions and passages differently.
 type Purpose uint8
 
 // The purposes.
@@ -19,19 +19,19 @@ type Embedder interface {
 	Model() string
 	// Dims returns the number of dimensions, at least 1.
 	Dims() int
-	// Embed returns a vector of unit length for each text, in order: [len(texts)][Dims]float32, owned by the
-	// caller. A text that the model knows nothing of gets a nil vector.
+	// Embed returns a vector of unit length for each text, in order: [len(texts)][Dims]float32. The
+	// caller owns the vectors. A text that the model does not know gets a nil vector.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 
-// WindowEmbedder embeds the windows of a text at little more than the cost of the whole text, so that small
-// passages are cheap.
+// WindowEmbedder embeds the windows of a text at little more than the cost of the whole text, so
+// small passages are cheap.
 type WindowEmbedder interface {
 	Embedder
-	// AppendWindows appends the vectors of windows of body to dst, one after another. A window has at most size
-	// words; one begins every stride words, 1..size. Each vector is that of the window on a line below heading.
-	// starts are where the words of body begin. There is at least one window, which is only the heading when body
-	// has no words. The last window reaches the end. Windows that the model knows nothing of are skipped.
+	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words, and
+	// a window starts every stride words, 1..size. Each vector is the vector of the window on a line below
+	// heading. starts are the positions of the words in body. There is at least one window; without words in body
+	// it is only the heading. The last window reaches the end. Windows that the model does not know are skipped.
 	AppendWindows(ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int) ([]float32,
 		error)
 }
@@ -47,16 +47,16 @@ type WeightEmbedder interface {
 // LanguageReader tells English from other languages.
 type LanguageReader interface {
 	Embedder
-	// IsEnglish reports whether text is in English. known is false when that is unclear, as for a name, a
-	// misspelt word, or a text in two languages.
+	// IsEnglish reports whether text is in English. known is false when that is unclear, for
+	// example for a name, a misspelt word, or a text in two languages.
 	IsEnglish(text string) (english, known bool)
 }
 
-// Tokenizer yields the tokens by which a model measures length.
+// Tokenizer finds the tokens by which a model measures length.
 type Tokenizer interface {
 	// Pieces yields the positions of the model's tokens in text, in order, until yield returns false. The
-	// half-open byte ranges do not overlap and begin and end at characters; a token for a part of a character has
-	// an empty range. It yields all tokens, also those beyond the model's limit. It is safe for concurrent use.
+	// half-open byte ranges do not overlap, and start and end at characters. A token for a part of a character
+	// has an empty range. Pieces also yields tokens beyond the model's limit. It is safe for concurrent use.
 	Pieces(text string, yield func(start, end int) bool)
 }
 
@@ -64,7 +64,7 @@ type Tokenizer interface {
 type Reranker interface {
 	// Model returns the name of the model.
 	Model() string
-	// Rerank returns a finite number for each text, in order, larger for a better answer. Numbers of one model
-	// compare across calls.
+	// Rerank returns a finite number for each text, in order, larger for a better answer. Numbers
+	// of one model are comparable across calls.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Caught is deferred in goroutines of this program that call a model, where a panic would end the process. It
-// turns the panic into an error that names the model and the position of the fault.
+// Caught is deferred in goroutines that call a model, where a panic would end the process. It turns
+// the panic into an error that names the model and the position of the fault.
 func Caught(model string, err *error) {
 	fault := recover()
 	if fault == nil {
 		return
 	}
 	callers := make([]uintptr, 16)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]) // from the caller of this function on
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]) // from the caller of this function
 	frame, more := frames.Next()
 	for more && (strings.HasPrefix(frame.Function, "runtime.") || strings.HasPrefix(frame.Function, "internal/runtime/")) {
 		frame, more = frames.Next()

@@ -8,8 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// TestCaught: a panic, also of the runtime, becomes an error with the model's name and the position. Normal
-// results and errors stay.
+// TestCaught checks that a panic, even of the runtime, becomes an error with the model's name and
+// the position. Normal results and errors stay.
 func TestCaught(t *testing.T) {
 	call := func(f func() error) (err error) {
 		defer model.Caught("own", &err)

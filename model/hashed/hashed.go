@@ -1,5 +1,5 @@
-// Package hashed makes vectors of texts without a model, the same on every machine, for tests. Every word adds
-// its own direction, drawn from the word's hash, so texts that share words are near each other.
+// Package hashed computes vectors of texts without a model, for tests. The vectors are the same on every
+// machine. Every word adds its own direction, from the hash of the word, so texts that share words are near.
 package hashed
 
 import (

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// maxTokens bounds a reply; it is enough for a few sentences.
+	// maxTokens limits a reply. It is enough for a few sentences.
 	maxTokens = 1024
-	// maxChatAnswer bounds how much of an answer is read.
+	// maxChatAnswer limits how many bytes of an answer are read.
 	maxChatAnswer = 1 << 20
 )
 
-// Chat is a language model behind OpenAI's /v1/chat/completions. It is safe for concurrent use.
+// Chat is a language model at OpenAI's /v1/chat/completions. It is safe for concurrent use.
 type Chat struct {
 	at *endpoint
-	// reasons says that the model refused the usual bound and temperature, as reasoning models of OpenAI do.
+	// reasons says that the model refused max_tokens and temperature, as reasoning models of OpenAI do.
 	reasons atomic.Bool
 }
 
 // NewChat returns a client without calling the server. Errors wrap ErrConfig.
 func NewChat(s Server) (*Chat, error) {
-	s.Attempts = 1 // the caller can go on without a reply
+	s.Attempts = 1 // the caller can continue without a reply
 	at, err := endpoint{Server: s, kind: errChat, most: maxChatAnswer}.open("chat ", "/chat/completions")
 	switch {
 	case err != nil:
@@ -44,8 +44,8 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// Complete asks the model once and returns its reply: system says what to do, user is the data. It asks for a
-// deterministic reply if the model can give one. An error names the server.
+// Complete calls the model once and returns its reply. system is the instruction, user is the data.
+// It asks for a deterministic reply if the model supports it. An error names the server.
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// chat returns a client of a server that answers by handle.
+// chat returns a client of a server that answers with handle.
 func chat(t *testing.T, handle http.HandlerFunc) *Chat {
 	t.Helper()
 	s := httptest.NewServer(handle)
@@ -53,8 +53,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestChatReasons: a reasoning model accepts neither max_tokens nor temperature. The client tries without both,
-// and remembers it.
+// TestChatReasons checks a reasoning model, which accepts neither max_tokens nor temperature. The
+// client tries without both, and does so in later calls.
 func TestChatReasons(t *testing.T) {
 	asked := 0
 	c := chat(t, func(w http.ResponseWriter, r *http.Request) {

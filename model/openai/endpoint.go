@@ -21,36 +21,36 @@ import (
 	"unicode"
 )
 
-// Server says where a model is served, and how it is asked.
+// Server describes a server of a model, and how to call it.
 type Server struct {
-	// URL is the address of the API, such as http://localhost:11434/v1; "/embeddings", "/chat/completions" or
-	// "/rerank" is added when missing.
+	// URL is the address of the API, for example http://localhost:11434/v1. The client adds
+	// "/embeddings", "/chat/completions" or "/rerank" when it is missing.
 	URL string
 	// Model is the server's name for the model.
 	Model string
-	// Key is sent as a bearer token unless empty. No error contains it.
+	// Key is sent as a bearer token unless it is empty. No error contains it.
 	Key string
-	// Timeout bounds one request, in addition to the context; 0 is DefaultTimeout. Attempts is how often a request is
-	// tried while the server is busy; 0 is DefaultAttempts.
+	// Timeout limits one request, in addition to the context; 0 is DefaultTimeout. Attempts is how
+	// often the client tries a request while the server is busy; 0 is DefaultAttempts.
 	Timeout  time.Duration
 	Attempts int
-	// Client makes the requests without following redirects; nil creates a client.
+	// Client sends the requests and does not follow redirects; nil creates a client.
 	Client *http.Client
 	// sleep waits between attempts; tests replace it.
 	sleep func(context.Context, time.Duration) error
 }
 
-// endpoint is one address of a server. It makes requests and repeats them while the server is busy.
+// endpoint is one address of a server. It sends requests and repeats them while the server is busy.
 type endpoint struct {
 	Server
-	kind    error  // errors wrap it and begin with it
-	most    int64  // bytes of an answer
-	rest    *rest  // nil when failures are not remembered
+	kind    error  // errors wrap it and start with it
+	most    int64  // largest size of an answer in bytes
+	rest    *rest  // nil when failures have no effect on later requests
 	resting bool   // requests fail at once for a while after a failure
-	hint    string // the address that was probably meant, or ""
+	hint    string // the address that the user probably meant, or ""
 }
 
-// rest remembers for a while that a server did not answer. It is safe for concurrent use.
+// rest remembers for some time that a server did not answer. It is safe for concurrent use.
 type rest struct {
 	length time.Duration
 
@@ -69,7 +69,7 @@ func (r *rest) known() error {
 	return nil
 }
 
-// learn records that the server answered, or why it did not.
+// learn records that the server answered, or the fault when it did not.
 func (r *rest) learn(fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *rest) learn(fault error) {
 	}
 }
 
-// open checks the address, adds path when missing, and sets defaults. what names the setting in errors, which
-// wrap ErrConfig.
+// open checks the address, adds path when it is missing, and sets defaults. what names the setting
+// in errors. Errors wrap ErrConfig.
 func (e endpoint) open(what, path string) (*endpoint, error) {
 	u, err := url.Parse(e.URL)
 	switch {
@@ -127,7 +127,7 @@ func versioned(path string) bool {
 	})
 }
 
-// transport returns a transport that connects within limit, or the default one (nil) when limit is 0.
+// transport returns a transport that connects within limit, or the default transport (nil) when limit is 0.
 func transport(limit time.Duration) http.RoundTripper {
 	usual, ok := http.DefaultTransport.(*http.Transport)
 	if limit <= 0 || !ok {
@@ -139,7 +139,7 @@ func transport(limit time.Duration) http.RoundTripper {
 	return t
 }
 
-// redact hides the part of an address before an @.
+// redact hides the part of an address before "@".
 func redact(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "…" + address[at:]
@@ -147,8 +147,8 @@ func redact(address string) string {
 	return address
 }
 
-// post sends body and passes the answer to read, whose error is final. When the server closes the connection,
-// post sends the request a second time, whatever the number of attempts.
+// post sends body and passes the answer to read. An error of read is final. When the server closes
+// the connection, post sends the request a second time, for any number of attempts.
 func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte) error) error {
 	if e.resting {
 		if err := e.rest.known(); err != nil {
@@ -183,8 +183,8 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	}
 }
 
-// try makes one request. retry is negative when another attempt cannot help, the time to wait when the server
-// gives one, and 0 otherwise.
+// try sends one request. retry is negative when another attempt cannot help. Otherwise it is the
+// wait that the server asks for, or 0.
 func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte) error) (retry time.Duration,
 	err error) {
 	ctx, cancel := context.WithTimeout(asked, e.Timeout)
@@ -204,7 +204,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 		data, err = io.ReadAll(io.LimitReader(resp.Body, e.most+1))
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	away := false // this request could not reach the server
+	away := false // this request did not reach the server
 	switch {
 	case err == nil:
 	case errors.Is(asked.Err(), context.Canceled):
@@ -222,8 +222,8 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	default:
 		away, err = true, e.fault("cannot be reached: %w: is it running, and is the address right?", errors.Unwrap(err))
 	}
-	// A canceled request tells nothing. A failure that a text may have caused tells only that the server was
-	// reached.
+	// A canceled request says nothing about the server. After a failure that a text may have
+	// caused, the server was at least reached.
 	if e.rest != nil && asked.Err() == nil && (err == nil || away) {
 		e.rest.learn(err)
 	}
@@ -255,7 +255,7 @@ type tooMuchError struct{ error }
 
 func (e *tooMuchError) Unwrap() error { return e.error }
 
-// failedError means that the server was reached and gave no usable answer. One of the texts may be the cause.
+// failedError means that the server was reached and gave no usable answer. A text may be the cause.
 type failedError struct {
 	error
 	closed bool // the connection closed before the answer was complete
@@ -263,12 +263,12 @@ type failedError struct {
 
 func (e *failedError) Unwrap() error { return e.error }
 
-// lateError means that no answer came in time. One of the texts may take the server too long.
+// lateError means that no answer came in time. A text may take the server too long.
 type lateError struct{ error }
 
 func (e *lateError) Unwrap() error { return e.error }
 
-// reconnectPause is the pause before a request of a closed connection is sent again.
+// reconnectPause is the pause before a request is sent again after the connection closed.
 const reconnectPause = 50 * time.Millisecond
 
 // closes reports whether err means that the server closed an open connection.
@@ -277,7 +277,7 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// broken reports whether a status may mean that the server failed on a text, or crashed on it behind a proxy.
+// broken reports whether a status may mean that a text broke the server, maybe behind a proxy.
 func broken(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -286,8 +286,8 @@ func broken(status int) bool {
 	return false
 }
 
-// tooMuch reports whether an answer is such a refusal. llama.cpp and Ollama report a text that is too long as a
-// server error.
+// tooMuch reports whether an answer means too many or too long texts. llama.cpp and Ollama report a
+// long text as a server error.
 func tooMuch(status int, data []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -338,10 +338,10 @@ func (e *endpoint) refusal(resp *http.Response, data []byte) string {
 	return fmt.Sprintf("answered %s: %s", resp.Status, message)
 }
 
-// quoted returns the beginning of a server's answer, on one line and without the key.
+// quoted returns the start of a server's answer, on one line and without the key.
 func (e *endpoint) quoted(data []byte) string {
 	text := string(data)
-	if e.Key != "" { // before cutting, which could leave a part of the key
+	if e.Key != "" { // before the text is cut, because a cut could leave a part of the key
 		text = strings.ReplaceAll(text, e.Key, "…")
 	}
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 300)], "?")), " ")

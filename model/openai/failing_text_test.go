@@ -19,8 +19,8 @@ import (
 // hangUp closes the connection of a request without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// TestOneDeadlyText: a server that fails on one text gives the vectors of all others, of the beginning of that
-// text, and of the query.
+// TestOneDeadlyText checks a server that fails on one text. It gives the vectors of all others, of
+// the start of this text, and of the query.
 func TestOneDeadlyText(t *testing.T) {
 	status := func(code int, say string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { http.Error(w, say, code) }
@@ -102,8 +102,8 @@ func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}
 }
 
-// TestDeadlyQuery: a query that crashes the server is embedded by its beginning, and does not delay other
-// queries.
+// TestDeadlyQuery checks that a query that crashes the server is embedded by its start, and does
+// not delay other queries.
 func TestDeadlyQuery(t *testing.T) {
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if longest(texts) > 300 {
@@ -121,7 +121,7 @@ func TestDeadlyQuery(t *testing.T) {
 	}
 }
 
-// TestEverySecondConnection: a server that closes every second connection still gives all vectors.
+// TestEverySecondConnection checks that a server that closes every second connection gives all vectors.
 func TestEverySecondConnection(t *testing.T) {
 	var n atomic.Int64
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
@@ -143,7 +143,7 @@ func TestEverySecondConnection(t *testing.T) {
 	}
 }
 
-// TestAlwaysClosed: for a server that closes every connection, the error says so, after a few attempts.
+// TestAlwaysClosed checks the error and the few attempts when a server closes every connection.
 func TestAlwaysClosed(t *testing.T) {
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
 	o := options(s)
@@ -156,7 +156,7 @@ func TestAlwaysClosed(t *testing.T) {
 	}
 }
 
-// TestMessages: each error says what the server did and what to set.
+// TestMessages checks that each error says what the server did and what to set.
 func TestMessages(t *testing.T) {
 	base64 := `{"data":[{"embedding":"AACAPwAAAAA="}]}`
 	for _, c := range []struct{ path, answer, say string }{

@@ -14,8 +14,8 @@ import (
 	"sheaf/model"
 )
 
-// TestTooMuch: a server that takes fewer texts at once, or shorter ones, gives all vectors. A server that takes
-// none is asked only a few times.
+// TestTooMuch checks a server that accepts fewer texts at once, or shorter texts: all vectors
+// arrive. A server that accepts no text gets only a few requests.
 func TestTooMuch(t *testing.T) {
 	long := strings.Repeat("ä", 5000)
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// TestRerankTooMuch is TestTooMuch of a reranker.
+// TestRerankTooMuch is TestTooMuch for a reranker.
 func TestRerankTooMuch(t *testing.T) {
 	for _, most := range []struct{ texts, chars int }{{3, 1 << 20}, {64, 600}, {0, 0}} {
 		r, count := rerankServer(t, ShapeTEI, 64, func(_ int64, texts []string, w http.ResponseWriter) {
@@ -107,7 +107,7 @@ func longest(texts []string) (n int) {
 	return n
 }
 
-// TestOtherAddress: texts and the key go only to the configured address.
+// TestOtherAddress checks that texts and the key go only to the configured address.
 func TestOtherAddress(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("another address was asked")
@@ -131,8 +131,8 @@ func TestOtherAddress(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a server that begins an answer and does not end it counts as not answering. A canceled caller
-// gets one error.
+// TestSlowBody checks that a server that starts an answer and does not end it counts as not
+// answering. A canceled caller gets one error.
 func TestSlowBody(t *testing.T) {
 	release := make(chan struct{})
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,4 @@
-// Package openai embeds texts and asks language models through any server with OpenAI's /v1/embeddings and
+// Package openai embeds texts and calls language models through any server with OpenAI's /v1/embeddings and
 // /v1/chat/completions: Ollama, llama.cpp, TEI, vLLM and others. Its main types are [Embedder] and [Chat].
 package openai
 
@@ -19,7 +19,7 @@ import (
 )
 
 // ErrUnavailable means that the server gave no vectors: it was not reached, refused, or sent an invalid answer.
-// The message names the server and what to do. errChat and errRerank mean the same of a reply and of scores.
+// The message names the server and what to do. errChat and errRerank mean the same for replies and scores.
 var (
 	ErrUnavailable = errors.New("embedding server")
 	errChat        = errors.New("chat server")
@@ -36,17 +36,17 @@ type Options struct {
 	Dims int
 	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
-	// Batch is the largest number of texts in one request; 0 is DefaultBatch. A server that takes fewer gets
-	// halves.
+	// Batch is the largest number of texts in one request; 0 is DefaultBatch. When a server accepts
+	// fewer, it gets halves.
 	Batch int
-	// QueryTimeout, if above 0, bounds the request for a query, which is then tried once: a user waits, and words
-	// can answer without it.
+	// QueryTimeout, if above 0, limits the request for a query, which is then tried once: a user
+	// waits, and words can answer without the vector.
 	QueryTimeout time.Duration
-	// Rest is for how long queries fail at once with the same error after the server was not reached, or did not
-	// answer a query in time. 0 asks every time. Passages are always tried, and a failure on a passage does not
-	// delay queries.
+	// Rest is how long queries fail at once with the same error after the server was not reached,
+	// or did not answer a query in time. 0 tries every time. Passages are always tried. A failure
+	// on a passage does not delay queries.
 	Rest time.Duration
-	// ConnectTimeout bounds connecting; 0 is the time of a request.
+	// ConnectTimeout limits connecting; 0 means the timeout of the request.
 	ConnectTimeout time.Duration
 }
 
@@ -55,13 +55,13 @@ const (
 	DefaultBatch    = 64
 	DefaultTimeout  = 60 * time.Second
 	DefaultAttempts = 4
-	// maxAnswer bounds the answer to one request.
+	// maxAnswer limits the answer to one request, in bytes.
 	maxAnswer = 256 << 20
-	// maxWait bounds the wait that a server may ask for.
+	// maxWait limits the wait that a server may request.
 	maxWait = 30 * time.Second
 )
 
-// Embedder is a server with a model. It implements model.Embedder.
+// Embedder is a model on a server. It implements model.Embedder.
 type Embedder struct {
 	o         Options
 	at, query *endpoint // for passages, and for queries
@@ -69,8 +69,8 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns an embedder. It asks the server for the number of dimensions when the options leave it open. Errors
-// wrap ErrConfig or ErrUnavailable.
+// New returns an embedder. It asks the server for the number of dimensions when the options do not
+// set it. Errors wrap ErrConfig or ErrUnavailable.
 func New(ctx context.Context, o Options) (*Embedder, error) {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: transport(o.ConnectTimeout)}
@@ -118,8 +118,8 @@ func (e *Embedder) Model() string {
 // Dims implements model.Embedder.
 func (e *Embedder) Dims() int { return e.o.Dims }
 
-// Embed implements model.Embedder. A text that the server refuses or fails on, such as a long one, gets the
-// vector of its beginning. Errors wrap ErrUnavailable.
+// Embed implements model.Embedder. A text that the server refuses or fails on, for example a long
+// text, gets the vector of its start. Errors wrap ErrUnavailable.
 func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	prefix, at := e.o.PassagePrefix, e.at
 	if purpose == model.Query {
@@ -145,13 +145,13 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// shortest is the number of characters that every model can read. A server that refuses such a text has another
-// reason.
+// shortest is the number of characters that every model can read. When a server refuses a text of
+// this length, the length is not the reason.
 const shortest = 200
 
-// batch embeds texts. When the server refuses them together, or fails on them but embeds a plain word, batch
-// tries halves, and the beginning of a single text. So one text does not keep others from their vectors. When the
-// texts take too long, batch tries each one alone at once, because every further try takes as long.
+// batch embeds texts. When the server refuses them together, or fails on them but embeds a plain word,
+// batch tries halves, and the start of a single text. So one text does not stop the vectors of others. When
+// the texts take too long, batch tries each text alone at once, because every further try takes as long.
 func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	vectors, err := e.request(ctx, at, texts)
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
@@ -190,7 +190,7 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 	return out, nil
 }
 
-// request embeds one batch, and repeats the request while the server is busy.
+// request embeds one batch. It repeats the request while the server is busy.
 func (e *Embedder) request(ctx context.Context, at *endpoint, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.o.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -277,8 +277,8 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit returns v at unit length, or nil when all numbers are zero, as models that add word vectors return for
-// unknown words.
+// unit returns v at unit length, or nil when all numbers are zero. Models that add word vectors
+// return zeros for unknown words.
 func (e *Embedder) unit(v []component, at int) ([]float32, error) {
 	var square float64
 	for _, x := range v {

@@ -19,7 +19,7 @@ import (
 	"sheaf/model"
 )
 
-// server answers each request by handle, and counts them.
+// server returns a server that answers each request with handle, and a counter of its requests.
 func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
 	r *http.Request)) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
@@ -29,7 +29,7 @@ func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWr
 	return s, count
 }
 
-// counted is the handler of such a server.
+// counted returns the handler of this server.
 func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
 	r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
 	count := new(atomic.Int64)
@@ -57,7 +57,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// vectors answers with [len(text), 1] for each text, last first.
+// vectors answers with [len(text), 1] for each text, in reverse order.
 func vectors(texts []string, w http.ResponseWriter) {
 	var parts []string
 	for i := len(texts) - 1; i >= 0; i-- {
@@ -113,7 +113,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// TestFaults: each kind of wrong answer is an error that describes it. No error contains a part of the key.
+// TestFaults checks that each wrong answer gives a clear error, without a part of the key.
 func TestFaults(t *testing.T) {
 	key := "secret-" + strings.Repeat("k", 60)
 	for name, c := range map[string]struct {
@@ -167,8 +167,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestZeros: a text that the model knows nothing of has no vector, and does not affect the others. A model that
-// returns only zeros is refused.
+// TestZeros checks that a text that the model does not know has no vector, and does not affect
+// other texts. A model that returns only zeros is refused.
 func TestZeros(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
 	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
@@ -234,13 +234,13 @@ func TestSlowAndGone(t *testing.T) {
 	}
 }
 
-// TestUnknownAuthority: for an untrusted certificate the error says what to do. With the certificate the server
-// answers.
+// TestUnknownAuthority checks that the error for an untrusted certificate says what to do. With the
+// certificate the server answers.
 func TestUnknownAuthority(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"data":[{"embedding":[1,0]}]}`)
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that hangs up
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // errors of a client that closes the connection
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	o := options(s)
@@ -255,7 +255,7 @@ func TestUnknownAuthority(t *testing.T) {
 	}
 }
 
-// TestConfig: no client is made of wrong options, and no error contains a password or a key.
+// TestConfig checks that wrong options give no client, and no error with a password or a key.
 func TestConfig(t *testing.T) {
 	check := func(what any, err error) {
 		t.Helper()
@@ -284,8 +284,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestQueries: a query is tried once, within its own time. After a server was not reached, the next queries fail
-// at once; passages are still tried.
+// TestQueries checks that a query is tried once, within its own timeout. After a server was not
+// reached, the next queries fail at once, but passages are tried.
 func TestQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mode atomic.Value
@@ -319,10 +319,10 @@ func TestQueries(t *testing.T) {
 		mode.Store("well")
 		ask(model.Query, 0, true)
 		ask(model.Passage, 1, false)
-		ask(model.Query, 1, false) // passages showed that the server is back
+		ask(model.Query, 1, false) // a passage showed that the server answers again
 		mode.Store("busy")
 		ask(model.Passage, DefaultAttempts, true)
 		ask(model.Query, 1, true)
-		ask(model.Query, 1, true) // the server answers, so it is asked
+		ask(model.Query, 1, true) // the server answers, so the query reaches it
 	})
 }

@@ -30,13 +30,13 @@ type RerankOptions struct {
 	Server // servers of ShapeTEI have one model and need no name
 	// Shape is ShapeCohere when it is "".
 	Shape Shape
-	// Batch is the largest number of texts in one request; 0 is DefaultBatch. Scores of one model compare across
-	// requests, so a server that takes fewer gets halves.
+	// Batch is the largest number of texts in one request; 0 is DefaultBatch. When a server accepts
+	// fewer, it gets halves, because scores of one model are comparable across requests.
 	Batch int
 }
 
 const (
-	// rerankChars is where texts are cut: more than such models read. Texts that a server refuses are cut shorter.
+	// rerankChars is the largest length of a text; rerankers read less. Refused texts are cut shorter.
 	rerankChars     = 8000
 	maxRerankAnswer = 16 << 20
 )
@@ -49,7 +49,7 @@ type Reranker struct {
 
 var _ model.Reranker = (*Reranker)(nil)
 
-// NewReranker returns a client without calling the server. Errors wrap ErrConfig.
+// NewReranker returns a client. It does not call the server. Errors wrap ErrConfig.
 func NewReranker(o RerankOptions) (*Reranker, error) {
 	if o.Shape == "" {
 		o.Shape = ShapeCohere
@@ -113,8 +113,8 @@ func (r *Reranker) batch(ctx context.Context, query string, texts []string, char
 	return nil, err
 }
 
-// cutText returns at most chars characters of text as valid UTF-8. The result is not empty, because servers
-// refuse that.
+// cutText returns at most chars characters of text as valid UTF-8. The result is never empty,
+// because servers refuse empty texts.
 func cutText(text string, chars int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0
@@ -151,7 +151,7 @@ func (r *Reranker) request(ctx context.Context, query string, texts []string) ([
 	return scores, err
 }
 
-// scoredText is a server's score for one text, in either shape.
+// scoredText is a server's score for one text, in both shapes.
 type scoredText struct {
 	Index     *int     `json:"index"`
 	Score     *float64 `json:"score"`

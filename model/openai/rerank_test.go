@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// rerankServer answers each request of at most batch texts by handle, which gets its number and texts.
+// rerankServer answers requests of at most batch texts with handle, which gets number and texts.
 func rerankServer(t *testing.T, shape Shape, batch int,
 	handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker, *atomic.Int64) {
 	t.Helper()
@@ -44,7 +44,7 @@ func rerankServer(t *testing.T, shape Shape, batch int,
 	return r, &count
 }
 
-// lengths answers with the length of each text, last first.
+// lengths answers with the length of each text, in reverse order.
 func lengths(shape Shape, texts []string, w http.ResponseWriter) {
 	var parts []string
 	for i := len(texts) - 1; i >= 0; i-- {

@@ -10,7 +10,7 @@ import (
 	"sheaf/model"
 )
 
-// transformer returns the address of a real model that scripts/servers/transformer.sh starts.
+// transformer returns the address of the model that scripts/servers/transformer.sh starts.
 func transformer(t *testing.T) string {
 	t.Helper()
 	address := os.Getenv("SHEAF_TEST_TRANSFORMER")
@@ -20,7 +20,7 @@ func transformer(t *testing.T) string {
 	return address
 }
 
-// TestTransformerEmbeds compares with the cosines of the model's ONNX form under onnxruntime.
+// TestTransformerEmbeds checks vectors against the cosines of the ONNX model under onnxruntime.
 func TestTransformerEmbeds(t *testing.T) {
 	e, err := New(t.Context(), Options{Server: Server{URL: transformer(t), Model: "all-MiniLM-L6-v2"}, Batch: 2})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"sheaf/model/remember"
 )
 
-// counting counts the texts that reach the model.
+// counting counts the texts that the model gets.
 type counting struct {
 	hashed.Embedder
 	texts int
@@ -49,7 +49,7 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	}
 	e := remember.New(inner, path)
 	check("first", e, texts, want, 4)
-	check("again", e, texts, want, 1) // the empty text has no vector to keep
+	check("again", e, texts, want, 1) // the empty text has no vector to store
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	}
 	e.Close()
 
-	// The last record is cut off and the second is damaged: records before the fault are used, the others are
-	// requested again.
+	// The last record is cut off and the second is damaged. Records before the fault are used, and
+	// the other vectors are computed again.
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +95,8 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	check("no file", e, []string{"one"}, four, 1)
 }
 
-// TestWhatWasEmbeddedIsKept: a long document whose later passages fail keeps its earlier vectors, and every text
-// has its own vector.
+// TestWhatWasEmbeddedIsKept checks that a long document keeps its earlier vectors when later
+// passages fail, and that every text has its own vector.
 func TestWhatWasEmbeddedIsKept(t *testing.T) {
 	inner := &failing{counting{hashed.New(8), 0, "m"}, 100}
 	e := remember.New(inner, filepath.Join(t.TempDir(), "vectors"))
@@ -120,7 +120,7 @@ func TestWhatWasEmbeddedIsKept(t *testing.T) {
 	}
 }
 
-// failing gives vectors of so many texts.
+// failing gives vectors of a fixed number of texts, then fails.
 type failing struct {
 	counting
 	most int
@@ -133,8 +133,8 @@ func (f *failing) Embed(ctx context.Context, p model.Purpose, texts []string) ([
 	return f.counting.Embed(ctx, p, texts)
 }
 
-// TestSeveralProcesses: a process finds what another process stored in the open file, and never takes the vector
-// of another text, in any order of writes.
+// TestSeveralProcesses checks that a process finds what another process stored in the open file,
+// and never takes the vector of another text, for any order of writes.
 func TestSeveralProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vectors")
 	inner := &counting{hashed.New(8), 0, "m"}
@@ -161,7 +161,7 @@ func TestSeveralProcesses(t *testing.T) {
 	check(b, "one", 0)
 	check(b, "three", 0)
 
-	// Another process overwrote known records, or started the file again.
+	// Another process overwrote known records, or started a new file.
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

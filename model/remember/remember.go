@@ -1,5 +1,5 @@
-// Package remember stores the vectors of passages in a file, by model and text. So no passage is embedded again
-// after a rename or a rebuild, or when two notes share a paragraph. Its main type is [Embedder].
+// Package remember stores the vectors of passages in a file, by model and text. So a passage is not embedded
+// again after a rename or a rebuild, or when two notes share a paragraph. Its main type is [Embedder].
 package remember
 
 import (
@@ -20,9 +20,9 @@ import (
 	"sheaf/model"
 )
 
-// A file has a header with the magic and the number of dimensions (4 bytes), then records: the key (16 bytes),
-// the vector (float32), and the CRC-32C of both. All numbers are little endian. An incomplete last record is
-// overwritten.
+// A file has a header with the magic and the number of dimensions (4 bytes), then records: the key
+// (16 bytes), the vector (float32), and the CRC-32C of both. All numbers are little endian. The
+// next write overwrites an incomplete last record.
 const (
 	magic       = "SHEAFVC1"
 	headerBytes = len(magic) + 4
@@ -31,7 +31,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Embedder is an embedder with a memory. It implements model.Embedder.
+// Embedder is an embedder with a file of vectors. It implements model.Embedder.
 type Embedder struct {
 	inner model.Embedder
 	path  string
@@ -44,9 +44,9 @@ type Embedder struct {
 
 var _ model.Embedder = (*Embedder)(nil)
 
-// New returns e with a memory in the file at path, which is opened for the first passage. It does not store
-// queries. Several processes may open the file. When they write at the same time, only these writes may be lost;
-// callers use their own lock while they embed passages.
+// New returns e with the file at path. The first passage opens the file. It does not store queries.
+// Several processes may open the file. When they write at the same time, only these writes may be
+// lost. Callers use their own lock while they embed passages.
 func New(e model.Embedder, path string) *Embedder { return &Embedder{inner: e, path: path} }
 
 // Model implements model.Embedder.
@@ -55,11 +55,11 @@ func (c *Embedder) Model() string { return c.inner.Model() }
 // Dims implements model.Embedder.
 func (c *Embedder) Dims() int { return c.inner.Dims() }
 
-// portion is how many texts are embedded before their vectors are stored. A long document whose later passages
-// fail then keeps its earlier vectors.
+// portion is how many texts are embedded before their vectors are stored. So a long document keeps
+// its earlier vectors when later passages fail.
 const portion = 64
 
-// Embed implements model.Embedder. A file that cannot be used only costs time, because texts are embedded again.
+// Embed implements model.Embedder. When the file is unusable, it embeds texts again.
 func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
 	if purpose != model.Passage {
 		return c.inner.Embed(ctx, purpose, texts)
@@ -106,7 +106,7 @@ func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// keep writes vectors to the file, if it can be used.
+// keep writes vectors to the file, if the file is usable.
 func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *Embedder) key(text string) [keyBytes]byte {
 	return xxh3.HashString128(c.inner.Model() + "\x00" + text).Bytes()
 }
 
-// open makes or opens the file and reads new keys, because other processes may write, too. The caller holds mu.
+// open opens the file and reads new keys, because other processes may write. The caller holds mu.
 func (c *Embedder) open() error {
 	if c.file == nil {
 		f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -161,7 +161,7 @@ func (c *Embedder) begin() error {
 	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
 	got := make([]byte, headerBytes)
 	if _, err := c.file.ReadAt(got, 0); err != nil || string(got) != string(header) {
-		// The file is new or has other dimensions: start empty.
+		// The file is new or has other dimensions: start with an empty file.
 		if err := errors.Join(c.file.Truncate(0), writeAt(c.file, header, 0)); err != nil {
 			return err
 		}
@@ -182,8 +182,8 @@ func intact(record []byte) bool {
 	return crc32.Checksum(record[:n], castagnoli) == binary.LittleEndian.Uint32(record[n:])
 }
 
-// get returns the vector of a key, or nil. A known record may be gone, because another process overwrote it. The
-// caller holds mu.
+// get returns the vector of a key, or nil. A known record may be gone, because another process may
+// have overwritten it. The caller holds mu.
 func (c *Embedder) get(key [keyBytes]byte) []float32 {
 	at, ok := c.at[key]
 	if !ok {

@@ -1,6 +1,6 @@
 package static
 
-// addRowPlain is addRow in plain Go, for every processor.
+// addRowPlain is addRow in Go, for every processor.
 func addRowPlain(dst []float32, row []byte, scale float32) {
 	row = row[:len(dst)]
 	i := 0
@@ -16,7 +16,7 @@ func addRowPlain(dst []float32, row []byte, scale float32) {
 	}
 }
 
-// addHalvesPlain is addHalves in plain Go, for every processor.
+// addHalvesPlain is addHalves in Go, for every processor.
 func addHalvesPlain(dst []float32, row []byte, scale float32) {
 	for len(dst) >= 32 && len(row) >= 16 {
 		d, r := dst[:32:32], row[:16:16]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAddRowTwins: the kernel and plain Go give the same bits, for every length around the block size and beyond.
+// TestAddRowTwins checks that the kernel and Go give the same bits, for all lengths around a block.
 func TestAddRowTwins(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -27,7 +27,7 @@ func TestAddRowTwins(t *testing.T) {
 	}
 }
 
-// TestAddHalvesTwins: the kernel and plain Go give the same bits, for every length that rows may have.
+// TestAddHalvesTwins checks that the kernel and Go give the same bits, for all lengths of rows.
 func TestAddHalvesTwins(t *testing.T) {
 	const seed = 8
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// encoder turns texts into vectors with a model. With a second table it also reads other languages than English.
-// It is not safe for concurrent use; making one is cheap.
+// encoder turns texts into vectors with a model. With a second table it also reads languages other
+// than English. It is not safe for concurrent use. A new encoder is cheap.
 type encoder struct {
 	model     *Model
 	tokenizer *tokenizer
@@ -21,8 +21,8 @@ type encoder struct {
 	windows
 }
 
-// newEncoder returns an encoder that reads English with m and other languages with others, which may be nil. Both must
-// have the same dimensions, and others must be made for the vocabulary of m.
+// newEncoder returns an encoder that reads English with m and other languages with others, which
+// may be nil. Both must have the same dimensions, and others must belong to the vocabulary of m.
 func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	e := &encoder{model: m, tokenizer: newTokenizer(m.vocab), others: others}
 	if others != nil {
@@ -89,10 +89,10 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// Knows reports whether the model knows a query. The table of other languages knows every text that it reads. The
-// English table also reads texts in unknown languages, so more of the pieces must be Latin words or parts of at least
-// two letters than not. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
-// underscores, such as ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
+// Knows reports whether the model knows a query. The table of other languages knows every text that it reads.
+// The English table also reads texts in unknown languages, so most pieces must be Latin words or parts of at
+// least two letters. Marks, digits and single letters, as in "chapter 5", do not count. A name with digits and
+// underscores, for example ERR_4096, is one unknown piece. For unknown texts the nearest passages are arbitrary.
 func (e *encoder) Knows(text string) bool {
 	noLetter := func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) }
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {
@@ -125,12 +125,12 @@ func (e *encoder) Knows(text string) bool {
 	return known > unknown
 }
 
-// betweenWords reports whether a character is none of a word. A name such as ERR_4096 is one word.
+// betweenWords reports whether a character is in no word. A name like ERR_4096 is one word.
 func betweenWords(c rune) bool {
 	return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
 }
 
-// letters returns a piece without the sign that it continues a word.
+// letters returns a piece without the mark "##".
 func (v *Vocabulary) letters(id int32) []byte {
 	piece := v.piece(id)
 	if len(piece) > len(continuation) && string(piece[:len(continuation)]) == continuation {

@@ -8,7 +8,7 @@ import (
 	"sheaf/model"
 )
 
-// Embedder is a model for the rest of the program. It is safe for concurrent use.
+// Embedder is a model for other packages. It is safe for concurrent use.
 type Embedder struct {
 	name     string
 	model    *Model
@@ -32,7 +32,7 @@ func NewEmbedder(name string, m *Model, others *Unigram) (*Embedder, error) {
 		return nil, err
 	}
 	e.encoders.New = func() any {
-		encoder, _ := newEncoder(m, others) // the first call succeeded, so this one does
+		encoder, _ := newEncoder(m, others) // the first call succeeded, so this call succeeds, too
 		return encoder
 	}
 	e.encoders.Put(first)
@@ -100,8 +100,8 @@ func (e *Embedder) AppendWindows(
 	return dst[:end], nil
 }
 
-// EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and for a query that the
-// model does not know.
+// EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and when
+// the model does not know the query.
 func (e *Embedder) EmbedWeighted(text string, weight func(word string) float64) []float32 {
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)

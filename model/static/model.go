@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// ErrCorrupt means that the bytes of a model are not what [Write] wrote.
+// ErrCorrupt means that [Write] did not write the bytes of the model.
 var ErrCorrupt = errors.New("corrupt model")
 
-// Model is a vocabulary with a vector for each piece. It is a view of its bytes: opening reads a few numbers,
-// whatever the size. It is safe for concurrent use.
+// Model is a vocabulary with a vector for each piece. It is a view of its bytes. Opening reads a
+// few numbers, for any size. It is safe for concurrent use.
 type Model struct {
 	header
 	vocab *Vocabulary
@@ -21,7 +21,7 @@ type Model struct {
 	rows  []byte // [pieces][dims]int8; multiply by the piece's scale
 }
 
-// header is what a [Model] and a [Unigram] have in common.
+// header is the common part of a [Model] and a [Unigram].
 type header struct {
 	name string
 	dims int
@@ -83,7 +83,7 @@ func openHeader(data []byte, magic string, version uint32) (h header, n [8]uint3
 	return header{name, int(n[1]), binary.LittleEndian.Uint32(data[len(data)-4:]), data}, n, nil
 }
 
-// parts reads the parts of a file after its header, one after another.
+// parts reads the parts of a file after its header, in order.
 type parts struct {
 	data []byte
 	pos  int
@@ -108,7 +108,7 @@ func (p *parts) end(last []byte) error {
 	return nil
 }
 
-// file returns a file that [openHeader] and [parts] read. name has 1 to nameBytes bytes.
+// file returns a file for [openHeader] and [parts]. name has 1 to nameBytes bytes.
 func file(magic, name string, numbers [8]uint32, parts ...[]byte) []byte {
 	out := []byte(magic)
 	for _, n := range numbers {
@@ -130,8 +130,8 @@ func (h *header) Verify() error {
 	return nil
 }
 
-// Write returns the file of a model of this name (at most 40 bytes) with the given rows, [vocabulary][dims]float32.
-// Each row is rounded to int8 with its own scale.
+// Write returns the file of a model of this name (at most 40 bytes) with the given rows,
+// [vocabulary][dims]float32. It rounds each row to int8 with its own scale.
 func Write(name string, v *Vocabulary, rows [][]float32) ([]byte, error) {
 	if len(name) == 0 || len(name) > nameBytes {
 		return nil, fmt.Errorf("model name %q: must have 1 to %d bytes", name, nameBytes)
@@ -166,7 +166,7 @@ func Write(name string, v *Vocabulary, rows [][]float32) ([]byte, error) {
 		uint32(len(v.text)), uint32(v.longest), uint32(v.unknown)}, scales, v.ends, v.slots, v.text, quantized), nil
 }
 
-// Name returns the model's name with its version, which indexes record.
+// Name returns the model's name with its version. Indexes store it.
 func (h *header) Name() string { return h.name }
 
 // Dims returns the number of dimensions.

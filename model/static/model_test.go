@@ -14,7 +14,7 @@ import (
 	"sheaf/model"
 )
 
-// small is a model of four dimensions whose rows are known.
+// small is a model of four dimensions with known rows.
 func small(t testing.TB) []byte {
 	t.Helper()
 	v, err := ParseVocabulary([]byte("[UNK]\ncat\nsat\n##s\na\n"))
@@ -79,8 +79,8 @@ func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 	}
 }
 
-// TestEveryFlipIsSeen flips each bit of a small model in turn: opening or verifying must fail, and using it must
-// not panic.
+// TestEveryFlipIsSeen flips each bit of a small model in turn. Opening or verifying must fail, and
+// use must not panic.
 func TestEveryFlipIsSeen(t *testing.T) {
 	data := small(t)
 	for i := range data {

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// blockBytes is roughly how much text [tokenizer.Pieces] reads at a time, so that its memory does not grow with
-// the text.
+// blockBytes is roughly how much text [tokenizer.Pieces] reads at a time, so that its memory does
+// not grow with the text.
 const blockBytes = 16 << 10
 
-// Pieces yields the positions of the pieces in text until yield returns false: one half-open byte range for every
-// number that [tokenizer.Encode] returns, in the same order. Ranges begin and end at characters, do not overlap,
-// and refer to the original text: a letter includes its accents, and a word without pieces is one range. When one
-// character makes several pieces, such as a Hangul syllable, the first has the range of the character and the
-// others are empty ranges at its end. White space and dropped characters are in no range, unless inside a piece.
-// inside a piece.
+// Pieces yields the positions of the pieces in text until yield returns false: one half-open byte
+// range for every number that [tokenizer.Encode] returns, in the same order. Ranges start and end
+// at characters, do not overlap, and refer to the original text. A letter includes its accents, and
+// a word without pieces is one range. When one character becomes several pieces, for example a
+// Hangul syllable, the first piece has the range of the character, and the others have empty ranges
+// at its end. White space and dropped characters are in no range, unless they are inside a piece.
 func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	t.trace = &t.traced
 	defer func() { t.trace = nil }()
@@ -32,8 +32,8 @@ func (t *tokenizer) Pieces(text string, yield func(start, end int) bool) {
 	}
 }
 
-// blockEnd returns the first position from byte i on where cutting text does not change its pieces: before white
-// space, punctuation or a CJK character, because each ends the word before it.
+// blockEnd returns the first position from byte i on where a cut does not change the pieces of text:
+// before white space, punctuation or a CJK character, because each of them ends the word before it.
 func blockEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		if c := class[text[i]]; c <= classPunctuation {
@@ -54,8 +54,8 @@ type span struct{ start, end int }
 type trace struct {
 	pieces  []span
 	numbers []int32
-	// word has the origin of each byte of the current word, up to the length that can have pieces; end is the
-	// current end of the word.
+	// word has the origin of each byte of the current word, up to the length that can have pieces.
+	// end is the current end of the word.
 	word []span
 	end  int
 	// normal has the origin of each byte of a normalized run, segment a part of the run that is decomposed.
@@ -118,7 +118,7 @@ func (r *trace) letter(bytes int, from span, characters int) {
 	r.end = from.end
 }
 
-// mark records a dropped mark as a part of the character before it.
+// mark records that a dropped mark is a part of the character before it.
 func (r *trace) mark(from span) {
 	if n := len(r.word); n > 0 {
 		r.word[n-1].end, r.end = from.end, from.end
@@ -134,8 +134,8 @@ func (r *trace) normalized(bytes int, from span) {
 	}
 }
 
-// traceForeign reads the normalized run and records the origin of its characters. A character that decomposes,
-// and the marks behind it, all come from the whole of both.
+// traceForeign reads the normalized run and records the origin of its characters. A character that
+// decomposes and the marks after it share one origin: the range of all of them.
 func (t *tokenizer) traceForeign(dst []int32) []int32 {
 	text, from := t.normal, t.trace.normal
 	for len(text) > 0 {

@@ -17,7 +17,7 @@ func pieces(t *tokenizer, text string) string {
 	return strings.Join(out, "|")
 }
 
-// TestPieces: ranges refer to the original text, whatever is folded, decomposed or dropped.
+// TestPieces checks that ranges refer to the original text when text is folded or dropped.
 func TestPieces(t *testing.T) {
 	tokenizer := newTokenizer(vocabulary(t))
 	for text, want := range map[string]string{
@@ -44,8 +44,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// checkPieces compares Pieces with Encode: one range per number, in order, at whole characters, and between them
-// only what Encode drops. other is a tokenizer of the same vocabulary.
+// checkPieces compares Pieces with Encode: one range per number, in order, at whole characters.
+// Between ranges is only text that Encode drops. other is a tokenizer of the same vocabulary.
 func checkPieces(t *testing.T, tokenizer, other *tokenizer, text string) {
 	t.Helper()
 	last, count := 0, 0
@@ -79,8 +79,8 @@ func around(text string, at int) string {
 	return text[max(0, min(at, len(text))-40):min(len(text), at+80)]
 }
 
-// TestPiecesEqualEncode checks the texts of the reference tokenizer, each by itself and all in one, which is read
-// in several blocks.
+// TestPiecesEqualEncode checks the texts of the reference tokenizer, each alone and all in one
+// text, which has several blocks.
 func TestPiecesEqualEncode(t *testing.T) {
 	cases := encodings(t)
 	v := vocabulary(t)
@@ -98,7 +98,7 @@ func TestPiecesEqualEncode(t *testing.T) {
 		strings.Repeat("\uac00", 20_000)+"!")
 }
 
-// TestPiecesStop: yield ends it, and the tokenizer still works.
+// TestPiecesStop checks that yield stops Pieces, and that the tokenizer still works.
 func TestPiecesStop(t *testing.T) {
 	tokenizer := newTokenizer(vocabulary(t))
 	before := tokenizer.Encode(nil, "one two three")

@@ -16,7 +16,7 @@ const (
 	tables
 )
 
-// block is a text, or a part of one, that one table reads.
+// block is a text, or a part of a text, for one table.
 type block struct {
 	text    string
 	foreign int // bytes outside ASCII
@@ -74,8 +74,8 @@ func (e *encoder) read(b *block, table, end int) {
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that a text is in English. For most
-// other texts it reads only the beginning.
+// clearlyEnglish reports whether the pieces of the English table alone show that a text is in
+// English. For most other texts it reads only the start.
 func (e *encoder) clearlyEnglish(text []*block) bool {
 	size, foreign := 0, 0
 	for _, b := range text {
@@ -103,9 +103,9 @@ func (e *encoder) clearlyEnglish(text []*block) bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table chooses the table for a text, given in blocks. It chooses the English table when the pieces do not occur
-// much more often in other languages, when training saw at most half of them, or when the text has no word, only
-// numbers, signs and letters.
+// table chooses the table for a text, given in blocks. It chooses the English table when the pieces
+// do not occur much more often in other languages, when training saw at most half of them, or when
+// the text has no words, only numbers, signs and letters.
 func (e *encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
 		return englishTable
@@ -162,11 +162,11 @@ func hasWord(b *block) bool {
 	return false
 }
 
-// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The numbers below
-// have the same unit; doc/languages.md says how often the choice is right.
+// Language numbers are 8 times the logarithm of how much more often a piece occurs in English. The
+// numbers below have the same unit. doc/languages.md says how often the choice is right.
 const (
-	// In doubt, a text is English: short ones are names and titles, long ones code and lists of links. Names and
-	// code of other languages lose little.
+	// In doubt, a text is English. Short texts are often names and titles, long texts code and
+	// lists of links. Names and code in other languages lose little.
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // for texts whose words are all pieces of the English table
 	mostForeign                  = 4      // an English text has at most one in so many bytes outside ASCII

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC, lower case, "▁"
-// before every word, and the cut with the least cost. It is not safe for concurrent use. It allocates only for
-// its first text.
+// Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC,
+// lower case, "▁" before every word, and the cheapest cut. It is not safe for concurrent use. It
+// allocates only for its first text.
 type Segmenter struct {
 	table   *Unigram
 	word    []byte // normalized, with its mark
@@ -136,11 +136,11 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block adds a text that begins and ends where normalization may. It folds most characters one by one. Characters
-// that depend on their neighbors are normalized as a stretch.
+// block adds a text that starts and ends where normalization may. It folds most characters one by
+// one. Characters that depend on their neighbors are normalized together, as a stretch.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
-	// raw[start:] begins with the last character that begins a stretch, which was written to word[at:]. class is
-	// the combining class of the last character.
+	// raw[start:] starts with the last character that starts a stretch, which is at word[at:].
+	// class is the combining class of the last character.
 	start, at, class := 0, len(s.word), uint8(0)
 	for i := 0; i < len(raw); {
 		if c := raw[i]; c < utf8.RuneSelf {
@@ -237,8 +237,8 @@ const (
 	// foldInside means that the character does not begin a stretch. It stays unchanged when its combining class,
 	// in bits 16 to 23, is not lower than that of the previous character.
 	foldInside fold = 1 << 30
-	// foldSeveral means that the character becomes several, or ends a word. The rune is their index in
-	// Segmenter.several.
+	// foldSeveral means that the character becomes several characters, or ends a word. The rune is
+	// their index in Segmenter.several.
 	foldSeveral fold = 1 << 29
 	foldKnown   fold = 1 << 28
 )
@@ -347,7 +347,7 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 	return dst
 }
 
-// first looks up a character and remembers the result.
+// first looks up a character and caches the result.
 func (s *Segmenter) first(r rune, text []byte) first {
 	nodes, fine := s.table.nodes, s.table.fine
 	f := first{node: nodes.node(0), piece: uint32(s.table.unknown), cost: s.table.dearest}

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// maxWordCharacters is the length from which a whole word is unknown, as in BERT's own tokenizer.
+// maxWordCharacters is the length from which a whole word is unknown, as in BERT's tokenizer.
 const maxWordCharacters = 100
 
-// tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin and others,
-// 2018; Wu and others, 2016, for WordPiece). It drops control characters and accents, lowers letters, splits
-// words at white space, punctuation and CJK characters, and cuts every word greedily into the longest pieces. The
-// pieces are those of the reference implementation without its special tokens. It is not safe for concurrent use;
-// [newTokenizer] is cheap.
+// tokenizer cuts text into the pieces of a vocabulary as BERT's lower-case tokenizer does (Devlin
+// and others, 2018; Wu and others, 2016, for WordPiece). It drops control characters and accents,
+// lowers letters, splits words at white space, punctuation and CJK characters, and cuts every word
+// greedily into the longest pieces. The pieces equal those of the reference implementation without
+// special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
 	vocab      *Vocabulary
 	word       []byte   // the current word, folded
 	characters int      // in word
 	hashes     []uint32 // of the prefixes of the rest of the word
 	normal     []byte   // a normalized run outside ASCII
-	// recent are the last words, each at the position of its hash, because texts repeat their words.
+	// recent caches the last words by their hash, because texts repeat words.
 	recent []recentWord
 	sizes  []int  // bytes of the folded word in each piece of the last word
 	trace  *trace // &traced while Pieces runs, else nil
@@ -39,7 +39,7 @@ type recentWord struct {
 	count   uint8 // of pieces
 }
 
-// letters are the bytes of a word of at most recentLetters, the lowest first, then zeros, which no word contains.
+// letters are the bytes of a word of at most recentLetters, lowest first, then zeros. No word has a zero.
 type letters struct{ low, high uint64 }
 
 func lettersOf(word []byte) letters {
@@ -130,7 +130,7 @@ func (t *tokenizer) fold(letters string) {
 	t.characters += len(letters)
 }
 
-// short appends the pieces of the word text[start:end], of at most recentLetters, when no other word has begun.
+// short appends the pieces of the word text[start:end], of at most recentLetters, if no word is open.
 func (t *tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	l := lettersIn(text, start, end)
 	if r := &t.recent[l.place()]; r.letters == l {
@@ -149,7 +149,7 @@ func (t *tokenizer) short(dst []int32, text string, start, end int) []int32 {
 	return dst
 }
 
-// remember appends the pieces of a word and remembers them when they are few.
+// remember appends the pieces of a word, and caches them when they are few.
 func (t *tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
 	first := len(dst)
 	dst = t.cut(dst, word)
@@ -193,9 +193,9 @@ var class, lower = func() (class, lower [256]uint8) {
 	return class, lower
 }()
 
-// foreign reads a run of text outside ASCII, which begins and ends at characters. Decomposing the run alone gives
-// the same result as decomposing the whole text, except for marks after an ASCII letter, which are dropped
-// anyway.
+// foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the
+// run alone gives the same result as decomposing the whole text, except for marks after an ASCII
+// letter. The tokenizer drops these marks.
 func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
 	t.normal = t.normal[:0]
 	for i, r := range whole[start:end] {
@@ -310,7 +310,7 @@ func (t *tokenizer) cut(dst []int32, word []byte) []int32 {
 	return dst
 }
 
-// longest returns the longest piece at the beginning of text and its size in bytes; 0 when there is none.
+// longest returns the longest piece at the start of text and its size in bytes, or 0 when there is none.
 func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	n := min(len(text), t.vocab.longest)
 	h := seedFirst
@@ -333,16 +333,16 @@ func (t *tokenizer) longest(text []byte, goesOn bool) (piece int32, size int) {
 	return 0, 0
 }
 
-// isCJK reports whether the reference treats a character as a word by itself.
+// isCJK reports whether the reference treats a character as a word of its own.
 func isCJK(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||
 		r >= 0xF900 && r <= 0xFAFF || r >= 0x2F800 && r <= 0x2FA1F
 }
 
-// reference has the characters that the reference tokenizer knows: those of Unicode 8. It reads later marks, format
-// characters and punctuation as letters, so a model trained with it must do so, too. TestEveryCharacter checks every
-// code point.
+// reference has the characters that the reference tokenizer knows: the characters of Unicode 8. It
+// reads later marks, format characters and punctuation as letters. A model that was trained with it
+// must do the same. TestEveryCharacter checks every code point.
 var reference = rangetable.Assigned("8.0.0")
 
 func dropped(r rune) bool {

@@ -25,7 +25,7 @@ func vocabulary(t testing.TB) *Vocabulary {
 	return v
 }
 
-// encodings are texts with the output of the reference tokenizer.
+// encodings returns texts with the output of the reference tokenizer.
 func encodings(t *testing.T) [][2]any {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/encodings.json")
@@ -42,8 +42,8 @@ func encodings(t *testing.T) [][2]any {
 	return cases
 }
 
-// TestEqualsReference compares with the reference tokenizer on texts in many scripts, words made of pieces, and
-// random characters.
+// TestEqualsReference checks the tokenizer against the reference on texts in many scripts, words
+// made of pieces, and random characters.
 func TestEqualsReference(t *testing.T) {
 	cases := encodings(t)
 	tokenizer := newTokenizer(vocabulary(t))
@@ -59,8 +59,8 @@ func TestEqualsReference(t *testing.T) {
 	}
 }
 
-// TestEveryCharacter checks how each code point outside ASCII is treated between two letters: dropped, a space, a
-// word by itself, or a letter.
+// TestEveryCharacter checks the result of each code point outside ASCII between two letters:
+// dropped, a space, a word of its own, or a letter.
 func TestEveryCharacter(t *testing.T) {
 	f, err := os.Open("testdata/characters.txt")
 	if err != nil {
@@ -133,7 +133,7 @@ func FuzzEncode(f *testing.F) {
 		if !slices.Equal(ids, again.Encode(nil, text)) {
 			t.Fatal("the same text gave other pieces")
 		}
-		// White space separates two texts.
+		// White space separates the two texts.
 		both := tokenizer.Encode(nil, text+" "+text)
 		if !slices.Equal(both, append(slices.Clone(ids), ids...)) {
 			t.Fatal("two texts with a space between them are not the pieces of both")
@@ -141,7 +141,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// benchmarkText returns the Markdown below the folder SHEAF_TEST_DIR, or invented prose.
+// benchmarkText returns the Markdown in the folder SHEAF_TEST_DIR, or invented prose.
 func benchmarkText(b *testing.B) string {
 	dir := os.Getenv("SHEAF_TEST_DIR")
 	if dir == "" {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// trie is a double array (Aoe, 1989; with XOR as in Darts-clone): [nodes]uint32, little endian. The child of a
-// node by byte c is the node at base^c, if its label is c. The leaf of a node, where a piece ends, is at base^0.
-// No two nodes have the same base, so the label alone proves whose child a node is.
+// trie is a double array (Aoe, 1989; with XOR as in Darts-clone): [nodes]uint32, little endian. The child
+// of a node by byte c is the node at base^c, if its label is c. The leaf of a node, where a piece ends,
+// is at base^0. No two nodes have the same base, so the label alone identifies the parent of a child.
 //
 //	a node: label in bits 0 to 7, bit 8 set when it has a leaf, base in bits 9 to 30
 //	a leaf: bit 31 set, cost (without its fineBits) in bits 0 to 13, piece in bits 14 to 30
@@ -27,7 +27,7 @@ const (
 	pieceBits = 17
 )
 
-// node returns node i. A node out of range, in a table that was not verified, has no children.
+// node returns node i. In an unverified table a node may be out of range; it has no children.
 func (t trie) node(i uint32) uint32 {
 	if uint64(i)*4+4 > uint64(len(t)) {
 		return leafBit
@@ -63,16 +63,16 @@ type trieBuilder struct {
 	nodes []uint32
 	used  []bool
 	bases map[uint32]bool
-	open  int // earlier positions are not tried again
+	open  int // earlier positions are skipped
 }
 
 func (b *trieBuilder) grow() {
 	b.nodes, b.used = append(b.nodes, make([]uint32, 256)...), append(b.used, make([]bool, 256)...)
-	// Free positions in old blocks fit almost nothing.
+	// Free positions in old blocks are too few for most nodes.
 	b.open = max(0, len(b.nodes)-16*256)
 }
 
-// node fills the node at position at, whose texts share the first depth bytes.
+// node fills the node at position at. Its texts share the first depth bytes.
 func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	var labels []byte
 	for i, e := range texts {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It is a view of
-// its bytes and builds nothing. It is safe for concurrent use.
+// Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It
+// is a view of its bytes and builds nothing. It is safe for concurrent use.
 type Unigram struct {
 	header
 	pieces  int
@@ -17,8 +17,8 @@ type Unigram struct {
 	rows    []byte // [pieces][dims/2]: see addHalves
 	english []byte // [pieces]int8: above 0, the piece occurs more often in English than elsewhere
 	seen    []byte // a bit per piece, the lowest first: training changed its row
-	// first has the language numbers of the pieces of the English table. They detect clearly English texts
-	// without reading this table.
+	// first has the language numbers of the pieces of the English table. They detect clearly
+	// English texts without a read of this table.
 	first []byte // [pieces of the English table]int8
 }
 

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// sentences are in twelve languages, and mixed.
+// sentences are texts in twelve languages, and mixed texts.
 var sentences = []string{
 	"The index remembers every document of the folder.", "Der Ordner enthält zwölf Dokumente über Straßenbäume.",
 	"Папка содержит двенадцать документов о поиске.", "Το ευρετήριο θυμάται κάθε έγγραφο του φακέλου.",
@@ -69,7 +69,7 @@ func smallTable(t testing.TB) ([]UnigramPiece, []byte) {
 	return pieces, file
 }
 
-// smallEnglish is an English table of 32 dimensions.
+// smallEnglish returns an English table of 32 dimensions.
 func smallEnglish(t testing.TB) *Model {
 	t.Helper()
 	v := vocabulary(t)
@@ -174,7 +174,7 @@ func TestSegmenterFindsTheBestPieces(t *testing.T) {
 		}
 		texts = append(texts, b.String())
 	}
-	for range 2 { // the second time, short words are remembered
+	for range 2 { // short words come from the cache in the second round
 		for _, text := range texts {
 			if got, want := s.Encode(nil, text), slowPieces(pieces, text); !slices.Equal(got, want) {
 				t.Errorf("%q: %v, want %v", text, names(pieces, got), names(pieces, want))
@@ -191,7 +191,7 @@ func names(pieces []UnigramPiece, ids []int32) []string {
 	return out
 }
 
-// TestEveryCharacterIsFolded compares each character, alone and between others, with normalization of the whole text.
+// TestEveryCharacterIsFolded checks each character against normalization of the whole text.
 func TestEveryCharacterIsFolded(t *testing.T) {
 	pieces, u := openSmall(t)
 	s := NewSegmenter(u)
@@ -206,7 +206,7 @@ func TestEveryCharacterIsFolded(t *testing.T) {
 			continue
 		}
 		if r > 0xFFFF && !unicode.IsGraphic(r) && r%64 > 0 {
-			continue // unassigned planes
+			continue // planes without characters
 		}
 		for _, text := range []string{string(r), "Ba" + string(r) + "\u0301\u0323c", "ก" + string(r) + "่ำ"} {
 			want := lowered(text)
@@ -221,7 +221,7 @@ func TestEveryCharacterIsFolded(t *testing.T) {
 	}
 }
 
-// TestLongTexts: time and memory do not depend on white space.
+// TestLongTexts checks that time and memory do not depend on white space.
 func TestLongTexts(t *testing.T) {
 	_, u := openSmall(t)
 	e := encoderOf(t, smallEnglish(t), u)
@@ -255,7 +255,7 @@ func TestSegmenterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestTrie finds all of many texts, and nothing else.
+// TestTrie checks that a trie finds all of many texts, and nothing else.
 func TestTrie(t *testing.T) {
 	const seed = 3
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -310,8 +310,8 @@ func TestTrie(t *testing.T) {
 	}
 }
 
-// TestEveryFlipOfAUnigramIsSeen flips a bit of each byte in turn: opening or verifying must fail, and using the
-// table must not panic.
+// TestEveryFlipOfAUnigramIsSeen flips a bit of each byte in turn. Opening or verifying must fail,
+// and use must not panic.
 func TestEveryFlipOfAUnigramIsSeen(t *testing.T) {
 	_, data := smallTable(t)
 	m := smallEnglish(t)
@@ -364,8 +364,8 @@ func TestWriteUnigramRefuses(t *testing.T) {
 	}
 }
 
-// TestPair: English goes through the English table as if there were no other, and the rest through the other
-// table.
+// TestPair checks that the English table reads English, with the same result as alone, and that the
+// other table reads the rest.
 func TestPair(t *testing.T) {
 	pieces, u := openSmall(t)
 	m := smallEnglish(t)
@@ -376,7 +376,7 @@ func TestPair(t *testing.T) {
 	}{
 		{sentences[0], true}, {sentences[2], false}, {sentences[3], false}, {sentences[7], false}, {sentences[9], false},
 		{"", true},
-		{"\ue000\ue001", true}, // training saw no piece
+		{"\ue000\ue001", true}, // training saw no piece of it
 		{"4 ß", false}, {"x 2023-04-05 (y)", true},
 		{"The folder. " + sentences[2] + sentences[2], false}, {"索引 The index remembers the document", true},
 	} {
@@ -419,7 +419,7 @@ func near(a, b []float32) bool {
 	return true
 }
 
-// TestPairWindows: each window has the vector of its text, in any language.
+// TestPairWindows checks that each window has the vector of its text, in any language.
 func TestPairWindows(t *testing.T) {
 	_, u := openSmall(t)
 	e := encoderOf(t, smallEnglish(t), u)
@@ -468,7 +468,7 @@ func FuzzSegment(f *testing.F) {
 		if !slices.Equal(ids, again.Encode(nil, text)) {
 			t.Fatal("the same text gave other pieces")
 		}
-		// White space separates two texts.
+		// White space separates the two texts.
 		if both := s.Encode(nil, text+" "+text); !slices.Equal(both, append(slices.Clone(ids), ids...)) {
 			t.Fatal("two texts with a space between them are not the pieces of both")
 		}

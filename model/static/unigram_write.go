@@ -91,8 +91,8 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 		nodes, fine, scale, seen, english, first, rows), nil
 }
 
-// isLetter reports whether a piece is one ASCII character. Such a piece does not show the language, because words
-// of unknown languages are cut into letters.
+// isLetter reports whether a piece is one ASCII character. This piece does not show the language,
+// because words of unknown languages are cut into letters.
 func isLetter(text string) bool {
 	text = strings.TrimPrefix(text, wordMark)
 	return len(text) == 1
@@ -119,8 +119,8 @@ func languageNumbers(v *Vocabulary, u *Unigram) []byte {
 	return numbers
 }
 
-// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and takes the one with the least
-// squared error.
+// quantize rounds row to levels of -8 to 7 times a step. It tries 41 steps and uses the step with
+// the smallest squared error.
 func quantize(row []float32) (float32, []int8, error) {
 	largest := 0.0
 	for _, x := range row {

@@ -1,6 +1,6 @@
-// Package static turns text into vectors by a table of token vectors: the vector of a text is the sum of the
-// vectors of its pieces, at unit length. It has the WordPiece tokenizer and the embedder. The caller provides the
-// table.
+// Package static turns text into vectors with a table of token vectors. The vector of a text is the
+// sum of the vectors of its pieces, at unit length. It has the WordPiece tokenizer and the
+// embedder. The caller provides the table.
 package static
 
 import (
@@ -89,7 +89,7 @@ func (v *Vocabulary) piece(id int32) []byte {
 	}
 	end := binary.LittleEndian.Uint32(v.ends[4*id:])
 	if start > end || int(end) > len(v.text) {
-		return nil // bytes of a model that was not verified
+		return nil // bytes of an unverified model
 	}
 	return v.text[start:end]
 }
@@ -103,8 +103,8 @@ func (v *Vocabulary) slot(i uint32) uint32 {
 	return n
 }
 
-// Hashing goes byte by byte, so that one pass over a word gives the hashes of all its prefixes. The seed differs
-// for pieces that continue a word.
+// The hash goes byte by byte, so that one pass over a word gives the hashes of all its prefixes.
+// Pieces that continue a word have another seed.
 const (
 	seedFirst        uint32 = 2166136261
 	seedContinuation uint32 = 0x9e3779b9

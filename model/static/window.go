@@ -8,18 +8,18 @@ type windows struct {
 	window []*block
 }
 
-// Windows writes the vectors of the windows of a text to dst, one after another, each of unit length. Window i
-// begins at word i x stride and has at most size words; starts are where the words begin, and the text before the
-// first is skipped. Each vector is that of [encoder.Embed] for heading, line break and window, except for
-// rounding. The cost is little more than embedding the text once, because overlapping windows share sums of their
-// words. A window without a piece stays all zeros. Windows returns how many windows it wrote: as many as fit into
-// dst, or fewer when the text ends.
+// Windows writes the vectors of the windows of a text to dst, in order, each of unit length. Window
+// i starts at word i x stride and has at most size words. starts are the positions of words; Windows
+// skips the text before the first word. Each vector equals, except for rounding, [encoder.Embed] of
+// heading, line break and window. The cost is little more than embedding the text once, because
+// overlapping windows share sums of their words. A window without a piece stays all zeros. Windows
+// returns how many windows it wrote: as many as fit into dst, or fewer when the text ends.
 func (e *encoder) Windows(dst []float32, heading, body string, starts []int, size, stride int) int {
 	dims := e.model.dims
 	block := gcd(size, stride)
 	perWindow, perStride := size/block, stride/block
 	blocks := (len(starts) + block - 1) / block
-	// The last blocks, block b at index b mod perWindow, and behind them the heading.
+	// The last blocks are first, block b at index b mod perWindow. The heading is after them.
 	e.resize(perWindow + 1)
 	title := perWindow
 	e.begin(title, heading)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWindowsEqualEmbed: a window has the vector of its text under the heading.
+// TestWindowsEqualEmbed checks that a window has the vector of its text under the heading.
 func TestWindowsEqualEmbed(t *testing.T) {
 	m, err := Open(small(t))
 	if err != nil {

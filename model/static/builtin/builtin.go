@@ -1,6 +1,6 @@
-// Package builtin has the built-in model inside the program: the English table of package english, and a second
-// table for other languages, whose vectors are near those of their English translations. It needs no download and
-// no server, and builds nothing at start. doc/languages.md lists the languages.
+// Package builtin has the built-in model inside the program: the English table of package english, and
+// a second table for other languages, whose vectors are near the vectors of English translations. It
+// needs no download and no server, and builds nothing at start. doc/languages.md lists the languages.
 package builtin
 
 import (
@@ -34,8 +34,8 @@ func New() (*static.Embedder, error) {
 	return static.NewEmbedder(others.Name(), m, others)
 }
 
-// LanguagesOf returns the codes of the languages that the built-in model of this name knows; nil for other
-// models.
+// LanguagesOf returns the codes of the languages that the built-in model of this name knows, or nil
+// for other models.
 func LanguagesOf(name string) []string {
 	switch {
 	case name == Name:

@@ -56,7 +56,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// questions ask in many languages how to delete a file, and what the weather will be.
+// questions ask in many languages how to delete a file, and how the weather will be.
 var questions = map[string][2]string{
 	"de": {"Wie lösche ich eine Datei?", "Wie wird das Wetter morgen?"},
 	"fr": {"Comment supprimer un fichier ?", "Quel temps fera-t-il demain ?"},
@@ -73,7 +73,7 @@ var questions = map[string][2]string{
 	"vi": {"Làm thế nào để xóa một tệp?", "Thời tiết ngày mai thế nào?"},
 }
 
-// TestMeaning: questions in other languages are nearer to their English translations than to other questions.
+// TestMeaning checks that questions are nearer to their English translations than to other questions.
 func TestMeaning(t *testing.T) {
 	e := open(t)
 	english := vectors(t, e, "How do I delete a file?", "What will the weather be like tomorrow?")
@@ -89,7 +89,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestGibberish: a query in no language has no vector, but the same text has one as a passage.
+// TestGibberish checks that a query in no language has no vector, but a passage has one.
 func TestGibberish(t *testing.T) {
 	e := open(t)
 	for _, text := range []string{"zzzzqqq", "xqzt", "kjhgf", "\ue000\ue001\ue002", "?!", ""} {
@@ -121,7 +121,7 @@ func TestIsEnglish(t *testing.T) {
 	}
 }
 
-// TestEnglishIsAsBefore: English has the vectors of the English table, bit for bit.
+// TestEnglishIsAsBefore checks that English has exactly the vectors of the English table.
 func TestEnglishIsAsBefore(t *testing.T) {
 	e := open(t)
 	alone, err := english.New()
@@ -140,7 +140,7 @@ func TestEnglishIsAsBefore(t *testing.T) {
 	}
 }
 
-// TestMixedText: the language of most of a text decides; names and code do not.
+// TestMixedText checks that the main language of a text decides, not names or code.
 func TestMixedText(t *testing.T) {
 	e := open(t)
 	alone, err := english.New()
@@ -160,8 +160,8 @@ func TestMixedText(t *testing.T) {
 	}
 }
 
-// TestSegments compares with the reference tokenizer on sentences in many languages; testdata/make_segments.py
-// writes them.
+// TestSegments checks pieces against the reference tokenizer, on sentences in many languages.
+// testdata/make_segments.py writes them.
 func TestSegments(t *testing.T) {
 	raw, err := os.ReadFile("testdata/segments.json")
 	if err != nil {
@@ -210,8 +210,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestSameVectors: texts in many languages and in none have the same vectors on every machine, bit for bit. When
-// the table changes, write the sum that the test prints.
+// TestSameVectors checks that texts in many languages and in none have exactly the same vectors on
+// every machine. When the table changes, write the sum that the test prints.
 func TestSameVectors(t *testing.T) {
 	const want uint32 = 0xe00c52f3
 	raw, err := os.ReadFile("testdata/sentences.txt")
@@ -266,8 +266,8 @@ func BenchmarkEmbed(b *testing.B) {
 	}
 }
 
-// TestKnownQueries: signs, numbers and single letters beside English words take no meaning from a query; codes, numbers
-// alone and texts that the tables cannot read have none.
+// TestKnownQueries checks that signs, numbers and single letters beside English words do not remove
+// the meaning of a query. Codes, numbers alone and texts that the tables cannot read have no meaning.
 func TestKnownQueries(t *testing.T) {
 	e := open(t)
 	same := func(string) float64 { return 1 }

@@ -1,5 +1,5 @@
-// Package english has a static embedding model of English inside the program. It needs no download and no server,
-// and parses nothing at start. lab/model/README.md says how it was made and how good it is.
+// Package english has a static embedding model of English inside the program. It needs no download and
+// no server, and parses nothing at start. lab/model/README.md describes its training and its quality.
 package english
 
 import (
@@ -11,7 +11,7 @@ import (
 //go:embed sheaf-en-1.bin
 var file []byte
 
-// Family begins the names of all versions of the model.
+// Family starts the names of all versions of the model.
 const Family = "sheaf-en-"
 
 // Open returns the table. It returns an error only when the program is damaged.

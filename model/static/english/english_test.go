@@ -8,7 +8,7 @@ import (
 	"sheaf/model/static/english"
 )
 
-// TestMeaning: passages that answer a question are nearer to it than others with at least as many common words.
+// TestMeaning checks that an answer is nearer to its question than texts with as many common words.
 func TestMeaning(t *testing.T) {
 	e, err := english.New()
 	if err != nil {

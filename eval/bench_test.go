@@ -10,8 +10,8 @@ import (
 	"sheaf/model/static/english"
 )
 
-// BenchmarkEvaluate evaluates the data set in the folder SHEAF_TEST_DATASET, or a small one, from its files to
-// the report, with the built-in model. The first run of each measurement indexes.
+// BenchmarkEvaluate evaluates a data set with the built-in model, from its files to the report. The data
+// set is in the folder SHEAF_TEST_DATASET, or a small one. The first run of each measurement indexes.
 func BenchmarkEvaluate(b *testing.B) {
 	d := tiny(b)
 	if dir := os.Getenv("SHEAF_TEST_DATASET"); dir != "" {
@@ -42,8 +42,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	b.ReportMetric(float64(len(d.Queries)*b.N)/b.Elapsed().Seconds(), "queries/s")
 }
 
-// BenchmarkCachedLegs measures one setting of a search for parameters: the stages of every query over cached
-// legs.
+// BenchmarkCachedLegs measures one setting of a search for parameters: the stages of every query on
+// cached legs.
 func BenchmarkCachedLegs(b *testing.B) {
 	c := open(b, tiny(b), eval.Indexing{Cache: b.TempDir(), Store: stores()[0], Language: "auto"}).Cached()
 	col := eval.Column{Name: "sheaf", Profile: builtin(b, "sheaf"), Parameters: map[string]string{"meaning": "0"}}

@@ -13,28 +13,28 @@ import (
 	"sheaf/store"
 )
 
-// Cached returns c with a memory for answers of the store and vectors of texts. Columns that differ only in fusion,
-// boosts or aggregation then run on the same retrieved legs, through the same search. Latencies are meaningless.
-// Closing c closes it.
+// Cached returns c with a cache of store answers and of vectors. Columns that differ only in
+// fusion, boosts or aggregation then run on the same retrieved legs, through the same search.
+// Latencies mean nothing. Closing c closes it.
 func (c *Collection) Cached() *Collection {
 	out := *c
 	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	out.Backend = legs
 	if counter, ok := c.Backend.(store.Counter); ok {
-		out.Backend = countingBackend{legs, counter} // queries are weighed by its counts
+		out.Backend = countingBackend{legs, counter} // counts weigh the words of queries
 	}
 	out.vectors = &sync.Map{}
 	return &out
 }
 
-// cachedBackend remembers what was retrieved.
+// cachedBackend caches the rankings of requests.
 type cachedBackend struct {
 	store.Backend
 	mu   sync.Mutex
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
 
-// countingBackend counts as the wrapped store does.
+// countingBackend counts like the wrapped store.
 type countingBackend struct {
 	*cachedBackend
 	store.Counter
@@ -82,7 +82,7 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 	return h.Sum128()
 }
 
-// embedOnce remembers the vectors of texts.
+// embedOnce caches the vectors of texts.
 func embedOnce(memory *sync.Map, embed func(ctx context.Context, text string) ([]float32,
 	error)) func(ctx context.Context, text string) ([]float32, error) {
 	return func(ctx context.Context, text string) ([]float32, error) {

@@ -10,15 +10,15 @@ import (
 type Change struct {
 	Query string
 	Text  string
-	// Before is the value in the first column, After in the other one.
+	// Before is the value in the first column, After in the other column.
 	Before, After float64
 }
 
 // Difference returns After minus Before.
 func (c Change) Difference() float64 { return c.After - c.Before }
 
-// Changes returns the queries whose values in a measure differ between the first column and this column, the
-// largest gain first, equal ones in order of ID.
+// Changes returns the queries whose values in a measure differ between the first column and this
+// column, largest gain first, then by ID.
 func (r *Report) Changes(column, measure int) []Change {
 	var out []Change
 	base, other := &r.Columns[0], &r.Columns[column]

@@ -31,35 +31,35 @@ const tree = "data"
 // Store is a store for the index of a data set.
 type Store struct {
 	Name string
-	// Open opens the store in the folder dir, and creates it when the folder is empty. e is nil without a model.
+	// Open opens the store in the folder dir, and creates it in an empty folder. e is nil without a model.
 	Open func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error)
-	// Fleeting says that closing the store loses its content, so every run indexes again.
+	// Fleeting says that a closed store loses its content, so every run indexes again.
 	Fleeting bool
 }
 
-// Indexing says how a data set is indexed, and where the index is kept.
+// Indexing says how to index a data set, and where to store the index.
 type Indexing struct {
-	// Cache is the folder of indexes; lost indexes are made again.
+	// Cache is the folder of indexes. Missing indexes are built again.
 	Cache string
 	Store Store
 	// Language is the language of the words: a code, "" for none, "auto" to detect it from the documents.
 	Language  string
 	StopWords bool
-	// Embedder makes vectors; nil searches only words.
+	// Embedder computes vectors; nil searches only words.
 	Embedder model.Embedder
 	OtherModels
 	Chunk chunk.Options
 	Walk  ingest.WalkOptions
-	// Program identifies the build of this program: an index of another build is not used. "" accepts every
-	// build.
+	// Program identifies the build of this program. An index of another build is not used. ""
+	// accepts every build.
 	Program string
-	// Fresh makes the index again.
+	// Fresh builds the index again.
 	Fresh    bool
 	Workers  int
 	Progress func(ingest.Progress)
 }
 
-// OtherModels serve profiles with a reranking model or a chat model; nil for none.
+// OtherModels are for profiles with a reranking model or a chat model; nil for none.
 type OtherModels struct {
 	Reranker model.Reranker
 	Expander *search.Expander
@@ -75,7 +75,7 @@ type Collection struct {
 	OtherModels
 	Store string
 	Index
-	// Now is the clock that ages are measured by; nil is time.Now.
+	// Now is the clock for ages; nil is time.Now.
 	Now func() time.Time
 
 	catalog *catalog.Catalog
@@ -86,14 +86,14 @@ type Collection struct {
 type Index struct {
 	// Hash identifies the version of the documents.
 	Hash string
-	// Indexed is how long indexing took; 0 when the index existed.
+	// Indexed is the time of indexing; 0 when the index existed.
 	Indexed time.Duration
 	// Bytes is the size of the index on disk.
 	Bytes int64
 }
 
-// Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of an earlier
-// run.
+// Open indexes d like a user's folder (cut into chunks, analyzed, embedded), or opens the index of
+// an earlier run.
 func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, error) {
 	a, err := o.analyzer(ctx, d)
 	if err != nil {
@@ -104,7 +104,7 @@ func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, err
 		return nil, err
 	}
 	if d.Folder != "" || o.Store.Fleeting {
-		// Compare the index every time with documents that change, and with stores that lose their content.
+		// Documents may change, and a store may lose its content, so compare the index every time.
 		if o.Fresh || o.Store.Fleeting {
 			if err := os.RemoveAll(dir); err != nil {
 				return nil, err
@@ -123,8 +123,8 @@ func Open(ctx context.Context, d *dataset.Dataset, o Indexing) (*Collection, err
 	return o.make(ctx, d, a, dir)
 }
 
-// make indexes into a folder beside dir and renames it when complete, so that an interrupted run leaves no
-// partial index.
+// make indexes into a folder beside dir and renames it when it is complete. So an interrupted run
+// leaves no partial index.
 func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string) (*Collection,
 	error) {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".making-*")
@@ -154,7 +154,7 @@ func (o *Indexing) make(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 	return c, nil
 }
 
-// kept is how many indexes of one data set are kept, made in different ways.
+// kept is how many different indexes of one data set stay in the cache.
 const kept = 3
 
 // sweep removes old indexes of the data set of this name.
@@ -176,11 +176,11 @@ func sweep(dir, name string) {
 	}
 	slices.SortFunc(all, func(a, b made) int { return b.at.Compare(a.at) })
 	for _, m := range all[min(kept, len(all)):] {
-		_ = os.RemoveAll(m.dir) // a failure does not matter for a cache
+		_ = os.RemoveAll(m.dir) // a fault does not matter for a cache
 	}
 }
 
-// open opens the index in dir, and fills it when fill is set.
+// open opens the index in dir, and fills it if fill is set.
 func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Analyzer, dir string,
 	fill bool) (c *Collection, err error) {
 	c = &Collection{Dataset: d, Analyzer: a, Embedder: o.Embedder, OtherModels: o.OtherModels, Store: o.Store.Name,
@@ -214,7 +214,7 @@ func (o *Indexing) open(ctx context.Context, d *dataset.Dataset, a *analysis.Ana
 		}
 	}
 	now := time.Now()
-	_ = os.Chtimes(dir, now, now) // sweep removes the oldest first
+	_ = os.Chtimes(dir, now, now) // sweep removes the oldest folders
 	return c, nil
 }
 
@@ -222,7 +222,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	began := time.Now()
 	d := c.Dataset
 	var err error
-	root := "" // given documents have none
+	root := "" // given documents have no folder
 	if d.Folder != "" {
 		if root, err = filepath.Abs(d.Folder); err != nil {
 			return err
@@ -250,7 +250,7 @@ func (o *Indexing) fill(ctx context.Context, c *Collection) error {
 	return nil
 }
 
-// given returns the documents of d as texts to index. An ID that is not a file name is not a title.
+// given returns the documents of d as texts to index. An ID that is no file name gives no title.
 func given(d *dataset.Dataset) []ingest.Given {
 	docs := make([]ingest.Given, len(d.Documents))
 	for i, doc := range d.Documents {
@@ -267,7 +267,7 @@ func (o *Indexing) analyzer(ctx context.Context, d *dataset.Dataset) (*analysis.
 	language := o.Language
 	switch {
 	case language != "auto":
-	case d.Folder != "": // as the folder's own index has it
+	case d.Folder != "": // like the folder's own index
 		walk, err := ingest.NewWalk(ctx, d.Folder, o.Walk)
 		if err != nil {
 			return nil, fmt.Errorf("index data set: %w", err)
@@ -283,7 +283,7 @@ func (o *Indexing) analyzer(ctx context.Context, d *dataset.Dataset) (*analysis.
 	return a, nil
 }
 
-// sample returns the beginnings of some documents spread over the collection.
+// sample returns the starts of documents from all parts of the collection.
 func sample(d *dataset.Dataset) string {
 	var b strings.Builder
 	const head = 4 << 10
@@ -295,10 +295,10 @@ func sample(d *dataset.Dataset) string {
 	return b.String()
 }
 
-// keyDigits is the length of the hash in a folder's name that separates indexes of one data set.
+// keyDigits is the length of the hash in a folder name. The hash separates indexes of one data set.
 const keyDigits = 16
 
-// folder returns the path of the index. Its name includes everything that makes indexes different.
+// folder returns the path of the index. Its name includes everything that changes an index.
 func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, error) {
 	if err := os.MkdirAll(o.Cache, 0o700); err != nil {
 		return "", fmt.Errorf("index data set: %w", err)
@@ -316,7 +316,7 @@ func (o *Indexing) folder(d *dataset.Dataset, a *analysis.Analyzer) (string, err
 	return filepath.Join(o.Cache, fmt.Sprintf("%s-%016x", plainName(d.Name), key)), nil
 }
 
-// plainName keeps the characters that a folder's name may have.
+// plainName keeps the characters that are allowed in a folder name.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
@@ -349,7 +349,7 @@ func FilesHash(v *catalog.View) string {
 	return fmt.Sprintf("%016x", h.Sum128().Hi)
 }
 
-// Close releases the collection. It may be called twice.
+// Close releases the collection. Callers may call it twice.
 func (c *Collection) Close() error {
 	if c == nil {
 		return nil

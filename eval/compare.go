@@ -10,15 +10,15 @@ type Comparison struct {
 	Measure  string `json:"measure"`
 	Column   string `json:"column"`
 	Baseline string `json:"baseline"`
-	// Difference is the mean over the queries of column minus baseline, Range its interval.
+	// Difference is the mean over the queries of column minus baseline. Range is its interval.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
 	// Better, Worse and Equal count queries.
 	Better int `json:"better"`
 	Worse  int `json:"worse"`
 	Equal  int `json:"equal"`
-	// TTest and Randomization are the two-sided P of the paired tests, corrected after Holm for the number of
-	// compared columns; RawTTest and RawRandomization are uncorrected.
+	// TTest and Randomization are the two-sided P of the paired tests, with Holm's correction for
+	// the number of compared columns. RawTTest and RawRandomization are without correction.
 	TTest            float64 `json:"p_t_test"`
 	Randomization    float64 `json:"p_randomization"`
 	RawTTest         float64 `json:"p_t_test_uncorrected"`
@@ -30,7 +30,7 @@ func (c *Comparison) Significant(level float64) bool {
 	return c.TTest < level && c.Randomization < level
 }
 
-// Compare compares every column with the first, measure by measure.
+// Compare compares every column with the first column, for each measure.
 func Compare(queries []dataset.Query, columns []ColumnReport, st Statistics) []Comparison {
 	var out []Comparison
 	if len(columns) < 2 {

@@ -1,6 +1,6 @@
-// Package eval measures how good a ranking is. It indexes a data set like a user's folder ([Open]) and runs its
-// queries through the usual search, with one [Column] for every ranking to compare ([Collection.Run]). It judges
-// the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
+// Package eval measures the quality of a ranking. It indexes a data set like a user's folder ([Open]) and runs
+// its queries through the usual search, with one [Column] for every ranking to compare ([Collection.Run]). It
+// judges the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
 //
 // Package dataset reads data sets, package metric has the measures, package stats the statistics, and package
 // report writes the results.
@@ -35,42 +35,42 @@ type Column struct {
 	Parameters map[string]string
 }
 
-// Options say how queries are run.
+// Options say how to run queries.
 type Options struct {
-	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles retrieve more for a larger depth, so
-	// the first ten of a hundred may differ from a search for ten.
+	// Depth is how many answers a query gets, 1..profile.MaxLimit. Profiles retrieve more for a
+	// larger depth, so the first ten of a hundred may differ from a search for ten.
 	Depth int
-	// Plain reads queries as plain words; otherwise quotes, signs and fields have their usual meaning.
+	// Plain reads queries as plain words. Otherwise quotes, signs and fields have their usual meaning.
 	Plain bool
-	// Workers is how many queries run at once. Only 1 gives meaningful latencies.
+	// Workers is how many queries run in parallel. Latencies are meaningful only with 1.
 	Workers int
-	// Progress gets the number of finished queries, one call at a time; it may be nil.
+	// Progress gets the number of finished queries, one call at a time. It may be nil.
 	Progress func(done, all int)
 }
 
-// Run is the answers of one column.
+// Run has the answers of one column.
 type Run struct {
 	Column Column
-	// Store names the store that answered, "" for a run from a file.
+	// Store names the store that answered, or is "" for a run from a file.
 	Store string
-	// Rankings are the distinct targets found for each query, best first.
+	// Rankings are the distinct targets for each query, best first.
 	Rankings map[string][]metric.Scored
 	// Latency is how long each query took, in the order of the queries; nil for a run from a file.
 	Latency []time.Duration
 	// AllocPerQuery is the average number of bytes allocated per query.
 	AllocPerQuery int64
-	// Parameters are the values that were used.
+	// Parameters are the values of the run.
 	Parameters map[string]string
 	// ProfileHash identifies the profile with its parameters.
 	ProfileHash string
-	// Degraded counts queries with a failed branch, Empty those without an answer; Notes are the distinct notes
-	// of the search.
+	// Degraded counts queries with a failed branch, and Empty counts queries without an answer.
+	// Notes are the distinct notes of the search.
 	Degraded, Empty int
 	Notes           []string
 }
 
-// perDocument is the parameter by which profiles limit the answers from one document. When only documents are
-// judged, a second answer from a document counts nothing and takes the place of another.
+// perDocument is the parameter by which profiles limit the answers from one document. When only
+// documents are judged, a second answer from a document counts nothing and takes the place of another.
 const perDocument = "per_document"
 
 // Run answers the data set's queries with a column.
@@ -165,7 +165,7 @@ func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	return out
 }
 
-// document returns the document of a hit as judgements name it.
+// document returns the document of a hit, in the form of judgements.
 func (c *Collection) document(h *search.Hit) string {
 	if c.Dataset.ByID {
 		return string(h.Doc)
@@ -173,8 +173,8 @@ func (c *Collection) document(h *search.Hit) string {
 	return h.Path
 }
 
-// Right returns a function that reports whether a hit answers a judged query. It does when its document, or a
-// section around it, has a gain above 0.
+// Right returns a function that reports whether a hit answers a judged query. It does if its
+// document, or a section around it, has a gain above 0.
 func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	wanted := c.Dataset.Qrels[queryID]
 	return func(h *search.Hit) bool {
@@ -183,8 +183,8 @@ func (c *Collection) Right(queryID string) func(h *search.Hit) bool {
 	}
 }
 
-// targets returns what is judged of hits: documents, or, when the judgements of the query name sections, the
-// named section that is the hit or contains it.
+// targets returns the judged targets of hits: documents, or, when the judgements of the query name
+// sections, the named section that is the hit or contains it.
 func (c *Collection) targets(queryID string, hits []search.Hit) []metric.Scored {
 	out := make([]metric.Scored, 0, len(hits))
 	seen := make(map[string]bool, len(hits))
@@ -226,7 +226,7 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 	return own
 }
 
-// each calls do for 0..n-1, with up to workers calls at once, and stops after the first error.
+// each calls do for 0..n-1, with up to workers calls in parallel. It stops after the first error.
 func each(ctx context.Context, n, workers int, do func(i int) error) error {
 	calls, going := errgroup.WithContext(ctx)
 	calls.SetLimit(max(workers, 1))
@@ -236,7 +236,7 @@ func each(ctx context.Context, n, workers int, do func(i int) error) error {
 		}
 		calls.Go(func() error { return do(i) })
 	}
-	return cmp.Or(calls.Wait(), ctx.Err()) // without an error, not all calls began
+	return cmp.Or(calls.Wait(), ctx.Err()) // a canceled context may skip calls without an error
 }
 
 // allocated returns how many bytes the program has allocated so far.
@@ -246,7 +246,7 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// profileHash depends on what the profile does, not on how it is written.
+// profileHash depends on the computation of the profile, not on its notation.
 func profileHash(p *profile.Profile, depth int, set map[string]string) (string, error) {
 	text, err := p.Show(depth, set)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stores are the embedded engine and the exhaustive oracle.
+// stores returns the embedded engine and the exhaustive store in memory.
 func stores() []eval.Store {
 	return []eval.Store{
 		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
@@ -46,7 +46,7 @@ func stores() []eval.Store {
 	}
 }
 
-// write makes files below a new folder.
+// write creates files below a new folder.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func write(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// tiny is a data set of forty documents about one word each; every query asks for one of them.
+// tiny is a data set of forty documents about one word each. Every query searches one of them.
 func tiny(t testing.TB) *dataset.Dataset {
 	t.Helper()
 	words := strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche ocean " +
@@ -118,11 +118,11 @@ func open(t testing.TB, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
 	return c
 }
 
-// quick is statistics of few rounds.
+// quick has statistics with few rounds.
 var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 
-// TestEvaluate: the engine and the oracle give the same answers, a written run judges the same when read, classes
-// and comparisons exist, and the hashes of two runs agree.
+// TestEvaluate checks that the engine and the store in memory give the same answers, that a run
+// file is judged the same, and that classes, comparisons and equal hashes exist.
 func TestEvaluate(t *testing.T) {
 	d := tiny(t)
 	ctx := context.Background()
@@ -204,7 +204,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestIndexIsKept: a second run finds the index, another program or model does not, and old indexes are removed.
+// TestIndexIsKept checks that a later run uses the index, unless the program or model differs.
 func TestIndexIsKept(t *testing.T) {
 	d := tiny(t)
 	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Program: "1"}
@@ -230,8 +230,8 @@ func TestIndexIsKept(t *testing.T) {
 	}
 }
 
-// TestNotes: a folder of notes with a YAML file of queries is judged by document and by section, and indexed
-// again when a note changes.
+// TestNotes checks that a folder of notes with a YAML file of queries is judged by document and by
+// section, and indexed again when a note changes.
 func TestNotes(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/git/undo.md": "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## " +
@@ -297,7 +297,7 @@ queries:
 	}
 }
 
-// TestNotesLanguage: the language of a folder of notes is that of its own index; excluded files do not count.
+// TestNotesLanguage checks that a folder of notes has the language of its own index.
 func TestNotesLanguage(t *testing.T) {
 	german := "Die Katze schläft auf dem Sofa, und der Hund liegt neben ihr auf dem Boden; am Abend gehen wir mit ihm " +
 		"in den Wald.\n"
@@ -321,7 +321,7 @@ func TestNotesLanguage(t *testing.T) {
 	}
 }
 
-// TestNotesWithSigns: the name of a note may contain the sign before a heading.
+// TestNotesWithSigns checks that the name of a note may contain "#".
 func TestNotesWithSigns(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/C.md":             "# C\n\nA language.\n",
@@ -358,7 +358,7 @@ queries:
 	}
 }
 
-// TestFaultsOfRuns: wrong parameters, a canceled context, nothing to compare.
+// TestFaultsOfRuns checks wrong parameters, a canceled context, and an evaluation of nothing.
 func TestFaultsOfRuns(t *testing.T) {
 	c := open(t, tiny(t), eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
 	ctx := context.Background()
@@ -375,7 +375,7 @@ func TestFaultsOfRuns(t *testing.T) {
 		context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	for range 20 { // between two queries or within one
+	for range 20 { // the cancel comes between two queries or within a query
 		canceled, cancel = context.WithCancel(ctx)
 		stop := func(done, _ int) {
 			if done == 3 {

@@ -13,22 +13,22 @@ import (
 	"sheaf/eval/metric"
 )
 
-// Evaluation says what Evaluate compares and how.
+// Evaluation says what to compare and how.
 type Evaluation struct {
 	// Columns run on every collection. All collections have the same data set, in different stores.
 	Columns []Column
-	// Given are runs of other programs; they come after the columns.
+	// Given are runs of other programs. They come after the columns.
 	Given    []*Run
 	Measures []metric.Measure
-	// Class names the metadata by which queries are also reported in groups; "" for none.
+	// Class names the metadata that groups queries in the report; "" for no groups.
 	Class   string
 	Options Options
 	// Statistics are DefaultStatistics when they are zero.
 	Statistics Statistics
 }
 
-// Evaluate runs every column on every collection, judges and compares. The runs are in the order of the report's
-// columns.
+// Evaluate runs every column on every collection, judges and compares. The runs are in the order of
+// the report's columns.
 func Evaluate(ctx context.Context, collections []*Collection, e Evaluation) (*Report, []*Run, error) {
 	if len(collections) == 0 || len(e.Measures) == 0 || len(e.Columns)+len(e.Given) == 0 {
 		return nil, nil, sheaf.Invalidf("evaluate: a collection, a measure and a ranking are needed")
@@ -92,7 +92,7 @@ func Given(d *dataset.Dataset, file string) (*Run, error) {
 	return r, nil
 }
 
-// missing warns of queries without a ranking, and of rankings for other queries.
+// missing warns about queries without a ranking, and about rankings for other queries.
 func missing(d *dataset.Dataset, r *Run) []string {
 	known := 0
 	for _, q := range d.Queries {
@@ -111,7 +111,7 @@ func missing(d *dataset.Dataset, r *Run) []string {
 	return out
 }
 
-// unclassed warns that no query has the metadata for the requested classes.
+// unclassed warns when no query has the metadata for the requested classes.
 func unclassed(d *dataset.Dataset, class string) string {
 	names := map[string]bool{}
 	for i := range d.Queries {

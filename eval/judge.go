@@ -10,7 +10,7 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Statistics say how intervals and tests are made.
+// Statistics are the settings of intervals and tests.
 type Statistics struct {
 	Confidence float64 // of intervals, such as 0.95
 	Rounds     int     // of bootstraps and randomization tests
@@ -27,7 +27,7 @@ type Report struct {
 	Chunks    int    `json:"chunks"`
 	Queries   int    `json:"queries"`
 	Judged    int    `json:"judgements"`
-	// CorpusHash identifies the version of the documents, QueryHash that of queries and judgements.
+	// CorpusHash identifies the version of the documents, and QueryHash of queries and judgements.
 	CorpusHash string   `json:"corpus_hash"`
 	QueryHash  string   `json:"query_hash"`
 	Analyzer   string   `json:"analyzer"`
@@ -43,7 +43,7 @@ type Report struct {
 	Columns []ColumnReport `json:"columns"`
 	// Texts are the queries by ID.
 	Texts map[string]string `json:"query_texts"`
-	// Comparisons are those of every later column with the first.
+	// Comparisons compare every later column with the first column.
 	Comparisons []Comparison `json:"comparisons"`
 }
 
@@ -65,7 +65,7 @@ type ColumnReport struct {
 	PerQuery map[string][]float64 `json:"per_query"`
 	// Curve is the mean interpolated precision at the recalls 0, 0.1, ... 1, within the depth of the run.
 	Curve []float64 `json:"precision_at_recall"`
-	// Classes are the means over the queries of each class, if requested.
+	// Classes are the means over the queries of each class, if Evaluation.Class is set.
 	Classes []ClassReport `json:"classes,omitempty"`
 }
 
@@ -91,8 +91,8 @@ type Latency struct {
 	P99  float64 `json:"p99"`
 }
 
-// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in the reference
-// tools.
+// Judge measures a run against the judgements. A judged query without a ranking counts as 0, as in
+// the reference tools.
 func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics) ColumnReport {
 	c := ColumnReport{Name: r.Column.Name, Store: r.Store, ProfileHash: r.ProfileHash, Parameters: r.Parameters,
 		AllocKB:  float64(r.AllocPerQuery) / 1024,
@@ -126,7 +126,7 @@ func Judge(d *dataset.Dataset, r *Run, measures []metric.Measure, st Statistics)
 	return c
 }
 
-// values returns those of one measure, in the order of the queries.
+// values returns the values of one measure, in the order of the queries.
 func (c *ColumnReport) values(queries []dataset.Query, measure int) []float64 {
 	out := make([]float64, len(queries))
 	for i, q := range queries {
@@ -143,8 +143,8 @@ func latencyOf(took []time.Duration) *Latency {
 	return &Latency{stats.Mean(ms), stats.Quantile(ms, 0.5), stats.Quantile(ms, 0.95), stats.Quantile(ms, 0.99)}
 }
 
-// ByClass adds the means of the queries of each class, by their metadata under key. Classes are sorted; queries
-// without a class are left out.
+// ByClass adds the means of the queries of each class, which is their metadata under key. Classes
+// are sorted. Queries without a class are skipped.
 func (c *ColumnReport) ByClass(queries []dataset.Query, key string) {
 	groups := map[string][][]float64{}
 	for _, q := range queries {

@@ -5,18 +5,18 @@ import "sheaf/eval/stats"
 // Choice is the column that the other data sets choose for a data set.
 type Choice struct {
 	Dataset string
-	// Column is the index of the column with the best mean over the other data sets, the first of equal ones;
-	// Mean is that mean.
+	// Column is the index of the column with the best mean over the other data sets, or the first
+	// of equal columns. Mean is the best mean.
 	Column int
 	Mean   float64
-	// Value is the chosen column's value on this data set, First the value of the first column, and Best the
-	// largest value of all, which is known only afterwards.
+	// Value is the chosen column's value on this data set. First is the value of the first column.
+	// Best is the largest value of all columns, which is known only afterwards.
 	Value, First, Best float64
 }
 
-// LeaveOut chooses a column for every data set by one measure on all the others. This shows which numbers fit
-// only the collections that they were chosen on. All reports have the same columns. It returns nil for fewer than
-// two data sets or columns.
+// LeaveOut chooses a column for every data set by one measure on all other data sets. This shows
+// whether numbers fit only the collections that they were chosen on. All reports have the same
+// columns. It returns nil for fewer than two data sets or columns.
 func LeaveOut(reports []*Report, measure int) []Choice {
 	if len(reports) < 2 || len(reports[0].Columns) < 2 {
 		return nil

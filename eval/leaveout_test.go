@@ -12,7 +12,7 @@ func TestLeaveOut(t *testing.T) {
 		}
 		return r
 	}
-	// Each pair of the others prefers another column.
+	// Each pair of the other data sets prefers another column.
 	got := LeaveOut([]*Report{report("a", 0.5, 0.9, 0.4), report("b", 0.5, 0.1, 0.8), report("c", 0.5, 0.5, 0.3)}, 1)
 	want := []Choice{
 		{"a", 2, 0.55, 0.4, 0.5, 0.9}, // b and c: 0.5, 0.3, 0.55

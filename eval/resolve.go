@@ -14,11 +14,11 @@ import (
 	"sheaf/text/chunk"
 )
 
-// resolve returns d with judgements that name the indexed documents and sections. An author may leave out ".md",
-// and write a heading instead of its slug. A missing target is an error that names the line.
+// resolve returns d with judgements that name the indexed documents and sections. An author may omit
+// ".md", and write a heading instead of its slug. A missing target is an error that names the line.
 func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 	out := *d
-	out.Sections = false // what looked like a section may be a note with a # in its name
+	out.Sections = false // a name with # may be a note, not a section
 	out.Qrels = make(map[string]metric.Judgements, len(d.Qrels))
 	for q, judged := range d.Qrels {
 		out.Qrels[q] = make(metric.Judgements, len(judged))
@@ -37,7 +37,7 @@ func resolve(d *dataset.Dataset, v *catalog.View) (*dataset.Dataset, error) {
 func resolveTarget(target string, v *catalog.View) (string, error) {
 	path, heading, _ := strings.Cut(target, "\x00")
 	found, err := resolveSection(path, heading, v)
-	for longer := heading != ""; err != nil && longer; { // names of notes may contain a #, too
+	for longer := heading != ""; err != nil && longer; { // names of notes may contain #, too
 		var more string
 		more, heading, longer = strings.Cut(heading, "#")
 		path += "#" + more
@@ -77,5 +77,5 @@ func resolveSection(path, heading string, v *catalog.View) (string, error) {
 	return "", fmt.Errorf("%w: no note %q in the folder, or it is left out", sheaf.ErrNotFound, path)
 }
 
-// maxNamed bounds how many headings an error names.
+// maxNamed limits how many headings an error names.
 const maxNamed = 20

@@ -18,7 +18,7 @@ import (
 	"sheaf/model/hashed"
 )
 
-// notes makes a folder of Markdown with sections on many subjects.
+// notes creates a folder of Markdown with sections on many subjects.
 func notes(t *testing.T) string {
 	dir := t.TempDir()
 	for i := range 60 {
@@ -34,8 +34,8 @@ func notes(t *testing.T) string {
 	return dir
 }
 
-// TestCorpus: the corpus is always the same, has the requested size, and begins with real text. Queries have
-// every class; those of headings have their chunk.
+// TestCorpus checks that the corpus is always the same, has the requested size, and starts with
+// real text. Queries have every class, and queries of headings name their chunk.
 func TestCorpus(t *testing.T) {
 	dir := notes(t)
 	c, err := readFolders([]string{dir}, 500)
@@ -73,8 +73,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestRun measures our engine and a peer, each in its own process, on every task. The peer is compared with ours;
-// a failing peer is a row.
+// TestRun measures Sheaf's engine and peers, each in its own process, on every task. It checks that
+// peers are compared with Sheaf, and that a failing peer is a row.
 func TestRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the peers of this test are shell scripts")
@@ -164,7 +164,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestNearest: rows as near as the last of the nearest are right answers, too, and each counts once.
+// TestNearest checks that rows as near as the last of the nearest are right answers, too, each once.
 func TestNearest(t *testing.T) {
 	rows := [][]float32{{0, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0.5, 0, 0, 0}, {0, 1, 0, 0}}
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestWide: vectors have unit length and half as many dimensions more; nil stays nil.
+// TestWide checks that wide vectors have unit length and 1.5 times the dimensions; nil stays nil.
 func TestWide(t *testing.T) {
 	e := wide{hashed.New(64)}
 	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
@@ -209,7 +209,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestInterrupted: an interrupted run reports what it measured.
+// TestInterrupted checks that an interrupted run reports its finished measurements.
 func TestInterrupted(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -228,7 +228,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTooLong: a peer that would exceed the limit, by its time for a smaller size, is skipped.
+// TestTooLong checks that a peer is skipped when its time for a smaller size shows that it is too slow.
 func TestTooLong(t *testing.T) {
 	r := run{Options: Options{Limit: time.Minute}, report: &Report{Rows: []Row{
 		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{BuildSeconds: 7}},
@@ -248,8 +248,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a peer that finds clearly less than the best one is named, per kind of task; failed or close ones
-// are not.
+// TestVerdicts checks that the report names a peer that finds clearly less than the best peer, for
+// each kind of task. It does not name failed or close peers.
 func TestVerdicts(t *testing.T) {
 	nan := math.NaN()
 	row := func(name string, task Task, mrr, recall float64) Row {
@@ -267,7 +267,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestGrowth: the report shows times of two sizes side by side, with their ratio.
+// TestGrowth checks that the report shows times of two sizes side by side, with their ratio.
 func TestGrowth(t *testing.T) {
 	class := func(micros, together float64) map[string]*Class {
 		return map[string]*Class{"hot": {Micros: [][]float64{{micros}}, ClientsMicros: []float64{together}, QPS: 100,
@@ -286,7 +286,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestMain runs our own engine when TestRun starts this program as a peer.
+// TestMain runs Sheaf's engine when TestRun starts this program as a peer.
 func TestMain(m *testing.M) {
 	if os.Getenv("SHEAF_TEST_ENGINE") != "" && len(os.Args) == 4 && !strings.HasPrefix(os.Args[1], "-") {
 		Main(Own)

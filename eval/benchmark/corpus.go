@@ -1,7 +1,7 @@
-// Package benchmark compares search engines in one run on one machine. It makes a corpus of chunks with queries,
+// Package benchmark compares search engines in one run on one machine. It creates a corpus of chunks with queries,
 // and runs every engine in its own process. It compares speed, size, memory and the correctness of answers.
 //
-// An engine is a program that follows the protocol of peer.go. Ours is one of them.
+// An engine is a program that follows the protocol in peer.go. Sheaf's engine is one of them.
 package benchmark
 
 import (
@@ -42,7 +42,7 @@ type Query struct {
 type Corpus struct {
 	Documents []Document
 	Queries   []Query
-	// Made is how many documents consist of sentences of others, because the folders had too few.
+	// Made is how many documents are composed of others' sentences, because the folders have too few.
 	Made int
 	// Bytes is the size of titles and texts.
 	Bytes int64
@@ -60,9 +60,9 @@ const (
 	seed          = 20_240_531
 )
 
-// readFolders makes a corpus of n chunks from the Markdown files below folders, always the same: sections cut at
-// headings and at about 2,000 bytes, from a seeded shuffle of the files. When the folders have too few, their
-// sentences make the rest.
+// readFolders creates a corpus of n chunks from the Markdown files below folders. The result is
+// always the same: sections cut at headings and at about 2,000 bytes, from a seeded shuffle of the
+// files. When the folders have too few sections, their sentences make the rest.
 func readFolders(folders []string, n int) (*Corpus, error) {
 	var files []string
 	for _, folder := range folders {
@@ -93,7 +93,7 @@ func readFolders(folders []string, n int) (*Corpus, error) {
 		}
 		content, err := os.ReadFile(name)
 		if err != nil {
-			continue // the file is gone or not readable
+			continue // the file was deleted or is unreadable
 		}
 		links = append(links, c.add(content)...)
 	}
@@ -157,8 +157,8 @@ func pieces(text string) func(func(string) bool) {
 	}
 }
 
-// fill makes documents until there are n: the title of a real one, with sentences, two thirds of them from its
-// neighborhood.
+// fill composes documents until there are n: the title of a real document, with sentences. Two
+// thirds of the sentences come from its neighborhood.
 func (c *Corpus) fill(n int, random *rand.Rand) {
 	real := len(c.Documents)
 	if real >= n {
@@ -258,7 +258,7 @@ func (c *Corpus) frequentWords(n int) []string {
 	return words[:min(n, len(words))]
 }
 
-// Write writes the corpus to a folder in the format that peers read.
+// Write writes the corpus to a folder in the format for peers.
 func (c *Corpus) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

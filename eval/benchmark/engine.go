@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Top is how many hits a query returns, Pool the number for each leg of a hybrid query.
+// Top is how many hits a query returns. Pool is the number for each leg of a hybrid query.
 const (
 	Top  = 10
 	Pool = 50
@@ -25,8 +25,8 @@ const (
 type Engine interface {
 	// Version returns the engine's version, or "".
 	Version() string
-	// Build indexes everything in dir and makes it durable. vectors has one vector per document, and is nil for
-	// words. Both are invalid after Build returns.
+	// Build indexes all documents in dir and makes the index durable. vectors has one vector per
+	// document, and is nil for words. The engine must not use docs and vectors after Build returns.
 	Build(ctx context.Context, dir string, docs []Document, vectors [][]float32) error
 	// Open opens the built index.
 	Open(dir string) error
@@ -35,13 +35,13 @@ type Engine interface {
 	Close() error
 }
 
-// Sized is an engine in another process than its harness.
+// Sized is an engine that runs in another process than its harness.
 type Sized interface {
-	// Process returns the number of that process, or "" when none runs.
+	// Process returns the number of the other process, or "" when none runs.
 	Process() string
 }
 
-// processOf returns the process of an engine, as [pages] takes it.
+// processOf returns the process of an engine, in the form for [pages].
 func processOf(e Engine) string {
 	if s, ok := e.(Sized); ok {
 		return s.Process()
@@ -49,8 +49,8 @@ func processOf(e Engine) string {
 	return "self"
 }
 
-// Main runs an engine by the protocol, with the program's arguments, and exits. make returns nil for a task that
-// the engine does not support.
+// Main runs an engine with the program's arguments, by the protocol, and exits. make returns nil
+// for a task that the engine does not support.
 func Main(make func(Task, Meta) Engine) {
 	if len(os.Args) != 4 {
 		fmt.Fprintf(os.Stderr, "usage: %s FOLDER TASK INDEX (it is run by sheaf bench)\n", os.Args[0])
@@ -98,7 +98,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	if err := r.build(ctx, e, dir, task, index, m); err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // release what building needed
+	debug.FreeOSMemory() // release the memory of building
 	began := time.Now()
 	if err := e.Open(index); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func RunEngine(ctx context.Context, dir string, task Task, index string, make fu
 	return r, errors.Join(err, e.Close())
 }
 
-// build lets the engine index the corpus. The reported memory does not include that of the harness.
+// build lets the engine index the corpus. The reported memory excludes the harness.
 func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, index string, m Meta) error {
 	corpus, err := readInput(dir, task, m.Dims)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	return err
 }
 
-// watch samples an amount until the returned function is called, which returns the largest value.
+// watch samples an amount until the caller calls most, which returns the largest value.
 func watch(amount func() int64) (most func() int64) {
 	stop, ended := make(chan struct{}), make(chan int64)
 	go func() {
@@ -169,15 +169,15 @@ func folderBytes(dir string) (n int64, err error) {
 	return n, err
 }
 
-// anonymous returns the part of a process's resident size that is its own memory. It excludes shared memory and
-// pages of files, which the kernel can take back at any time.
+// anonymous returns the part of a process's resident memory that is its own. It excludes shared
+// memory and pages of files, which the kernel can take back at any time.
 func anonymous(process string) int64 {
 	all, shared := pages(process)
 	return all - shared
 }
 
-// pages returns the resident size of a process in bytes, by its number or "self", and the part that is shared or of
-// files. It returns 0 for "" and when unknown.
+// pages returns the resident memory of a process in bytes, by its number or "self", and the part
+// that is shared or of files. It returns 0 for "" and when unknown.
 func pages(process string) (all, shared int64) {
 	if process == "" {
 		return 0, 0

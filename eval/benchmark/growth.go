@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// growth writes, for each task and class, how the times of every engine grow with the number of chunks, and how
-// concurrent clients change them.
+// growth writes, for each task and class, how the times of every engine grow with the number of
+// chunks, and how concurrent clients change the times.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {
@@ -43,7 +43,7 @@ func (r *Report) growth(b *strings.Builder) {
 	}
 }
 
-// line is the measurements of an engine for one task and class, by size.
+// line has the measurements of an engine for one task and class, by size.
 type line struct {
 	peer    string
 	classes map[int]*Class

@@ -10,8 +10,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// input is a corpus for an engine to index. It is outside the collector's heap. On the heap it would allow as
-// much garbage again, which would count as the engine's.
+// input is a corpus for an engine to index. It is outside the collector's heap. On the heap it
+// would allow the same amount of garbage, and that would count as memory of the engine.
 type input struct {
 	docs    offheap.List[Document]
 	vectors offheap.List[[]float32] // of each document, empty for a task without vectors
@@ -67,7 +67,7 @@ func (in *input) readVectors(name string, dims int) error {
 	return nil
 }
 
-// free releases the memory. The corpus must not be used afterwards.
+// free releases the memory. Callers must not use the corpus afterwards.
 func (in *input) free() {
 	in.docs.Free()
 	in.vectors.Free()

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// passes is how often one client asks each class.
+	// passes is how many times one client runs each class.
 	passes = 3
-	// warmupPasses is how many times as long as a pass the first pass may take. Its answers are judged.
+	// warmupPasses is how many times longer than a pass the first pass may take. Its answers are judged.
 	warmupPasses = 3
 )
 
 // ask answers one query.
 type ask func(ctx context.Context, i int) ([]string, error)
 
-// measure runs the queries as the protocol says.
+// measure runs the queries as the protocol in peer.go says.
 func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) error {
 	byClass := map[string][]int{}
 	for i, q := range queries {
@@ -63,7 +63,7 @@ func measure(ctx context.Context, queries []Query, m Meta, r *Result, f ask) err
 	return nil
 }
 
-// together asks the queries with several concurrent clients, each starting at another query.
+// together runs the queries with several concurrent clients. Each client starts at another query.
 func together(ctx context.Context, list []int, clients int, limit time.Duration, f ask) (qps float64, micros []float64,
 	err error) {
 	var mu sync.Mutex

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// BenchmarkBuildMemory lets our own engine index the corpus of [BenchmarkWords] with each memory limit of
-// SHEAF_TEST_MEMORY in MB (default 64,128,256,512). anon-MB is the largest resident anonymous memory minus that at the
-// start, which has the corpus. file-MB is the same for pages of files, which the kernel can take back.
+// BenchmarkBuildMemory lets Sheaf's engine index the corpus of [BenchmarkWords] with each memory limit of
+// SHEAF_TEST_MEMORY in MB (default 64,128,256,512). anon-MB is the largest resident anonymous memory minus the memory
+// at the start, which includes the corpus. file-MB is the same for pages of files, which the kernel can take back.
 func BenchmarkBuildMemory(b *testing.B) {
 	corpus, input := keptInput(b)
 	list := os.Getenv("SHEAF_TEST_MEMORY")

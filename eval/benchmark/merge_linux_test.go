@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkMerge lets our own engine index the corpus of [BenchmarkWords] with 64 MB of memory, which leaves many
-// segments, and then merge them. MB/cpu-s is the size of titles and bodies by the processor time of the merge
-// alone.
+// BenchmarkMerge lets Sheaf's engine index the corpus of [BenchmarkWords] with 64 MB of memory,
+// which leaves many segments, and then merges them. MB/cpu-s is the size of titles and bodies by
+// the processor time of the merge alone.
 func BenchmarkMerge(b *testing.B) {
 	corpus, input := keptInput(b)
 	for b.Loop() {

@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// Own is our own engine: the embedded engine with the requests of profiles.
+// Own is Sheaf's engine: the embedded engine with the requests of profiles.
 func Own(task Task, m Meta) Engine {
 	switch task {
 	case TaskWords, TaskVectors, TaskHybrid:
@@ -27,11 +27,11 @@ func Own(task Task, m Meta) Engine {
 type own struct {
 	task   Task
 	dims   int
-	memory int64 // that the engine may use while it builds; 0 is its default
+	memory int64 // memory limit of a build; 0 is the engine's default
 	store  *embedded.Store
 }
 
-// Version implements [Engine]. The engine has no version of its own, because it is this program.
+// Version implements [Engine]. It returns "", because the engine is this program.
 func (e *own) Version() string { return "" }
 
 // Open implements [Engine].
@@ -81,7 +81,7 @@ func (e *own) Build(ctx context.Context, dir string, docs []Document, vectors []
 	return e.Close()
 }
 
-// batch returns what the engine indexes of the documents from a position on.
+// batch returns the chunks of the documents from a position on, for the engine.
 func (e *own) batch(docs []Document, vectors [][]float32, from int) (batch store.Batch) {
 	for i := from; i < min(from+batchChunks, len(docs)); i++ {
 		c := store.Chunk{ID: sheaf.ID(docs[i].ID), Doc: sheaf.ID(docs[i].ID)}

@@ -9,7 +9,7 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestBuildEnds: a build that ends early releases its memory.
+// TestBuildEnds checks that a build that ends early releases its memory.
 func TestBuildEnds(t *testing.T) {
 	before := offheap.InUse()
 	e := &own{task: TaskWords}

@@ -17,14 +17,14 @@ import (
 	"sheaf"
 )
 
-// Task is what an engine has to do.
+// Task is one task of an engine.
 type Task string
 
 // The tasks.
 const (
 	TaskWords   Task = "words"   // BM25 over title and text, any of the words, top 10
 	TaskVectors Task = "vectors" // nearest vectors, top 10
-	// TaskWide is TaskVectors with vectors that are half as long again: 384 dimensions for the built-in model.
+	// TaskWide is TaskVectors with 1.5 times the dimensions: 384 for the built-in model.
 	TaskWide   Task = "vectors384"
 	TaskHybrid Task = "hybrid" // words and vectors, fused, top 10
 )
@@ -32,10 +32,10 @@ const (
 // Tasks are all tasks.
 var Tasks = []Task{TaskWords, TaskVectors, TaskWide, TaskHybrid}
 
-// nearest reports whether only vectors are searched.
+// nearest reports whether the task searches only vectors.
 func (t Task) nearest() bool { return t == TaskVectors || t == TaskWide }
 
-// asked returns the task's name in the protocol. The length of vectors is in meta.json.
+// asked returns the task's name in the protocol. meta.json has the length of vectors.
 func (t Task) asked() string {
 	if t == TaskWide {
 		t = TaskVectors
@@ -43,17 +43,17 @@ func (t Task) asked() string {
 	return string(t)
 }
 
-// The protocol. An engine is a program called "peer-NAME". It is called as
+// The protocol. An engine is a program "peer-NAME". The command is
 //
 //	peer-NAME FOLDER TASK INDEX
 //
-// FOLDER has corpus.jsonl ({id, title, text} per line), queries.jsonl ({id, class, text}), vectors.f32 and
-// queryvectors.f32 (rows of float32, little endian, unit length, in the order of the lines) and meta.json ({dims,
-// documents, queries, clients, seconds}). INDEX is an empty folder for its index. The engine indexes everything
-// and makes it durable. Then it asks the queries of each class: first once to warm up, for at most three times
-// "seconds" (these answers are judged), then three times with one client and once with "clients" clients, for at
-// most "seconds" each. It writes one JSON object, a Result, to standard output. For an unknown task it exits with
-// status 3.
+// FOLDER has corpus.jsonl ({id, title, text} per line), queries.jsonl ({id, class, text}),
+// vectors.f32 and queryvectors.f32 (rows of float32, little endian, unit length, in the order of the
+// lines) and meta.json ({dims, documents, queries, clients, seconds}). INDEX is an empty folder for
+// its index. The engine indexes all documents and makes the index durable. Then it runs the queries
+// of each class: first once to warm up, for at most three times "seconds" (these answers are judged),
+// then three times with one client and once with "clients" clients, for at most "seconds" each. It
+// writes one JSON object, a Result, to standard output. For an unknown task it exits with status 3.
 
 // statusNoTask is the exit status for a task that an engine does not support.
 const statusNoTask = 3
@@ -64,7 +64,7 @@ const (
 	metaFile         = "meta.json"
 )
 
-// Meta is meta.json.
+// Meta is the content of meta.json.
 type Meta struct {
 	Dims      int     `json:"dims"`
 	Documents int     `json:"documents"`
@@ -82,14 +82,14 @@ type Result struct {
 	// OpenSeconds is the time to open the index again; 0 when not measured.
 	OpenSeconds float64 `json:"open_seconds,omitempty"`
 	IndexBytes  int64   `json:"index_bytes"`
-	// PeakBytes is the largest resident anonymous memory while building, minus the program's memory before. It
-	// excludes pages of files, which the kernel can take back. SearchBytes is the resident size after all
-	// queries, with pages of mapped files.
+	// PeakBytes is the largest resident anonymous memory while building, minus the program's memory
+	// before. It excludes pages of files, which the kernel can take back. SearchBytes is the
+	// resident memory after all queries, with pages of mapped files.
 	PeakBytes   int64 `json:"peak_bytes"`
 	SearchBytes int64 `json:"search_bytes"`
 	// Classes has the measurements of each class of queries.
 	Classes map[string]*Class `json:"classes"`
-	// Hits has the best ten for each query that was asked, by query ID.
+	// Hits has the best ten for each query that ran, by query ID.
 	Hits map[string][]string `json:"hits"`
 }
 
@@ -97,8 +97,8 @@ type Result struct {
 type Class struct {
 	// Micros are the times of the queries of each pass with one client.
 	Micros [][]float64 `json:"micros"`
-	// QPS is the number of queries per second of one client, ClientsQPS of all clients together; ClientsMicros
-	// are the times of the latter.
+	// QPS is the number of queries per second of one client, and ClientsQPS of all clients
+	// together. ClientsMicros are the times of all clients.
 	QPS           float64   `json:"qps"`
 	ClientsQPS    float64   `json:"clients_qps"`
 	ClientsMicros []float64 `json:"clients_micros"`
@@ -152,7 +152,7 @@ var errNoTask = errors.New("does not do this")
 // saidBytes is how much of a failed peer's error stream is shown, from its end.
 const saidBytes = 2000
 
-// Run lets a peer do a task on the corpus in dir. An error ends with the peer's last words on its error stream.
+// Run lets a peer do a task on the corpus in dir. An error ends with the end of the peer's error stream.
 func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) {
 	index, err := os.MkdirTemp(dir, "index-")
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	}
 	defer func() { _ = os.RemoveAll(index) }()
 	cmd := exec.CommandContext(ctx, p.Command[0], append(slices.Clone(p.Command[1:]), dir, task.asked(), index)...)
-	// A peer may have a server to stop.
+	// A peer may have a server to stop, so interrupt it.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.Output()
@@ -181,7 +181,7 @@ func (p *Peer) Run(ctx context.Context, dir string, task Task) (*Result, error) 
 	return r, r.valid(p.Name)
 }
 
-// valid refuses empty reports, so that a peer that does nothing is not the fastest.
+// valid refuses empty reports. Otherwise a peer that does nothing would be the fastest.
 func (r *Result) valid(name string) error {
 	if r.BuildSeconds <= 0 || len(r.Hits) == 0 || len(r.Classes) == 0 {
 		return sheaf.Invalidf("%s: its report has no build time, no hits or no times", name)

@@ -12,7 +12,7 @@ import (
 // classes are the classes of queries, in the order in which they are shown.
 var classes = []string{"real", "hot"}
 
-// Text writes a Markdown table for each task and size, then how times change with sizes and numbers of clients.
+// Text writes a Markdown table for each task and size, then the effect of sizes and numbers of clients.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Machine)
@@ -43,14 +43,14 @@ func (r *Report) Text(w io.Writer) error {
 }
 
 const (
-	// equalRecall is the largest difference in recall from the best engine at which times are still compared.
+	// equalRecall is the largest difference from the best recall at which times are compared.
 	equalRecall = 0.01
-	// saneMRR is the share of the best engine's known items that an engine must find. Formulas and stemmers
-	// differ by less.
+	// saneMRR is the share of the best engine's known items that an engine must find. Different
+	// formulas and stemmers cause smaller differences.
 	saneMRR = 0.6
 )
 
-// verdicts name the engines of a group whose times cannot be compared with the others, because they find less.
+// verdicts names the engines of a group that find too little, so that times cannot be compared.
 func verdicts(group []Row) (lines []string) {
 	best := slices.MaxFunc(group, func(a, b Row) int { return cmp.Compare(a.found(), b.found()) }) // NaN is least
 	for i := range group {

@@ -19,24 +19,24 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	// Folders have Markdown for the corpora; Sizes are their numbers of chunks.
+	// Folders have Markdown for the corpora. Sizes are the numbers of chunks of the corpora.
 	Folders []string
 	Sizes   []int
 	Tasks   []Task
-	// Ours is our own engine, Peers are the others.
+	// Ours is Sheaf's engine, Peers are the others.
 	Ours  Peer
 	Peers []Peer
-	// Work is a folder for corpora and indexes, which are removed at the end.
+	// Work is a folder for corpora and indexes. Run removes them at the end.
 	Work string
-	// Clients is the number of concurrent clients; Seconds bounds each pass.
+	// Clients is the number of concurrent clients. Seconds limits each pass.
 	Clients int
 	Seconds float64
-	// Limit bounds an engine's time for one task and size; 0 is no limit. An engine that would exceed it, by its
-	// time for a smaller size, is skipped.
+	// Limit limits an engine's time for one task and size; 0 means no limit. An engine is skipped
+	// when its time for a smaller size shows that it would exceed the limit.
 	Limit time.Duration
-	// Embedder makes the vectors, and by extension those of TaskWide.
+	// Embedder computes the vectors. TaskWide extends these vectors.
 	Embedder model.Embedder
-	// Progress gets the name of the current step; it may be nil.
+	// Progress gets the name of the current step. It may be nil.
 	Progress func(what string)
 	// Step, if not nil, gets the report after every engine, so that an interrupted run keeps its results.
 	Step func(*Report) error
@@ -47,15 +47,15 @@ type Row struct {
 	Peer   string `json:"peer"`
 	Task   Task   `json:"task"`
 	Chunks int    `json:"chunks"`
-	// Made is how many chunks consist of sentences of others.
+	// Made is how many chunks are composed of others' sentences.
 	Made int `json:"made"`
 	// InputBytes is the size of the engine's input.
 	InputBytes int64   `json:"input_bytes"`
 	Result     *Result `json:"result,omitempty"`
 	Fault      string  `json:"fault,omitempty"`
-	// MRR is the reciprocal rank at 10 of the chunk under the heading, over the heading queries. Recall is the
-	// share that was found of the ten nearest vectors (float32, brute force); a vector as near as the tenth
-	// counts, too. Same is the share of our own engine's ten that was also found. NaN means not applicable.
+	// MRR is the reciprocal rank at 10 of the chunk under the heading, over the heading queries. Recall
+	// is the found share of the ten nearest vectors (float32, brute force); a vector as near as the tenth
+	// counts, too. Same is the found share of the ten hits of Sheaf's engine. NaN means not applicable.
 	MRR    float64 `json:"-"`
 	Recall float64 `json:"-"`
 	Same   float64 `json:"-"`
@@ -68,8 +68,8 @@ type Report struct {
 	Rows    []Row  `json:"rows"`
 }
 
-// Run measures every engine at every size, ours first, one task after another. A failing peer is a row with its
-// fault. With an error, Run also returns the report of the finished measurements.
+// Run measures every engine at every size, Sheaf's first, task by task. A failing peer is a row
+// with its fault. With an error, Run also returns the report of the finished measurements.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -131,7 +131,7 @@ func (r *run) say(format string, args ...any) {
 	r.Progress(fmt.Sprintf("%v, %s", time.Since(r.began).Round(time.Second), fmt.Sprintf(format, args...)))
 }
 
-// prepare writes the corpus of n chunks, once for each length of vectors that the tasks need.
+// prepare writes the corpus of n chunks, once for each length of vectors in the tasks.
 func (r *run) prepare(ctx context.Context, n int) error {
 	r.say("corpus of %d chunks", n)
 	c, err := readFolders(r.Folders, n)
@@ -198,7 +198,7 @@ func (r *run) measure(ctx context.Context, task Task, c *prepared) error {
 	return nil
 }
 
-// ask runs a task of an engine within the limit. fault is the engine's; an error ends the run.
+// ask runs a task of an engine within the limit. fault is a fault of the engine. err ends the run.
 func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *Result, fault string, err error) {
 	if why := r.tooLong(p, task, c.chunks); why != "" {
 		return nil, why, nil
@@ -223,8 +223,8 @@ func (r *run) ask(ctx context.Context, p Peer, task Task, c *prepared) (result *
 	return result, "", nil
 }
 
-// tooLong says why an engine would exceed the limit. It extrapolates from the last smaller size, as building
-// takes at least as long per chunk.
+// tooLong returns the reason why an engine would exceed the limit. It extrapolates from the last
+// smaller size, because building takes at least as long per chunk.
 func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	for _, row := range slices.Backward(r.report.Rows) {
 		if r.Limit <= 0 || row.Peer != p.Name || row.Task != task || row.Chunks >= chunks {
@@ -243,8 +243,8 @@ func (r *run) tooLong(p Peer, task Task, chunks int) string {
 	return ""
 }
 
-// Brute force judges recall on at least minJudged queries, and on more while that needs at most about maxProducts
-// products.
+// Brute force judges recall on at least minJudged queries, and on more if they need at most about
+// maxProducts products.
 const (
 	minJudged   = 100
 	maxProducts = 40_000_000
@@ -274,7 +274,7 @@ func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	}
 	for _, rows := range [][][]float32{documents, queries} {
 		for i := range rows {
-			if rows[i] == nil { // the model knows nothing of it
+			if rows[i] == nil { // the model does not know it
 				rows[i] = make([]float32, m.Dims)
 				rows[i][0] = 1
 			}
@@ -306,8 +306,8 @@ func (r *run) vectors(ctx context.Context, c *Corpus, dir string, e model.Embedd
 	return nearest, writeVectors(dir, documents, queries, m)
 }
 
-// nearestOf returns the k rows with the largest dot product, then the rows that are as near as the last of them.
-// Of equal rows the earlier is first.
+// nearestOf returns the k rows with the largest dot product, then rows with the same product as the
+// last of them. Of equal rows the earlier row is first.
 func nearestOf(q []float32, rows [][]float32, k int) []int {
 	type scored struct {
 		row   int
@@ -342,7 +342,7 @@ func nearestOf(q []float32, rows [][]float32, k int) []int {
 	return out
 }
 
-// judge computes how good the hits are. Only queries that the engine reached count.
+// judge computes the quality of the hits. Only queries that the engine ran count.
 func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) {
 	var found, recall, same mean
 	for _, q := range queries {
@@ -367,7 +367,7 @@ func (r *Row) judge(queries []Query, nearest map[string][]string, ours *Result) 
 	r.MRR, r.Recall, r.Same = found.value(), recall.value(), same.value()
 }
 
-// found is the quality that a task is compared by: recall of vectors, else the MRR.
+// found is the quality for the comparison: recall for vectors, else the MRR.
 func (r *Row) found() float64 {
 	if r.Task.nearest() {
 		return r.Recall
@@ -375,7 +375,7 @@ func (r *Row) found() float64 {
 	return r.MRR
 }
 
-// mean is the mean of the added values; NaN when there are none.
+// mean is the mean of the added values, or NaN without values.
 type mean struct {
 	sum float64
 	n   int
@@ -385,8 +385,8 @@ func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
 
 func (m *mean) value() float64 { return m.sum / float64(m.n) }
 
-// recallOf returns the share of the nearest Top in got. want has those, and others that are as near as the last
-// of them.
+// recallOf returns the share of the nearest Top in got. want has these, and others that are as near
+// as the last of these.
 func recallOf(want, got []string) float64 {
 	n := 0
 	for _, id := range got[:min(len(got), Top)] {

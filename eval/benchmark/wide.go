@@ -8,8 +8,8 @@ import (
 	"sheaf/model"
 )
 
-// wide makes vectors that are half as long again, as many transformers do: the embedder's vector of the text, and
-// the first half of its vector of the first line, which is the title of a document or a whole query.
+// wide computes vectors with 1.5 times the dimensions, as many transformers have. It appends to the
+// vector of a text the first half of the vector of its first line: a title, or a whole query.
 type wide struct{ model.Embedder }
 
 // Dims implements [model.Embedder].

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkWords asks our own engine the queries of sheaf bench, on an index that is kept between runs. On the
-// first run it writes a corpus of SHEAF_TEST_CHUNKS chunks from the folders in SHEAF_TEST_DIR to the folder
-// SHEAF_TEST_INDEX, and indexes it. One pass over all queries of a class is one iteration. Quantiles are those of
-// each query's fastest pass, by wall and processor time, because other work disturbs these least. Words/open
-// opens the index and closes it.
+// BenchmarkWords runs the queries of sheaf bench on Sheaf's engine, on an index that stays between
+// runs. The first run writes a corpus of SHEAF_TEST_CHUNKS chunks from the folders in
+// SHEAF_TEST_DIR to the folder SHEAF_TEST_INDEX, and indexes it. One pass over all queries of a
+// class is one iteration. Quantiles are over each query's fastest pass, by wall and processor time,
+// because other programs disturb these least. Words/open opens and closes the index.
 func BenchmarkWords(b *testing.B) {
 	corpus, index := keptCorpus(b)
 	engine := Own(TaskWords, Meta{})
@@ -57,7 +57,7 @@ func BenchmarkWords(b *testing.B) {
 		b.Run(class, func(b *testing.B) {
 			wall, cpu := make([]float64, len(mine)), make([]float64, len(mine))
 			for pass := range b.N + 1 {
-				if pass == 1 { // the pages are in memory, the checksums verified
+				if pass == 1 { // the pages are in memory now, and the checksums are verified
 					b.ResetTimer()
 				}
 				for i, q := range mine {
@@ -82,9 +82,9 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild lets our own engine index the corpus of [BenchmarkWords] as sheaf bench does: cut chunks, each
-// with an identifier, a title and a body, until the index is durable. MB/cpu-s is the size of titles and bodies
-// indexed per second of processor time, with that of the kernel and the collector.
+// BenchmarkBuild lets Sheaf's engine index the corpus of [BenchmarkWords] as sheaf bench does: cut
+// chunks, each with an ID, a title and a body, until the index is durable. MB/cpu-s is the size of
+// titles and bodies per second of processor time, including kernel and garbage collector.
 func BenchmarkBuild(b *testing.B) {
 	corpus, size := keptInput(b)
 	indexed := int64(0)
@@ -111,8 +111,8 @@ func BenchmarkBuild(b *testing.B) {
 	b.ReportMetric(float64(indexed)/float64(size), "index/input")
 }
 
-// keptCorpus returns the folder of the corpus that is kept between runs, and of its index. It writes a missing
-// corpus.
+// keptCorpus returns the folder of the corpus that stays between runs, and of its index. It writes
+// a missing corpus.
 func keptCorpus(b *testing.B) (corpus, index string) {
 	b.Helper()
 	dir := os.Getenv("SHEAF_TEST_INDEX")

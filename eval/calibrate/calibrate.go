@@ -1,8 +1,8 @@
-// Package calibrate turns scores and features into probabilities of being right, and measures how well they hold.
-// Its functions are pure functions of numbers.
+// Package calibrate turns scores and features into probabilities that an answer is right, and
+// measures their error. Its functions are pure functions of numbers.
 //
-// [FitLogistic] fits a small map that can be stored as JSON. [Folds] divides samples, so that each gets the
-// probability of a fit that has not seen it. [Reliability] and [Error] measure how far those are from the truth.
+// [FitLogistic] fits a small map that can be stored as JSON. [Folds] divides samples, so that each sample
+// gets the probability of a fit without it. [Reliability] and [Error] measure the distance to the truth.
 package calibrate
 
 import (
@@ -12,20 +12,20 @@ import (
 	"slices"
 )
 
-// Bin is a group of samples of similar probability.
+// Bin is a group of samples with similar probabilities.
 type Bin struct {
-	// From and To bound the probabilities: From <= p < To; the last bin includes p = 1.
+	// From and To limit the probabilities: From <= p < To. The last bin includes p = 1.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// Count is the number of samples, Mean the mean of their probabilities, Right the share that is right; both
-	// are 0 without samples.
+	// Count is the number of samples, Mean the mean of their probabilities, and Right the share of
+	// right samples. Mean and Right are 0 without samples.
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean"`
 	Right float64 `json:"right"`
 }
 
-// Reliability sorts samples into bins of equal width over 0..1. p and right have the same length. Probabilities
-// outside 0..1 count at the nearest end, NaN at 0.
+// Reliability sorts samples into bins of equal width over 0..1. p and right have the same length. A
+// probability outside 0..1 counts as the nearest end, NaN as 0.
 func Reliability(p []float64, right []bool, bins int) []Bin {
 	out := make([]Bin, max(bins, 1))
 	n := float64(len(out))
@@ -50,12 +50,12 @@ func Reliability(p []float64, right []bool, bins int) []Bin {
 	return out
 }
 
-// Error returns the expected calibration error: the mean over all samples of the distance between the probability
-// and the share that is right in their bin (Naeini, Cooper, Hauskrecht: Obtaining Well Calibrated Probabilities
-// Using Bayesian Binning, 2015). It is in 0..1, and 0 without samples.
+// Error returns the expected calibration error: the mean over all samples of the distance between
+// the probability and the share of right samples in the bin (Naeini, Cooper, Hauskrecht: Obtaining
+// Well Calibrated Probabilities Using Bayesian Binning, 2015). It is in 0..1, and 0 without samples.
 //
-// Example: of two samples of probability 0.9 one is right, and one of 0.2 is not: (2 x |0.9 - 0.5| + 1 x |0.2 -
-// 0|) / 3 = 0.333.
+// Example: of two samples with probability 0.9 one is right, and one sample with 0.2 is wrong: (2 x
+// |0.9 - 0.5| + 1 x |0.2 - 0|) / 3 = 0.333.
 func Error(bins []Bin) float64 {
 	total, sum := 0, 0.0
 	for _, b := range bins {
@@ -68,8 +68,8 @@ func Error(bins []Bin) float64 {
 	return sum / float64(total)
 }
 
-// Brier returns the mean squared distance between the probability and the truth (1 or 0), 0 without samples.
-// Unlike [Error] it also prefers a model with different probabilities to one that gives all samples the same.
+// Brier returns the mean squared distance between the probability and the truth (1 or 0), or 0 without
+// samples. Unlike [Error] it prefers a model with different probabilities to a model with equal ones.
 func Brier(p []float64, right []bool) float64 {
 	if len(p) == 0 {
 		return 0
@@ -97,9 +97,9 @@ func truth(right bool) float64 {
 	return 0
 }
 
-// Folds divides n samples into k groups of nearly equal size, at random but equal for equal seeds. k is at least
-// 1. group, if not nil, names samples that must stay together, such as the answers to one query. The result has
-// the fold of each sample, 0..k-1.
+// Folds divides n samples into k groups of nearly equal size, at random. Equal seeds give equal
+// groups. k is at least 1. group, if not nil, names samples that must stay together, for example
+// the answers to one query. The result is the fold of each sample, 0..k-1.
 func Folds(n, k int, group []string, seed uint64) []int {
 	k = max(k, 1)
 	r := rand.New(rand.NewPCG(seed, 0xf01d))

@@ -14,7 +14,7 @@ import (
 	"sheaf/eval/calibrate"
 )
 
-// TestEqualsSciPy compares with testdata/fixture.json, which testdata/make_fixture.py wrote with SciPy 1.17.
+// TestEqualsSciPy checks against testdata/fixture.json, which make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -54,8 +54,8 @@ func TestWorkedByHand(t *testing.T) {
 	}
 }
 
-// TestOddInput: no sample, one sample, one outcome, separable samples, constant features, and numbers that are
-// not finite.
+// TestOddInput checks no sample, one sample, one outcome, separable samples, constant features, and
+// numbers that are not finite.
 func TestOddInput(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -85,8 +85,8 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
-// TestMeanIsKept: the probabilities of the samples sum to the number of right ones, they are no worse than their
-// mean for all, and JSON keeps the fit.
+// TestMeanIsKept checks that probabilities sum to the number of right samples, that they are no
+// worse than the mean for all, and that JSON preserves the fit.
 func TestMeanIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "n")
@@ -123,7 +123,7 @@ func TestMeanIsKept(t *testing.T) {
 	})
 }
 
-// TestWeights: a sample of weight 2 counts twice, one of weight 0 not at all, and nil means weight 1 for all.
+// TestWeights checks that a sample of weight n counts n times, and that nil means weight 1 for all.
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -153,7 +153,7 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// TestFolds: every sample is in one fold, groups stay together, sizes are nearly equal, and the result repeats.
+// TestFolds checks that every sample is in one fold, and that groups stay together and sizes are near.
 func TestFolds(t *testing.T) {
 	group := make([]string, 103)
 	for i := range group {
@@ -176,7 +176,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestHeldOutErrorIsSmall: scores of known probability are calibrated, on held-out folds, to an error below 0.05.
+// TestHeldOutErrorIsSmall checks an error below 0.05 on held-out folds of known probabilities.
 func TestHeldOutErrorIsSmall(t *testing.T) {
 	const n = 2000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -11,8 +11,8 @@ type Logistic struct {
 	Weights []float64 `json:"weights"`
 }
 
-// At returns the probability of a sample. Features beyond Weights are ignored; missing and non-finite ones count
-// as 0.
+// At returns the probability of a sample. It ignores features beyond Weights. Missing and
+// non-finite features count as 0.
 func (f Logistic) At(features ...float64) float64 {
 	z := f.Bias
 	for j, w := range f.Weights {
@@ -24,9 +24,9 @@ func (f Logistic) At(features ...float64) float64 {
 }
 
 // FitLogistic fits the logistic map that makes the samples most likely, minus ridge/2 times the sum of the
-// squared weights (of features scaled to deviation 1). ridge keeps weights small when there are few samples; 1 is
-// a good choice, 0 is none. Rows have the same length; non-finite values count as 0. A sample of weight 2 counts
-// twice; nil weights count each sample once. Without samples, or with no weight above 0, the map is zero.
+// squared weights (of features scaled to deviation 1). ridge keeps weights small when there are few samples; 1
+// is a good choice, 0 means none. Rows have the same length. Non-finite values count as 0. A sample of weight 2
+// counts twice; nil weights count each sample once. Without samples, or with no weight above 0, the map is zero.
 //
 // It uses Newton's method with step halving, on features shifted to mean 0 and scaled to deviation 1. A tiny
 // extra ridge keeps weights finite when the samples can be separated without error.
@@ -101,7 +101,7 @@ func standardized(rows [][]float64, weights []float64, total float64) (x [][]flo
 		}
 		return row[j]
 	}
-	const rounding = 1e-14 // of the mean of equal values
+	const rounding = 1e-14 // rounding error in the mean of equal values
 	for j := range mean {
 		for i, row := range rows {
 			mean[j] += value(row, j) * weights[i] / total

@@ -1,7 +1,7 @@
-// Package confidence learns how sure an answer is. It asks collections questions with known answers and questions
+// Package confidence learns how sure an answer is. It runs questions with known answers and questions
 // without an answer, and fits a [search.Calibration] to the evidence of the results ([search.Evidence]).
 //
-// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures one on answers that it has not seen.
+// [Ask] asks a collection, [Fit] fits a calibration, [Judge] measures a calibration on new answers.
 // [Learn] does all three for one folder.
 package confidence
 
@@ -20,10 +20,10 @@ import (
 type Question struct {
 	Text   string
 	Filter sheaf.Filter
-	// Right reports whether a hit answers the question; nil when it has no answer.
+	// Right reports whether a hit answers the question. It is nil for a question without an answer.
 	Right func(h *search.Hit) bool
-	// Group names questions that stay together when questions are divided into folds, such as those from one
-	// document. "" means no group.
+	// Group names questions that stay in one fold, for example questions from one document. ""
+	// means no group.
 	Group string
 }
 
@@ -43,7 +43,7 @@ type result struct {
 	right    bool
 }
 
-// Ask asks questions. s must have no calibration of its own. progress may be nil.
+// Ask runs questions. s must have no calibration. progress may be nil.
 func Ask(
 	ctx context.Context, s *search.Searcher, p *profile.Profile, questions []Question, progress func(done, all int),
 ) (*Answers, error) {
@@ -72,28 +72,28 @@ func (a *Answers) answered(question int) bool {
 	return slices.ContainsFunc(a.results[question], func(r result) bool { return r.right })
 }
 
-// Quality says how well a calibration holds for some answers.
+// Quality says how good a calibration is for some answers.
 type Quality struct {
-	// Questions counts those with an answer, Right those with a right first result.
+	// Questions counts questions with an answer. Right counts questions with a right first result.
 	Questions int `json:"questions"`
 	Right     int `json:"right"`
-	// First and FirstFive are the expected calibration error, in ten bins, of the first result and of the first
-	// five, over questions with an answer. Brier is the mean squared error of the first five. Bins are those of
-	// first results.
+	// First and FirstFive are the expected calibration error, in ten bins, of the first result and
+	// of the first five results, over questions with an answer. Brier is the mean squared error of
+	// the first five. Bins are the bins of the first results.
 	First     float64         `json:"first_error"`
 	FirstFive float64         `json:"error"`
 	Brier     float64         `json:"brier"`
 	Bins      []calibrate.Bin `json:"bins"`
-	// Found counts the questions with a right result, Unanswerable those without an answer, each with how many of
-	// them were called answerable. Refused counts questions with an answer that were called unanswerable,
-	// RefusedRight those of them with a right first result.
+	// Found counts the questions with a right result, Unanswerable those without an answer, both
+	// with the number that the calibration calls answerable. Refused counts questions with an answer
+	// that it calls unanswerable. RefusedRight counts those of them with a right first result.
 	Found        Answerable `json:"found"`
 	Unanswerable Answerable `json:"unanswerable"`
 	Refused      int        `json:"refused"`
 	RefusedRight int        `json:"refused_right"`
 }
 
-// Answerable counts questions, and how many of them were called answerable.
+// Answerable counts questions, and how many of them the calibration calls answerable.
 type Answerable struct {
 	Queries    int `json:"queries"`
 	Answerable int `json:"answerable"`

@@ -62,7 +62,7 @@ func load(t *testing.T, name string) *profile.Profile {
 	return p
 }
 
-// ask asks a folder questions made from its documents.
+// ask runs questions that are made from the documents of a folder.
 func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 	t.Helper()
 	c := openFolder(t, folder)
@@ -93,8 +93,8 @@ func never() *search.Calibration {
 	return c
 }
 
-// TestLearn learns from this repository's documentation. The learned calibration separates unseen right results
-// from wrong ones, and is better than a bad calibration.
+// TestLearn learns from the documentation of this repository. It checks that the learned calibration
+// separates right and wrong results of new questions, and that it beats a bad calibration.
 func TestLearn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks hundreds of questions")
@@ -142,7 +142,7 @@ func TestLearn(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("another run learned something else: %v", err)
 	}
-	// Judged on its own answers, a learned calibration is never better than a shipped one that equals its fit.
+	// On its own answers, a learned calibration is never better than a shipped one with the same fit.
 	if same, err := confidence.Learn(answers, &r.Fit, 1); err != nil || same.Better() ||
 		same.Learned.Brier <= same.Shipped.Brier {
 		t.Errorf("better than the fit of the same answers: %v", err)
@@ -162,7 +162,7 @@ func TestTooLittleToLearnFrom(t *testing.T) {
 	}
 }
 
-// subject makes a judged data set: a note for each thing, and questions about them.
+// subject creates a judged data set: a note for each thing, and questions about the things.
 func subject(t *testing.T, name, about string, things []string) *dataset.Dataset {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), name)
@@ -187,7 +187,7 @@ func subject(t *testing.T, name, about string, things []string) *dataset.Dataset
 
 func different(int, int) bool { return false }
 
-// TestLeaveOneOut judges three data sets, each by the fit of the two others.
+// TestLeaveOneOut judges three data sets. Each is judged by the fit of the two others.
 func TestLeaveOneOut(t *testing.T) {
 	sets := []*eval.Collection{
 		open(t, subject(t, "kitchen", "cooking",
@@ -257,7 +257,7 @@ func TestLeaveOneOut(t *testing.T) {
 			t.Errorf("data set %d: %+v", i, q)
 		}
 	}
-	// Data sets with the same documents are left out together.
+	// Data sets with the same documents are excluded together.
 	same := func(i, j int) bool { return i != j && i+j == 1 }
 	alone, _, err := confidence.LeaveOneOut(all, same)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// minEach is how many right results, wrong results, and questions without an answer a fit needs.
+	// minEach is the smallest number of right results, wrong results, and unanswerable questions for a fit.
 	minEach = 8
-	// unanswerableWeight is the weight of questions without an answer in the probability that a result is right.
-	// It is low, because most questions of users have an answer.
+	// unanswerableWeight is the weight of questions without an answer in the probability that a
+	// result is right. It is low, because most questions of users have an answer.
 	unanswerableWeight = 0.1
-	// foundShare is the share of the questions with a right result that must be called answerable.
+	// foundShare is the share of the questions with a right result that must be answerable.
 	foundShare = 0.97
 	ridge      = 1
 )
@@ -31,7 +31,7 @@ func (r *rows) add(e *search.Evidence, right bool, weight float64) {
 	r.features, r.right, r.weights = append(r.features, e.Features()), append(r.right, right), append(r.weights, weight)
 }
 
-// fit fits the map. It scales the weights to mean 1.
+// fit fits the map. It scales the weights to a mean of 1.
 func (r *rows) fit() calibrate.Logistic {
 	sum := 0.0
 	for _, w := range r.weights {
@@ -53,8 +53,8 @@ func (r *rows) kinds() (right, wrong int) {
 	return right, len(r.right) - right
 }
 
-// Fit fits a calibration to the answers of some collections with equal weights. It returns sheaf.ErrInvalid for
-// too few answers.
+// Fit fits a calibration to the answers of several collections with equal weights. It returns
+// sheaf.ErrInvalid for too few answers.
 func Fit(all []*Answers) (*search.Calibration, error) {
 	var right, answered rows
 	for _, a := range all {
@@ -98,8 +98,8 @@ func Fit(all []*Answers) (*search.Calibration, error) {
 	return c, nil
 }
 
-// least returns the largest probability that foundShare of the questions with a right result reach, with equal
-// weights of collections.
+// least returns the largest probability that foundShare of the questions with a right result reach.
+// Collections have equal weights.
 func least(all []*Answers, c *search.Calibration) float64 {
 	type question struct{ p, weight float64 }
 	var found []question
@@ -126,9 +126,9 @@ func least(all []*Answers, c *search.Calibration) float64 {
 	return 0
 }
 
-// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections with the same documents,
-// as same reports, are left out together. It returns sheaf.ErrInvalid for fewer than two collections or different
-// profiles.
+// LeaveOneOut judges each collection by the fit of the others, and fits all. Collections with the
+// same documents, as same reports, are excluded together. It returns sheaf.ErrInvalid for fewer
+// than two collections or different profiles.
 func LeaveOneOut(all []*Answers, same func(i, j int) bool) ([]Quality, *search.Calibration, error) {
 	if len(all) < 2 {
 		return nil, nil, sheaf.Invalidf("%d collection: at least two are needed to judge one by the others", len(all))

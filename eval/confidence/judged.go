@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// maxJudged is the largest number of judged queries of a data set, maxOthers that of questions from other
-	// data sets.
+	// maxJudged is the largest number of judged queries of a data set. maxOthers is the largest
+	// number of questions from other data sets.
 	maxJudged = 400
 	maxOthers = 80
-	// otherWords is the smallest number of words in a question from another data set. One word, or the name of a
-	// page, may have an answer anywhere.
+	// otherWords is the smallest number of words in a question from another data set. One word, or
+	// the name of a page, may have an answer anywhere.
 	otherWords = 4
 )
 
-// Judged returns the judged queries of collection i, and questions of the other collections as questions without
-// an answer. It draws both at random, the same for the same seed. same reports whether two collections have the
-// same documents.
+// Judged returns the judged queries of collection i, and questions of the other collections as
+// questions without an answer. It draws both at random; the same seed gives the same questions.
+// same reports whether two collections have the same documents.
 func Judged(all []*eval.Collection, i int, same func(i, j int) bool, seed uint64) []Question {
 	random := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := all[i]

@@ -9,14 +9,14 @@ import (
 	"sheaf/search"
 )
 
-// Report says what was learned from one folder, and whether it is better than the shipped calibration.
+// Report compares the calibration learned from one folder with the shipped calibration.
 type Report struct {
 	Profile string `json:"profile"`
-	// Digest identifies what the profile computes. The fit holds only for this digest.
+	// Digest identifies the computation of the profile. The fit is valid only for this digest.
 	Digest string             `json:"digest"`
 	Fit    search.Calibration `json:"fit"`
-	// Learned is the quality of fits on unseen questions, Shipped that of the shipped calibration on the same
-	// questions; nil without one.
+	// Learned is the quality of fits on unseen questions. Shipped is the quality of the shipped
+	// calibration on the same questions; nil without one.
 	Learned Quality  `json:"learned"`
 	Shipped *Quality `json:"shipped,omitempty"`
 }
@@ -25,9 +25,9 @@ type Report struct {
 func (r *Report) Better() bool { return r.Shipped == nil || r.Learned.Brier < r.Shipped.Brier }
 
 const (
-	// minQuestions is the smallest number of questions that a folder must give.
+	// minQuestions is the smallest number of questions from a folder.
 	minQuestions = 40
-	// foldCount is the number of folds. Each fold is judged by the fit of the others.
+	// foldCount is the number of folds. The fit of the other folds judges each fold.
 	foldCount = 5
 )
 
@@ -73,7 +73,7 @@ func Learn(a *Answers, shipped *search.Calibration, seed uint64) (*Report, error
 	return r, nil
 }
 
-// KnownItems returns questions made from the documents themselves.
+// KnownItems returns questions made from the documents.
 func KnownItems(items []self.Item) []Question {
 	questions := make([]Question, len(items))
 	for i := range items {

@@ -17,10 +17,10 @@ import (
 type expected struct {
 	query      string
 	answerable bool
-	high       bool // of the first result
+	high       bool // confidence of the first result
 }
 
-// folders are folders with queries that any shipped calibration must get right.
+// folders are folders with queries that every shipped calibration must get right.
 var folders = []struct {
 	name    string
 	files   func() map[string]string
@@ -49,14 +49,14 @@ var folders = []struct {
 		{"where does Zaphod Beeblebrox live", false, false},
 	}},
 	{"programs", programs, []expected{
-		{"python3 install", true, false}, // the parts of the compound are there
+		{"python3 install", true, false}, // the folder has the parts of the compound
 		{"ruby4 install", false, false},
 	}},
 	{"versions", versions, []expected{
 		{"version 2.3.1", true, false},
 		{"CVE-2021-44228", true, false},
 		{"invoice 2021/17", true, false},
-		{"version 2.3.2", false, false}, // all parts are there, in this and in other numbers
+		{"version 2.3.2", false, false}, // the folder has all parts, in this and in other numbers
 		{"chapter 6", false, false},
 		{"CVE-2021-44229", false, false},
 		{"invoice 2021/19", false, false},
@@ -116,7 +116,7 @@ func people() map[string]string {
 	return files
 }
 
-// faults returns what a calibration gets wrong.
+// faults returns the mistakes of a calibration.
 func faults(t *testing.T, c *search.Calibration) []string {
 	t.Helper()
 	var out []string
@@ -160,8 +160,8 @@ func faults(t *testing.T, c *search.Calibration) []string {
 	return out
 }
 
-// TestShipped checks what users rely on: an exact title is high, another subject is not answerable, and neither
-// is a number or name that no document has. The program's rules hold this for any calibration with typical numbers.
+// TestShipped checks what users need: an exact title is high, and a query about another subject, or with a number
+// or name that no document has, is not answerable. The rules of search ensure this for any typical calibration.
 func TestShipped(t *testing.T) {
 	for name, c := range map[string]*search.Calibration{
 		"shipped": search.ShippedCalibration(load(t, "sheaf"), "sheaf-ml-1"),

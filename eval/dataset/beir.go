@@ -21,7 +21,7 @@ import (
 	"sheaf"
 )
 
-// maxLine bounds a line of a file; a longer line is an error.
+// maxLine limits a line of a file; a longer line is an error.
 const maxLine = 64 << 20
 
 // IsBEIR reports whether dir is a folder in BEIR layout.
@@ -34,10 +34,10 @@ func IsBEIR(dir string) bool {
 	return false
 }
 
-// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, each also with .gz.
-// Without a split it takes test.tsv, or the only file. It returns sheaf.ErrInvalid with file and line for lines
-// that cannot be read, repeated documents and queries, queries without text, and judgements of unknown queries.
-// It returns sheaf.ErrNotFound for missing files.
+// BEIR reads a folder in BEIR layout: corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, each also
+// with .gz. Without a split it takes test.tsv, or the only file. It returns sheaf.ErrInvalid with
+// file and line for unreadable lines, repeated documents and queries, queries without text, and
+// judgements of unknown queries. It returns sheaf.ErrNotFound for missing files.
 func BEIR(dir, split string) (*Dataset, error) {
 	d := &Dataset{Name: filepath.Base(dir)}
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -187,8 +187,8 @@ func (d *Dataset) judge(queries []query, j *judged) error {
 	return d.checkTargets(j)
 }
 
-// checkTargets warns of judgements of missing documents. They stay, as in the reference tools, and cannot be
-// found.
+// checkTargets warns about judgements of missing documents. They stay, as in the reference tools,
+// but no search finds these documents.
 func (d *Dataset) checkTargets(j *judged) error {
 	if d.Folder != "" {
 		return nil
@@ -221,8 +221,8 @@ func (d *Dataset) checkTargets(j *judged) error {
 	return nil
 }
 
-// readLines calls each for every line of file, or of file.gz, that is not blank. It adds the content to sum and
-// returns the name of the file that it read.
+// readLines calls each for every line of file, or of file.gz, that is not blank. It adds the
+// content to sum and returns the name of the file.
 func readLines(file string, sum hash.Hash, each func(name string, line int, raw []byte) error) (string, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -293,7 +293,7 @@ func at(name string, line int, format string, args ...any) error {
 	return sheaf.Invalidf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
 }
 
-// jsonFault describes a fault of a line without naming Go's types.
+// jsonFault describes a fault of a line without Go type names.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {

@@ -12,7 +12,7 @@ import (
 	"sheaf/eval/dataset"
 )
 
-// write makes files in a new folder, "name\ncontent" each.
+// write creates files in a new folder, from texts "name\ncontent".
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,12 +54,12 @@ func TestBEIR(t *testing.T) {
 	}
 }
 
-// TestFaults: a fault is an error with its position, a minor fault is a warning.
+// TestFaults checks that a fault is an error with its position, and a minor fault is a warning.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content string
 		kind          error
-		say           string // in the error, or in a warning when kind is nil
+		say           string // part of the error, or of a warning when kind is nil
 	}{
 		"no corpus":     {"corpus.jsonl", "-", sheaf.ErrNotFound, "corpus.jsonl"},
 		"no queries":    {"queries.jsonl", "-", sheaf.ErrNotFound, "queries.jsonl"},

@@ -1,5 +1,5 @@
 // Package dataset reads judged collections: folders in BEIR layout, TREC topics with qrels, and folders of notes
-// with a YAML file of queries. It also reads and writes TREC run files. It judges nothing and indexes nothing.
+// with a YAML file of queries. It also reads and writes TREC run files. It does not judge and does not index.
 //
 // Faults of a file are errors that name file and line. Minor faults are warnings of the [Dataset].
 package dataset
@@ -11,11 +11,11 @@ import (
 
 // Dataset is a collection with queries and judgements.
 type Dataset struct {
-	// Name is the name of its folder or file.
+	// Name is the name of the folder or file.
 	Name string
-	// Documents are the collection, in file order; nil when Folder is set.
+	// Documents are the documents of the collection, in file order; nil when Folder is set.
 	Documents []Document
-	// Folder is the folder of notes that are the collection; "" when Documents are.
+	// Folder is the folder of notes of the collection; "" when Documents is set.
 	Folder string
 	// Queries are the judged queries, in file order.
 	Queries []Query
@@ -24,14 +24,14 @@ type Dataset struct {
 	Qrels map[string]metric.Judgements
 	// Where is the position of a query's first judgement: "file:line".
 	Where map[string]string
-	// ByID says that targets begin with IDs of documents, "tree:path", instead of paths.
+	// ByID says that targets start with IDs of documents, "tree:path", instead of paths.
 	ByID bool
 	// Sections says that some targets are sections of documents.
 	Sections bool
 	// Warnings are minor faults of the files.
 	Warnings []string
-	// Hash identifies the version of the documents in hexadecimal digits; "" for a Folder. QueryHash does so for
-	// queries and judgements.
+	// Hash identifies the version of the documents in hexadecimal digits; "" for a Folder.
+	// QueryHash identifies the version of queries and judgements.
 	Hash, QueryHash string
 }
 
@@ -46,14 +46,14 @@ type Document struct {
 type Query struct {
 	ID   string
 	Text string
-	// Filter bounds what may be found; nil is no bound.
+	// Filter limits the documents that may be found; nil means no limit.
 	Filter sheaf.Filter
-	// Class is its metadata by name, texts only, for reports by class.
+	// Class is the metadata of the query by name, texts only, for reports by class.
 	Class map[string]string
 }
 
-// Section returns the target for the section of a document under the heading with this slug; "" means the
-// document.
+// Section returns the target for the section of a document under the heading with this slug. The
+// slug "" means the document.
 func Section(doc, slug string) string {
 	if slug == "" {
 		return doc

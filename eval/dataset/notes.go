@@ -26,9 +26,9 @@ import (
 //	    expect: [git/undo.md#Amending, {git/log.md: 2}]
 //	    class: howto
 //
-// Each expectation is a path in the folder, with '#' and a heading for a section, and with a gain if it is not 1.
-// Paths and headings are looked up when the folder is indexed. notes is the folder; "" takes the one in the file.
-// Notes returns sheaf.ErrInvalid with file and line for faults.
+// Each expectation is a path in the folder, with '#' and a heading for a section, and with a gain
+// if it is not 1. Indexing the folder resolves paths and headings. notes is the folder; "" takes
+// the folder in the file. Notes returns sheaf.ErrInvalid with file and line for faults.
 func Notes(file, notes string) (*Dataset, error) {
 	f, name, err := open(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func Notes(file, notes string) (*Dataset, error) {
 	return d, d.judge(queries, j)
 }
 
-// notesLimits bound a file of queries, far above any need.
+// notesLimits limits a file of queries. Real files are far smaller.
 var notesLimits = yamlfile.Limits{Bytes: 16 << 20, Depth: 20}
 
 func (y *notesYAML) read(text string) error {
@@ -93,7 +93,7 @@ type noteQuery struct {
 	Class  string     `yaml:"class"`
 }
 
-// noteExpect is one expectation or a list, each a path or a path with a gain.
+// noteExpect is an expectation or a list of expectations. Each is a path, or a path with a gain.
 type noteExpect struct {
 	line    int
 	targets []string
@@ -158,7 +158,7 @@ func (q *noteQuery) judge(j *judged, number string) (query, error) {
 	j.qrels[out.ID], j.where[out.ID] = metric.Judgements{}, out.where
 	for i, target := range q.Expect.targets {
 		doc, heading, _ := strings.Cut(target, "#")
-		if doc == "" && heading != "" { // the name of the note begins with '#'
+		if doc == "" && heading != "" { // the name of the note starts with '#'
 			doc, heading, _ = strings.Cut(heading, "#")
 			doc = "#" + doc
 		}

@@ -23,12 +23,12 @@ type judged struct {
 	negative, repeated int
 }
 
-// columns has the field number of each part of a line; -1 when missing. fields is 0 when white space separates them.
+// columns has the field number of each part of a line; -1 when missing. fields is 0 for white space.
 type columns struct{ query, doc, gain, slug, fields int }
 
-// readQrels reads judgements: tab-separated with a header line as in BEIR (query-id, corpus-id, score; or
-// query-id, corpus-id, heading-slug for sections), or as in TREC (query, iteration, document, gain, with white
-// space and no header).
+// readQrels reads judgements. They are tab-separated with a header line as in BEIR (query-id,
+// corpus-id, score; or query-id, corpus-id, heading-slug for sections), or as in TREC (query,
+// iteration, document, gain, with white space and no header).
 func readQrels(file string, sum hash.Hash) (*judged, error) {
 	j := &judged{qrels: map[string]metric.Judgements{}, where: map[string]string{}}
 	name, err := readLines(file, sum, func(name string, line int, raw []byte) error {

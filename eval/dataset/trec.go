@@ -17,10 +17,10 @@ import (
 	"sheaf/rank/runfile"
 )
 
-// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or any folder of
-// notes, whose documents are called by their paths. Topics are lines of an ID, a tab and a text; or lines of JSON
-// as in BEIR when the name ends in .jsonl; or TREC's <top> records, whose title is the query. Errors are those of
-// [BEIR].
+// TREC reads topics and judgements for a collection: the documents of a folder in BEIR layout, or
+// any folder of notes, where paths are the names of documents. Topics are lines of an ID, a tab and
+// a text; or lines of JSON as in BEIR when the name ends in .jsonl; or TREC's <top> records, whose
+// title is the query. Errors are the errors of [BEIR].
 func TREC(collection, topics, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(collection)
 	if err != nil {
@@ -71,7 +71,7 @@ func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {
 	return t.queries, err
 }
 
-// topics are those of a file so far.
+// topics are the topics of a file so far.
 type topics struct {
 	queries []query
 	records bool   // the file has TREC's <top> records
@@ -80,8 +80,8 @@ type topics struct {
 	inside  bool   // it has not ended
 }
 
-// record reads a line of TREC's records, which look like XML but are not: tags may stay open, and a value ends at the
-// next tag.
+// record reads a line of TREC's records. They look like XML but are not: tags may stay open, and a
+// value ends at the next tag.
 func (t *topics) record(text, name string, line int) error {
 	for text != "" {
 		before, tag, rest := cutTag(text)
@@ -127,10 +127,10 @@ func cutTag(text string) (before, tag, rest string) {
 	return text[:open], strings.ToLower(name), text[open+end+1:]
 }
 
-// ReadRun reads a run file, in the formats of package runfile. Queries and documents have the names that
-// [Dataset.WriteRun] writes. The documents of a query are ordered by score as trec_eval does, whatever their
-// ranks are. ReadRun returns sheaf.ErrInvalid with file and line for a score that is not finite, and for a
-// repeated document. name is the name of the run in the file.
+// ReadRun reads a run file, in the formats of package runfile. Queries and documents have the names
+// that [Dataset.WriteRun] writes. Like trec_eval, ReadRun orders the documents of a query by score
+// and ignores ranks. It returns sheaf.ErrInvalid with file and line for a score that is not finite,
+// and for a repeated document. name is the name of the run in the file.
 func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, name string, err error) {
 	f, file, err := open(file)
 	if err != nil {
@@ -168,9 +168,9 @@ func (d *Dataset) ReadRun(file string) (rankings map[string][]metric.Scored, nam
 	return rankings, run.Name, nil
 }
 
-// WriteRun writes rankings as a TREC run file, queries in the order of d. Readers would reorder equal scores, and
-// many tools read scores as 32-bit numbers. So a score that is not below the previous one there is written as the
-// next smaller 32-bit number.
+// WriteRun writes rankings as a TREC run file, queries in the order of d. Readers may reorder equal
+// scores, and many tools read scores as 32-bit numbers. So WriteRun lowers a score to the next
+// smaller 32-bit number when it is not below the previous score.
 func (d *Dataset) WriteRun(w io.Writer, rankings map[string][]metric.Scored, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range d.Queries {

@@ -46,7 +46,7 @@ func TestTREC(t *testing.T) {
 	}
 }
 
-// TestRunFaults: a run file with NaN, with too few words, with a repeated document.
+// TestRunFaults checks a run file with NaN, with too few words, and with a repeated document.
 func TestRunFaults(t *testing.T) {
 	d := &dataset.Dataset{}
 	for content, say := range map[string]string{
@@ -63,7 +63,7 @@ func TestRunFaults(t *testing.T) {
 	}
 }
 
-// TestRunOrder: ranks do not count; equal scores are ordered as by trec_eval, by document from the end.
+// TestRunOrder checks that ranks do not count, and that equal scores are in the order of trec_eval.
 func TestRunOrder(t *testing.T) {
 	dir := write(t, map[string]string{"run": "q Q0 a 1 0.5 x\nq Q0 c 2 0.5 x\nq Q0 b 3 0.5 x\nq Q0 z 9 7e-1 x\n"})
 	got, name, err := (&dataset.Dataset{}).ReadRun(filepath.Join(dir, "run"))
@@ -79,7 +79,7 @@ func TestRunOrder(t *testing.T) {
 	}
 }
 
-// TestRunsReadBack: for any scores and names, a written run reads back in the same order.
+// TestRunsReadBack checks that a written run reads back in the same order, for any scores and names.
 func TestRunsReadBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,7 +121,7 @@ func TestRunsReadBack(t *testing.T) {
 	})
 }
 
-// TestNotesFaults: each error names the fault and its position.
+// TestNotesFaults checks that each error names the fault and its position.
 func TestNotesFaults(t *testing.T) {
 	const first = "folder: notes\nqueries:\n  - "
 	for content, say := range map[string]string{
@@ -147,7 +147,7 @@ func TestNotesFaults(t *testing.T) {
 	}
 }
 
-// FuzzReaders: no file makes a reader panic or hang.
+// FuzzReaders checks that no file makes a reader panic or hang.
 func FuzzReaders(f *testing.F) {
 	for _, seed := range []string{corpus, queries, qrels, "q 0 a 1\n", "<top><num>1<title>x</top>", "<", "q Q0 a 1 2 x\n",
 		"folder: .\nqueries:\n  - query: x\n    expect: [a.md#b, {c.md: 2}]\n", "- - -\n  {"} {

@@ -1,8 +1,8 @@
 package metric
 
 // Curve returns the interpolated precision of one query's ranking at the recalls 0, 0.1, ... 1: at each recall
-// the largest precision at this or a higher recall, and 0 for a recall that the ranking does not reach. Gains of
-// at least 1 are relevant. trec_eval calls the values iprec_at_recall. The curves of several queries are averaged
+// the largest precision at this or a higher recall, and 0 for a recall that the ranking does not reach. Gains
+// of at least 1 are relevant. trec_eval calls the values iprec_at_recall. Reports average the curves of queries
 // point by point (Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, section 8.4).
 func Curve(ranking []string, qrels Judgements) [11]float64 {
 	m := Measure{rel: 1}

@@ -10,8 +10,8 @@ import (
 	"sheaf/eval/metric"
 )
 
-// TestCurveEqualsReferenceTool compares with testdata/curve.json, which testdata/make_curve.py wrote with
-// ir_measures.
+// TestCurveEqualsReferenceTool checks against testdata/curve.json, which testdata/make_curve.py
+// wrote with ir_measures.
 func TestCurveEqualsReferenceTool(t *testing.T) {
 	raw, err := os.ReadFile("testdata/curve.json")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Judgements are the gains of one query's documents. A gain of 0 or less is not relevant; higher is better. A
-// missing document was not judged.
+// Judgements are the gains of one query's documents. A gain of 0 or less is not relevant. Higher is
+// better. A missing document was not judged.
 type Judgements map[string]int
 
 // Measure is one way to judge a ranking.
@@ -41,8 +41,8 @@ const (
 // names are in the order of the kinds.
 var names = [...]string{"nDCG", "AP", "RR", "P", "R", "Success", "Judged", "RBP", "ERR"}
 
-// String returns the measure's name in the grammar of ir_measures, such as "nDCG@10", "AP(rel=2)@100" or
-// "RBP(p=0.8)".
+// String returns the measure's name in the grammar of ir_measures, for example "nDCG@10",
+// "AP(rel=2)@100" or "RBP(p=0.8)".
 func (m Measure) String() string {
 	var args []string
 	if m.exp {
@@ -70,14 +70,14 @@ func (m Measure) String() string {
 // Cutoff returns how many documents the measure reads, 0 for all of a ranking.
 func (m Measure) Cutoff() int { return m.cutoff }
 
-// Of judges a ranking of one query, best document first. A repeated document counts at its first rank. The result
-// is in [0,1]; it is 0 when no relevant document is known.
+// Of judges a ranking of one query, best document first. A repeated document counts at its first
+// rank. The result is in [0,1]. It is 0 when no relevant document is known.
 func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	ranking = distinct(ranking)
 	if m.judged {
 		ranking = slices.DeleteFunc(slices.Clone(ranking), func(id string) bool {
 			gain, ok := qrels[id]
-			return !ok || gain < 0 // trec_eval treats these as not judged
+			return !ok || gain < 0 // trec_eval treats these documents as not judged
 		})
 	}
 	depth := len(ranking)
@@ -114,8 +114,8 @@ func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	panic("metric: unknown kind")
 }
 
-// orLength returns the denominator of P: the cutoff, even for a shorter ranking, or the length when there is no
-// cutoff.
+// orLength returns the denominator of P: the cutoff, even for a shorter ranking, or the length when
+// there is no cutoff.
 func (m Measure) orLength(n int) int {
 	if m.cutoff > 0 {
 		return m.cutoff
@@ -240,7 +240,7 @@ func ratio(n, d int) float64 {
 	return float64(n) / float64(d)
 }
 
-// distinct returns ranking without repeated documents; it returns ranking itself when there are none.
+// distinct returns ranking without repeated documents. Without repeats it returns ranking itself.
 func distinct(ranking []string) []string {
 	seen := make(map[string]bool, len(ranking))
 	for i, id := range ranking {
@@ -266,8 +266,8 @@ type Scored struct {
 	Score float64
 }
 
-// Order returns the results as trec_eval ranks them: by score, highest first, equal scores by ID, largest
-// first. Ranks and order in the input do not count. Scores are equal when their 32-bit forms are.
+// Order returns the results in the order of trec_eval: by score, highest first, equal scores by ID,
+// largest first. It ignores ranks and input order. Scores are equal when their 32-bit forms are equal.
 func Order(results []Scored) []Scored {
 	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b Scored) int {

@@ -14,7 +14,7 @@ import (
 	"sheaf/eval/metric"
 )
 
-// TestWorkedByHand has rankings whose values a person can check.
+// TestWorkedByHand checks rankings whose values a person can compute.
 func TestWorkedByHand(t *testing.T) {
 	qrels := metric.Judgements{"a": 1, "b": 2, "c": 1, "d": 0}
 	ranking := []string{"x", "b", "d", "a"}
@@ -43,8 +43,8 @@ func TestWorkedByHand(t *testing.T) {
 	}
 }
 
-// TestEqualsReferenceTool compares with the output of ir_measures for random rankings with many ties;
-// testdata/make_fixture.py made them.
+// TestEqualsReferenceTool checks against the output of ir_measures for random rankings with many
+// ties, made by testdata/make_fixture.py.
 func TestEqualsReferenceTool(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -132,8 +132,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestJudgedOnlyOfNegativeGains: with judged_only, trec_eval treats negative gains as not judged (measured:
-// trec_eval -J).
+// TestJudgedOnlyOfNegativeGains checks that judged_only treats negative gains as not judged, as
+// trec_eval does (measured: trec_eval -J).
 func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	qrels := metric.Judgements{"spam": -2, "unknown": -1, "no": 0, "yes": 1}
 	for name, want := range map[string]float64{"P(judged_only=True)@2": 0.5, "RR(judged_only=True)": 0.5, "RR": 0.2,
@@ -148,7 +148,7 @@ func TestJudgedOnlyOfNegativeGains(t *testing.T) {
 	}
 }
 
-// TestParseList: commas separate measures, and arguments within parentheses.
+// TestParseList checks that commas separate measures, and arguments within parentheses.
 func TestParseList(t *testing.T) {
 	list, err := metric.ParseList("nDCG@10, RBP(p=0.5,rel=2)@10,nDCG(dcg='exp-log2',judged_only=True)@5,RR")
 	if err != nil {
@@ -170,7 +170,7 @@ func TestParseList(t *testing.T) {
 	}
 }
 
-// TestOrderInThirtyTwoBits: trec_eval keeps scores in 32 bits, so scores that differ only beyond these are equal.
+// TestOrderInThirtyTwoBits checks that scores with equal 32-bit forms are equal, as in trec_eval.
 func TestOrderInThirtyTwoBits(t *testing.T) {
 	got := metric.IDs(metric.Order([]metric.Scored{{"a", 0.812345678}, {"b", 0.812345677}, {"c", 0.8123457}, {"d", 1e300},
 		{"e", 1e200}}))
@@ -179,8 +179,8 @@ func TestOrderInThirtyTwoBits(t *testing.T) {
 	}
 }
 
-// TestProperties: values are in [0,1]; the best ranking gets 1 from nDCG; moving a better document up never
-// lowers nDCG; the input does not change.
+// TestProperties checks that values are in [0,1], that the best ranking has nDCG 1, that moving a
+// better document up never lowers nDCG, and that the input does not change.
 func TestProperties(t *testing.T) {
 	ndcg, err := metric.Parse("nDCG@10")
 	if err != nil {

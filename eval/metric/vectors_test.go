@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/worked"
 )
 
-// TestVectorsSonarMetrics runs worked numbers of Sonar's benchmark, which are outside the repository. It says
-// Recall where ir_measures says R.
+// TestVectorsSonarMetrics runs worked numbers of Sonar's benchmark, which are not in the
+// repository. Sonar says Recall where ir_measures says R.
 func TestVectorsSonarMetrics(t *testing.T) {
 	type in struct {
 		Retrieved []string

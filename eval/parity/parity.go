@@ -1,4 +1,4 @@
-// Package parity compares two stores' rankings of the same query, and names the likely reasons for differences.
+// Package parity compares two stores' rankings of the same query, and names likely reasons for differences.
 package parity
 
 import (
@@ -15,16 +15,16 @@ type Agreement struct {
 	Hits [2]int `json:"hits"`
 	// Shared is how many hits both have.
 	Shared int `json:"shared"`
-	// SameSet and SameOrder say that the IDs are the same, and in the same order.
+	// SameSet says that the IDs are the same. SameOrder says that their order is the same, too.
 	SameSet   bool `json:"same_set"`
 	SameOrder bool `json:"same_order"`
-	// Tau is Kendall's rank correlation of the shared hits, 1 for fewer than two. Hits with equal scores in
-	// either ranking count as tied (tau-b).
+	// Tau is Kendall's rank correlation of the shared hits, or 1 for fewer than two. Hits with
+	// equal scores in either ranking count as tied (tau-b).
 	Tau float64 `json:"kendall_tau"`
 	// RBO is the rank-biased overlap, see [RBO].
 	RBO float64 `json:"rbo"`
-	// ScoreDifference is the largest difference of the scores of a shared hit, ScoreShare the largest as a part
-	// of the larger score.
+	// ScoreDifference is the largest difference of the scores of a shared hit. ScoreShare is the
+	// largest difference as a part of the larger score.
 	ScoreDifference float64 `json:"score_difference"`
 	ScoreShare      float64 `json:"score_share"`
 }
@@ -69,8 +69,8 @@ func ids(r sheaf.Ranking) []sheaf.ID {
 	return out
 }
 
-// Tau returns Kendall's tau-b of two lists of scores of the same hits (Kendall 1945). It is 1 when all scores are
-// equal in both lists, and 0 when they are equal in one.
+// Tau returns Kendall's tau-b of two lists of scores of the same hits (Kendall 1945). It is 1 when
+// all scores are equal in both lists, and 0 when they are equal in one list.
 func Tau(a, b []float64) float64 {
 	var concordant, discordant, tiedA, tiedB float64
 	for i := range a {
@@ -99,9 +99,9 @@ func Tau(a, b []float64) float64 {
 	return (concordant - discordant) / math.Sqrt((pairs+tiedA)*(pairs+tiedB))
 }
 
-// RBO returns the extrapolated rank-biased overlap of two lists without duplicates (Webber, Moffat, Zobel: A
-// Similarity Measure for Indefinite Rankings, 2010, equation 32): 1 for equal lists, 0 for lists without a common
-// entry. p, in (0,1), says how far down a reader goes.
+// RBO returns the extrapolated rank-biased overlap of two lists without duplicates (Webber, Moffat,
+// Zobel: A Similarity Measure for Indefinite Rankings, 2010, equation 32): 1 for equal lists, 0 for
+// lists without a common entry. p, in (0,1), is the probability that a reader reads the next entry.
 func RBO[T comparable](a, b []T, p float64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -141,31 +141,31 @@ func RBO[T comparable](a, b []T, p float64) float64 {
 
 // Step is a step of a profile on one store.
 type Step struct {
-	// Words and Meaning say that the step retrieved by words or by a vector; otherwise it follows from earlier
-	// steps.
+	// Words and Meaning say that the step retrieved by words or by a vector. Otherwise it follows
+	// from earlier steps.
 	Words, Meaning bool
-	// Store is the kind of store, such as "postgres" or "opensearch". Approximate says that it finds vectors
-	// through a graph.
+	// Store is the kind of store, for example "postgres" or "opensearch". Approximate says that it
+	// finds vectors through a graph.
 	Store       string
 	Approximate bool
-	// Alike says that the other store counts lengths and idf as this one does.
+	// Alike says that both stores count lengths and idf the same way.
 	Alike bool
-	// Shards is the number of parts of the store; each may count words by itself. 0 means unknown.
+	// Shards is the number of parts of the store. Each part may count words alone. 0 means unknown.
 	Shards int
-	// Chosen says that the profile lets the step score what other branches or a first phase found. The scored
-	// hits then differ when those differ.
+	// Chosen says that the step scores hits that other branches or a first phase found. The scored
+	// hits differ when these hits differ.
 	Chosen bool
-	// Noted are the notes of the step on this store only.
+	// Noted are notes of the step that only this store has.
 	Noted []string
-	// Failed is why the store did not answer.
+	// Failed is the reason why the store did not answer.
 	Failed string
 }
 
 // near is a difference of scores that float32 and the order of sums explain.
 const near = 2e-6
 
-// Reasons names why the rankings a and b differ; b is that of step. It returns nothing when they have the same
-// order and, within float32, the same scores.
+// Reasons names why the rankings a and b differ. step describes b. It returns nothing when they
+// have the same order and, within float32, the same scores.
 func Reasons(a, b sheaf.Ranking, g Agreement, step Step) []string {
 	var out []string
 	if step.Failed != "" {
@@ -227,7 +227,7 @@ func shards(step Step) string {
 	return fmt.Sprintf("%d shards: each counts by itself how rare words are", step.Shards)
 }
 
-// edge reports whether every hit that only one ranking has is, by its score, at the end of the window. There
+// edge reports whether each hit in only one ranking has a score at the end of the window. There,
 // small differences of scores decide.
 func edge(a, b sheaf.Ranking, g Agreement) (string, bool) {
 	if len(a) == 0 || len(a) != len(b) {

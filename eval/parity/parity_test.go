@@ -21,7 +21,7 @@ func ranking(pairs ...any) sheaf.Ranking {
 	return r
 }
 
-// TestRBO has values worked out by hand from equation 32.
+// TestRBO checks values computed by hand from equation 32.
 func TestRBO(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -65,7 +65,7 @@ func TestTau(t *testing.T) {
 	}
 }
 
-// TestProperties: the measures are symmetric, within their range, and 1 for a ranking and itself.
+// TestProperties checks that measures are symmetric, in range, and 1 for a ranking and itself.
 func TestProperties(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -37,22 +37,22 @@ type section struct {
 	Most  []mostChanged
 }
 
-// mostChanged are the queries that gained and lost most in a column.
+// mostChanged are the queries with the largest gains and losses in a column.
 type mostChanged struct {
 	Column, Measure, Baseline string
 	Gained, Lost              []eval.Change
 }
 
-// listed is how many queries with the largest gains, and losses, are listed.
+// listed is how many queries with the largest gains, and losses, are shown.
 const listed = 10
 
-// HTML writes the reports as one page that loads nothing else: tables with intervals and tests, and plots of
-// quality over latency, of precision over recall, and of each query's gain or loss.
+// HTML writes the reports as one page that loads no other file: tables with intervals and tests,
+// and plots of quality over latency, of precision over recall, and of each query's gain or loss.
 func HTML(w io.Writer, reports []*eval.Report) error {
 	var sections []section
 	for _, r := range reports {
 		s := section{Report: r}
-		// The pictures consist of numbers and escaped texts.
+		// The pictures contain only numbers and escaped texts, so they are safe HTML.
 		if svg := qualityPlot(r); svg != "" {
 			s.Plots = append(s.Plots, plot{r.Measures[0] + " over latency", template.HTML(svg)})
 		}
@@ -78,7 +78,7 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 	return err
 }
 
-// most returns the first n that gained, and the first n that lost, the largest change first.
+// most returns the n largest gains, and the n largest losses, largest first.
 func most(changes []eval.Change, n int) (gained, lost []eval.Change) {
 	for _, c := range changes {
 		if c.Difference() > 0 && len(gained) < n {

@@ -8,9 +8,9 @@ import (
 	"sheaf/eval"
 )
 
-// Markdown writes a table for each measure, with a row for each data set, a column for each ranking, and the mean
-// in the last row. Then it writes tables of latencies, of the choices of the other data sets, and of classes. It
-// leaves out reports with other columns or measures than the first.
+// Markdown writes a table for each measure, with a row for each data set, a column for each
+// ranking, and the mean in the last row. Then it writes tables of latencies, of choices by other
+// data sets, and of classes. It skips reports with other columns or measures than the first report.
 func Markdown(w io.Writer, reports []*eval.Report) error {
 	if len(reports) == 0 {
 		return nil
@@ -72,8 +72,8 @@ func grid(out *strings.Builder, title string, reports []*eval.Report, value func
 	out.WriteByte('\n')
 }
 
-// leftOut writes, for the first measure, which ranking the other data sets choose for each data set, and its
-// value there.
+// leftOut writes, for the first measure, which ranking the other data sets choose for each data
+// set, and the value of this ranking on the data set.
 func leftOut(out *strings.Builder, reports []*eval.Report) {
 	choices := eval.LeaveOut(reports, 0)
 	if choices == nil {

@@ -94,7 +94,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestHTML: the page has every number and plot, loads nothing, and escapes texts of queries.
+// TestHTML checks that the page has every number and plot, loads no file, and escapes texts of queries.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
 	if err := report.HTML(&b, []*eval.Report{sample("one")}); err != nil {
@@ -130,7 +130,7 @@ func wellFormed(t *testing.T, svg string) {
 	}
 }
 
-// TestHTMLOfLittle: one column without latency, no queries that differ, zeros.
+// TestHTMLOfLittle checks one column without latency, no changed queries, and zeros.
 func TestHTMLOfLittle(t *testing.T) {
 	r := sample("one")
 	r.Columns, r.Comparisons = r.Columns[2:], nil
@@ -156,7 +156,7 @@ func TestReliability(t *testing.T) {
 	wellFormed(t, report.Reliability(nil, ""))
 }
 
-// TestJSON: a report reads back as it was written.
+// TestJSON checks that a report reads back unchanged.
 func TestJSON(t *testing.T) {
 	raw, err := json.Marshal(sample("one"))
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	roomTop, roomRight    = 14, 14
 )
 
-// colors tell columns apart; they repeat after the last one.
+// colors tell columns apart. They repeat after the last color.
 var colors = []string{"#3468c0", "#d1603d", "#2e8b57", "#8e5bb5", "#b8860b", "#c2497b", "#2f9aa8", "#7a7a7a"}
 
 func color(i int) string { return colors[i%len(colors)] }
@@ -120,8 +120,8 @@ func share(label string) axis {
 	return axis{low: 0, high: 1, label: label, ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}
 }
 
-// qualityPlot shows the first measure of each column, with its interval, over the median latency; "" when no
-// column has a latency.
+// qualityPlot shows the first measure of each column, with its interval, over the median latency.
+// It returns "" when no column has a latency.
 func qualityPlot(r *eval.Report) string {
 	low, high, fast, slow := 1.0, 0.0, math.Inf(1), 0.0
 	for i := range r.Columns {
@@ -206,8 +206,8 @@ func shorten(s string) string {
 	return s
 }
 
-// Reliability draws how often answers of each probability are right, as an SVG picture. On the diagonal the
-// probabilities are exact. The area of a point is the share of samples in its bin.
+// Reliability draws the share of right answers for each probability, as an SVG picture. On the
+// diagonal the probabilities are exact. The area of a point is the share of samples in its bin.
 func Reliability(bins []calibrate.Bin, label string) string {
 	c := newCanvas(share(label), share("share that is right"))
 	c.line(c.x.at(0), c.y.at(0), c.x.at(1), c.y.at(1), "currentColor", `stroke-dasharray="4 4" stroke-opacity="0.5"`)

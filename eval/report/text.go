@@ -16,8 +16,8 @@ import (
 // differences, then, for several data sets, an overview of the first measure. A star marks a difference from the
 // first row at 5 % in both tests.
 //
-// For every later column it lists the queries with the largest gains and losses in the first measure, at most
-// queries of each.
+// For every later column it lists the queries with the largest gains and losses in the first
+// measure, at most queries of each.
 func Text(w io.Writer, reports []*eval.Report, queries int) error {
 	out := &strings.Builder{}
 	for i, r := range reports {

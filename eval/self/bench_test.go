@@ -15,7 +15,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// folder is the index of the folder SHEAF_TEST_DIR.
+// folder returns the index of the folder SHEAF_TEST_DIR.
 func folder(b *testing.B) *eval.Collection {
 	b.Helper()
 	dir := os.Getenv("SHEAF_TEST_DIR")
@@ -41,7 +41,7 @@ func folder(b *testing.B) *eval.Collection {
 	return c
 }
 
-// BenchmarkQueries makes 300 queries of the documents in SHEAF_TEST_DIR.
+// BenchmarkQueries makes 300 queries from the documents in SHEAF_TEST_DIR.
 func BenchmarkQueries(b *testing.B) {
 	c := folder(b)
 	for b.Loop() {

@@ -13,7 +13,7 @@ import (
 	"sheaf/store"
 )
 
-// Kind says what a query was made from.
+// Kind is the source of a query.
 type Kind string
 
 // The kinds of query.
@@ -23,13 +23,13 @@ const (
 	Alias      Kind = "alias"      // another name of a document asks for it
 	Phrase     Kind = "phrase"     // words that only one chunk has side by side ask for it
 	Paraphrase Kind = "paraphrase" // a sentence with words left out asks for its chunk
-	// Absent asks for a document that the search excludes, so that only similar ones can be found; Foreign for a
-	// subject that the documents do not have. Neither has an answer.
+	// Absent asks for a document that the search excludes, so that only similar documents can be
+	// found. Foreign asks for a subject that the documents lack. Neither has an answer.
 	Absent  Kind = "absent"
 	Foreign Kind = "foreign"
 )
 
-// Kinds are those with an answer, in the order of reports.
+// Kinds are the kinds with an answer, in the order of reports.
 var Kinds = []Kind{Heading, Anchor, Alias, Phrase, Paraphrase}
 
 // Impossible reports whether queries of this kind have no answer.
@@ -41,11 +41,11 @@ type Item struct {
 	ID   string
 	Kind Kind
 	Text string
-	// Doc is the document that answers and Target its chunk, or Doc when the whole document is meant; both are ""
-	// without an answer.
+	// Doc is the document that answers. Target is its chunk, or Doc for the whole document. Both
+	// are "" without an answer.
 	Doc, Target sheaf.ID
-	// Without are documents to exclude from the search. The query was taken from them, so they have its words but
-	// do not answer.
+	// Without are documents to exclude from the search. They are the source of the query, so they
+	// have its words but do not answer.
 	Without []sheaf.ID
 }
 
@@ -61,16 +61,16 @@ func (i *Item) Filter() sheaf.Filter {
 	return sheaf.Not{Filter: in}
 }
 
-// Wanted says how many queries are made.
+// Wanted says how many queries to make.
 type Wanted struct {
-	// PerKind is the wanted number of each kind; there are fewer when the documents do not give them.
+	// PerKind is the wanted number of each kind. There are fewer when the documents have no more.
 	PerKind int
 	// Impossible is the wanted number of each kind without an answer.
 	Impossible int
 	Seed       uint64
 }
 
-// Bounds of how much is read: of many documents a sample is enough.
+// Bounds of reading: a sample of many documents is enough.
 const (
 	docsPerItem    = 30 // documents examined for each wanted query of a kind
 	perDocument    = 2  // queries of a kind from one document
@@ -90,9 +90,9 @@ type maker struct {
 	counts map[string]int
 }
 
-// Make makes queries from the documents of c, in order of kind and number. It skips documents that can no longer be
-// read. The same documents and wishes give the same queries. It returns sheaf.ErrUnsupported when the store cannot
-// count.
+// Make makes queries from the documents of c, in order of kind and number. It skips documents that
+// are no longer readable. The same documents and w give the same queries. It returns
+// sheaf.ErrUnsupported when the store cannot count.
 func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	counter, ok := c.Backend.(store.Counter)
 	if !ok {
@@ -130,8 +130,8 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 	return out, m.c.View.Err()
 }
 
-// count returns the number of chunks that match words. With one frequency for all fields, the store counts a word
-// without reading its matches.
+// count returns the number of chunks that match words. It uses one frequency for all fields, so
+// that the store counts a word without reading its matches.
 func (m *maker) count(ctx context.Context, words sheaf.TextQuery) (int, error) {
 	fields := make([]store.FieldWeight, len(sheaf.Fields))
 	for i, f := range sheaf.Fields {
@@ -241,8 +241,8 @@ func (m *maker) headings(ctx context.Context, doc *sheaf.Document) error {
 	return nil
 }
 
-// anchors makes queries from the texts of links to other documents. It excludes the documents with such links,
-// because they have the words only to point foreign.
+// anchors makes queries from the texts of links to other documents. It excludes the documents with
+// these links, because they only point to the answer.
 func (m *maker) anchors(doc *sheaf.Document) {
 	n := 0
 	for _, i := range m.r.Perm(len(doc.Chunks)) {
@@ -270,8 +270,8 @@ func (m *maker) anchors(doc *sheaf.Document) {
 	}
 }
 
-// linkers returns the documents that link to doc with the same text. one is false when there are too many to
-// exclude: such a text is navigation.
+// linkers returns the documents that link to doc with the same text. one is false when they are too
+// many to exclude: the text is navigation.
 func (m *maker) linkers(doc sheaf.ID, text string) (ids []sheaf.ID, one bool) {
 	const most = 20
 	for _, r := range m.c.View.References(doc) {

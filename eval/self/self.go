@@ -1,10 +1,10 @@
-// Package self finds the best ranking for a collection without human judgements. It makes queries with known answers
-// from the documents: a heading asks for its section, the words of a link for its target, an alias for its note, a
-// rare phrase for its chunk, a sentence with words left out for its chunk (Azzopardi, de Rijke, Balog: Building
-// Simulated Queries for Known-Item Topics, 2007). It runs the rankings on them, and says which is best, by how much,
-// and whether that is more than chance. Queries without an answer serve to learn when to say so.
+// Package self finds the best ranking for a collection without human judgements. It makes queries with known
+// answers from the documents: a heading asks for its section, the words of a link for its target, an alias for
+// its note, a rare phrase for its chunk, a sentence with dropped words for its chunk (Azzopardi, de Rijke, Balog:
+// Building Simulated Queries for Known-Item Topics, 2007). It runs the rankings on them, and reports the best
+// ranking, its lead, and whether the lead is more than chance. Queries without an answer teach when to say so.
 //
-// The result holds for finding known items. It says nothing about questions that many documents answer.
+// The result is valid for finding known items. It says nothing about questions that many documents answer.
 package self
 
 import (
@@ -21,21 +21,21 @@ import (
 	"sheaf/eval/stats"
 )
 
-// Measure is the measure that rankings are compared by: the reciprocal rank of the answer among the first ten.
-// The rank of its document counts half and that of its chunk half, so that a ranking of whole documents also
-// scores.
+// Measure is the measure that compares rankings: the reciprocal rank of the answer among the first
+// ten. The rank of its document counts half and the rank of its chunk half, so that a ranking of
+// whole documents also scores.
 const Measure = "RR@10"
 
-// depth is how many answers a query gets; a user sees only these.
+// depth is how many answers a query gets. A user sees only these.
 const depth = 10
 
-// Options say how many queries are made and what is compared.
+// Options say how many queries to make and what to compare.
 type Options struct {
 	Queries Wanted
-	// Columns are the rankings; the first one is in use now.
+	// Columns are the rankings. The first one is in use now.
 	Columns    []eval.Column
 	Statistics eval.Statistics
-	// Progress gets the number of finished queries of a column; it may be nil.
+	// Progress gets the number of finished queries of a column. It may be nil.
 	Progress func(done, all int)
 }
 
@@ -47,12 +47,12 @@ type Report struct {
 	// Kinds are the kinds of query with their numbers, without empty kinds.
 	Kinds   []KindReport   `json:"kinds"`
 	Columns []ColumnReport `json:"columns"`
-	// Best is the index of the best column. Better says that it is better than the first by more than chance.
+	// Best is the index of the best column. Better says that its lead over the first is more than chance.
 	Best   int  `json:"best"`
 	Better bool `json:"better"`
-	// Verdict says so in words.
+	// Verdict is the result in words.
 	Verdict string `json:"verdict"`
-	// CorpusHash, Analyzer and Model are those of the collection.
+	// CorpusHash, Analyzer and Model describe the collection.
 	CorpusHash string `json:"corpus_hash"`
 	Analyzer   string `json:"analyzer"`
 	Model      string `json:"model"`
@@ -62,7 +62,7 @@ type Report struct {
 type KindReport struct {
 	Kind    Kind `json:"kind"`
 	Queries int  `json:"queries"`
-	// Example is the text of one of them.
+	// Example is the text of a query of this kind.
 	Example string `json:"example"`
 }
 
@@ -72,13 +72,13 @@ type ColumnReport struct {
 	Profile     string            `json:"profile"`
 	ProfileHash string            `json:"profile_hash"`
 	Parameters  map[string]string `json:"parameters"`
-	// Mean is the mean over the kinds with equal weights, and Range its interval; Kinds are the means of the
-	// kinds, in the order of Report.Kinds.
+	// Mean is the mean over the kinds with equal weights, and Range its interval. Kinds are the
+	// means of the kinds, in the order of Report.Kinds.
 	Mean  float64        `json:"mean"`
 	Range stats.Interval `json:"interval"`
 	Kinds []float64      `json:"kinds"`
-	// Difference is to the first column, with interval and the P of the paired randomization test, corrected
-	// after Holm; 0 and 1 for the first.
+	// Difference is the distance to the first column, with interval and the P of the paired
+	// randomization test, with Holm's correction. It is 0, with P 1, for the first column.
 	Difference      float64        `json:"difference"`
 	DifferenceRange stats.Interval `json:"difference_interval"`
 	P               float64        `json:"p"`
@@ -87,8 +87,8 @@ type ColumnReport struct {
 // minQueries is the smallest number of queries for a verdict.
 const minQueries = 20
 
-// Judged returns c, cached, with queries made from its documents as a judged data set. The kind of each query is its
-// class "kind". It returns sheaf.ErrInvalid for too few documents.
+// Judged returns c, cached, with queries made from its documents as a judged data set. The kind of
+// each query is its class "kind". It returns sheaf.ErrInvalid for too few documents.
 func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection, error) {
 	items, err := Make(ctx, c, w)
 	if err != nil {
@@ -117,8 +117,8 @@ func Judged(ctx context.Context, c *eval.Collection, w Wanted) (*eval.Collection
 	return out, nil
 }
 
-// Evaluate makes queries of c and runs the columns on them. It does not use c's own data set. It returns
-// sheaf.ErrInvalid for too few documents.
+// Evaluate makes queries from c and runs the columns on them. It does not use c's own data set. It
+// returns sheaf.ErrInvalid for too few documents.
 func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, error) {
 	asked, err := Judged(ctx, c, o.Queries)
 	if err != nil {
@@ -149,7 +149,7 @@ func Evaluate(ctx context.Context, c *eval.Collection, o Options) (*Report, erro
 	return r, nil
 }
 
-// reciprocalRank is the measure of documents and of chunks.
+// reciprocalRank is the measure for documents and for chunks.
 var reciprocalRank = func() metric.Measure {
 	m, err := metric.Parse(Measure)
 	if err != nil {
@@ -188,7 +188,7 @@ func kindsOf(queries []dataset.Query) []KindReport {
 	return out
 }
 
-// Weights returns the weight of each query, so that all kinds count the same; their mean is 1.
+// Weights returns the weight of each query, so that all kinds count the same. The mean weight is 1.
 func Weights(queries []dataset.Query) []float64 {
 	n := map[string]int{}
 	for _, q := range queries {
@@ -221,8 +221,8 @@ func means(kinds []KindReport, queries []dataset.Query, values []float64) []floa
 // significance is the level below which a difference is more than chance.
 const significance = 0.05
 
-// compare fills in means, differences and the verdict. values are weighted, by column and query; kinds are those
-// of the queries.
+// compare fills in means, differences and the verdict. values are weighted, by column and query.
+// kinds are the kinds of the queries.
 func (r *Report) compare(values [][]float64, kinds []string, st eval.Statistics) {
 	var ps []float64
 	for i := range r.Columns {

@@ -29,11 +29,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// subjects are what the notes of the test collection are about.
+// subjects are the subjects of the notes in the test collection.
 var subjects = strings.Fields("amber birch cedar delta ember fjord glade heath islet jetty knoll ledge marsh niche " +
 	"ocean plain quarry ridge shoal tundra")
 
-// notes is a folder of notes with aliases, headings, links and prose.
+// notes returns a folder of notes with aliases, headings, links and prose.
 func notes(t *testing.T) *eval.Collection {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,8 +96,8 @@ func builtinProfile(t testing.TB, name string) *profile.Profile {
 	return p
 }
 
-// TestQueriesFitTheDocuments: each query is made of what it asks for, and the
-// same seed makes the same ones.
+// TestQueriesFitTheDocuments checks that each query comes from its answer, and that the same seed
+// gives the same queries.
 func TestQueriesFitTheDocuments(t *testing.T) {
 	c := notes(t)
 	ctx := context.Background()
@@ -166,7 +166,7 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 	}
 }
 
-// inOrder reports whether words stand in text one after another.
+// inOrder reports whether words occur in text in this order.
 func inOrder(words []string, text string) bool {
 	for _, w := range words {
 		i := strings.Index(text, w)
@@ -178,8 +178,8 @@ func inOrder(words []string, text string) bool {
 	return true
 }
 
-// TestEvaluate: words find what they name, and a ranking of whole documents finds
-// less of the places in them by more than chance.
+// TestEvaluate checks that words find their source, and that a ranking of whole documents finds
+// clearly fewer places in them.
 func TestEvaluate(t *testing.T) {
 	c := notes(t)
 	cols := columns(t, "sheaf", "rrf", "bench", "sonar")
@@ -227,7 +227,7 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("the same ranking twice: %q, %v", r.Verdict, err)
 	}
 
-	// A better ranking than the first is said to be one.
+	// Now the first column is worse, so the report must call another column better.
 	cols[0], cols[3] = cols[3], cols[0]
 	if r, err = self.Evaluate(ctx, c, o); err != nil || !r.Better || r.Best == 0 ||
 		!strings.Contains(r.Verdict, "better than") {
@@ -235,7 +235,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestCachedLegs: a search over cached legs answers as one without.
+// TestCachedLegs checks that a search over cached legs answers like a search without a cache.
 func TestCachedLegs(t *testing.T) {
 	c := notes(t)
 	now := time.Now()
@@ -264,7 +264,7 @@ func TestCachedLegs(t *testing.T) {
 	}
 }
 
-// TestTooLittle: an empty folder tells nothing.
+// TestTooLittle checks that an empty folder is an error.
 func TestTooLittle(t *testing.T) {
 	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()),
 		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),

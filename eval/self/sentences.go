@@ -9,7 +9,7 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Numbers for the queries made from bodies.
+// Numbers for the queries that are made from bodies.
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk
@@ -60,8 +60,8 @@ var (
 	sentenceAt = regexp.MustCompile(`[.!?;:][ \t]|[。！？；]`)
 )
 
-// sentences returns the sentences of prose in a body, without marks. It leaves out code, tables, quotes, HTML and
-// lists of links.
+// sentences returns the sentences of prose in a body, without marks. It skips code, tables, quotes,
+// HTML and lists of links.
 func (m *maker) sentences(body string) []string {
 	var out []string
 	code := false
@@ -135,7 +135,7 @@ func (m *maker) rarePhrase(ctx context.Context, sentences []string) (string, err
 	return "", nil
 }
 
-// holdsRare reports whether text has a term that is in few chunks. Phrases of common words are expensive to
+// holdsRare reports whether text has a term of few chunks. Phrases of common words are expensive to
 // count, and people do not remember a text by them.
 func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	for _, t := range m.terms(text) {
@@ -154,7 +154,7 @@ func (m *maker) holdsRare(ctx context.Context, text string) (bool, error) {
 	return false, nil
 }
 
-// paraphrase returns a sentence in lower case without about a third of its words; "" when too little is left.
+// paraphrase returns a sentence in lower case without about a third of its words, or "" if too short.
 func (m *maker) paraphrase(sentence string) string {
 	var kept []string
 	words := m.words(sentence)

@@ -1,4 +1,4 @@
 package stats
 
-// BetaInc is betaInc, for its comparison with another implementation.
+// BetaInc is betaInc, for a comparison with another implementation.
 var BetaInc = betaInc

@@ -1,7 +1,7 @@
 // Package stats has the statistics for comparing rankings, as pure functions of numbers: bootstrap intervals,
 // paired tests, corrections for many tests, and quantiles.
 //
-// Everything random takes a seed and gives the same result for the same input on every machine.
+// Every random function takes a seed and gives the same result for the same input on every machine.
 package stats
 
 import (
@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Mean returns the arithmetic mean of x, 0 when x is empty.
+// Mean returns the arithmetic mean of x, or 0 when x is empty.
 func Mean(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -50,16 +50,16 @@ type Interval struct {
 // Contains reports whether v is in the interval.
 func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Bootstrap returns the interval that contains the mean of x with the given confidence, 0..1, by the percentile
-// bootstrap: it draws len(x) values with replacement rounds times, and the interval is the middle part of their
-// means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993, chapter 13). To draw paired values together,
-// pass their differences.
+// Bootstrap returns the interval that contains the mean of x with the given confidence, 0..1, by
+// the percentile bootstrap. It draws len(x) values with replacement rounds times. The interval is
+// the middle part of their means (Efron, Tibshirani: An Introduction to the Bootstrap, 1993,
+// chapter 13). To draw paired values together, pass their differences.
 func Bootstrap(x []float64, confidence float64, rounds int, seed uint64) Interval {
 	return BootstrapWithin(x, make([]string, len(x)), confidence, rounds, seed)
 }
 
-// BootstrapWithin is [Bootstrap] for values in groups. Each group keeps its weight in x: it draws as many values
-// from a group as the group has.
+// BootstrapWithin is [Bootstrap] for values in groups. Each group keeps its weight in x: it draws
+// as many values from a group as the group has.
 func BootstrapWithin(x []float64, groups []string, confidence float64, rounds int, seed uint64) Interval {
 	if len(x) == 0 || rounds < 1 {
 		return Interval{}
@@ -68,7 +68,7 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 	for i, v := range x {
 		members[groups[i]] = append(members[groups[i]], v)
 	}
-	drawn := make([][]float64, len(x)) // what each value is drawn from
+	drawn := make([][]float64, len(x)) // the values that each value is drawn from
 	for i := range x {
 		drawn[i] = members[groups[i]]
 	}
@@ -88,7 +88,7 @@ func BootstrapWithin(x []float64, groups []string, confidence float64, rounds in
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eaf)) }
 
-// Differences returns a[i] - b[i]. It panics when a and b have different lengths, which is a fault of the program.
+// Differences returns a[i] - b[i]. It panics when a and b have different lengths.
 func Differences(a, b []float64) []float64 {
 	if len(a) != len(b) {
 		panic("stats: paired values have different lengths")

@@ -14,7 +14,7 @@ import (
 	"sheaf/eval/stats"
 )
 
-// near compares with the result of another program.
+// near compares a result with the result of another program.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
@@ -22,7 +22,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestEqualsSciPy compares with testdata/fixture.json, which testdata/make_fixture.py wrote with SciPy 1.17.
+// TestEqualsSciPy checks against testdata/fixture.json, which make_fixture.py wrote with SciPy 1.17.
 func TestEqualsSciPy(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fixture.json")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestWorkedByHand(t *testing.T) {
 	near(t, "median", stats.Quantile([]float64{9, 1, 4, 2}, 0.5), 3, 0)
 }
 
-// TestNothingToTest: no pairs, one pair, equal pairs and constant differences.
+// TestNothingToTest checks no pairs, one pair, equal pairs and constant differences.
 func TestNothingToTest(t *testing.T) {
 	for _, x := range [][]float64{nil, {0.5}, {0.1, 0.2, 0.7}} {
 		if p := stats.PairedT(x, x).P; p != 1 {
@@ -109,8 +109,8 @@ func TestNothingToTest(t *testing.T) {
 	}
 }
 
-// TestBootstrapWithin: for groups of unequal size with equal weight, the interval fits means with these weights.
-// For equal values it is that value.
+// TestBootstrapWithin checks groups of unequal size with equal weight: the interval fits means with
+// these weights. For equal values the interval is that value.
 func TestBootstrapWithin(t *testing.T) {
 	groups := []string{"few", "many", "many", "many", "many"}
 	weighted := []float64{2.5, 0.625, 0.625, 0.625, 0.625} // 1 each, with equal weights of the two groups
@@ -163,8 +163,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestLevels: of many comparisons without a difference, about one in twenty is significant at 5 %, and intervals
-// of 95 % contain the mean about as often as they should.
+// TestLevels checks that of many comparisons without a difference about one in twenty is
+// significant at 5 %, and that intervals of 95 % contain the mean about as often.
 func TestLevels(t *testing.T) {
 	const trials, n = 300, 30
 	state := uint64(12345)

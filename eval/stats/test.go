@@ -13,9 +13,9 @@ type TTest struct {
 	P  float64 // two-sided, 0..1
 }
 
-// PairedT is Student's t-test of the null hypothesis that a and b, measured on the same queries, have the same
-// mean. Both have the same length. Fewer than two pairs prove nothing and give P 1. When all differences are
-// equal, P is 1 if they are 0, and 0 otherwise.
+// PairedT is Student's t-test of the null hypothesis that a and b, measured on the same queries,
+// have the same mean. Both have the same length. Fewer than two pairs prove nothing and give P 1.
+// When all differences are equal, P is 1 if they are 0, and 0 otherwise.
 //
 // Example: a = (1, 2, 3, 4), b = (0, 2, 1, 3): the differences 1, 0, 2, 1 have mean 1 and standard error
 // sqrt(2/3)/2, so T = 2.449 with 3 degrees of freedom, and P = 0.0917.
@@ -90,14 +90,14 @@ func betaInc(x, a, b float64) float64 {
 	return front * (f - 1)
 }
 
-// exactPairs is the largest number of differing pairs for which every choice of signs is tried.
+// exactPairs is the largest number of differing pairs for which all choices of signs are counted.
 const exactPairs = 16
 
-// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker, Allan,
-// Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation, 2007). P is
-// the share of choices of a sign for every difference a[i]-b[i] whose mean is at least as far from 0 as the
-// observed one. It counts all choices for up to 16 differing pairs, and otherwise draws rounds of them, plus the
-// observed one. Both have the same length.
+// Randomization returns the two-sided P of the paired randomization test (Fisher; for rankings: Smucker,
+// Allan, Carterette: A Comparison of Statistical Significance Tests for Information Retrieval Evaluation,
+// 2007). A choice gives a sign to every difference a[i]-b[i]. P is the share of choices whose mean is at
+// least as far from 0 as the observed mean. It counts all choices for up to 16 differing pairs. Otherwise
+// it draws rounds choices, and adds the observed one. Both have the same length.
 //
 // Example: the differences 1, 0, 2, 1 of [PairedT] have 8 choices of three signs; sums of 4 and -4 occur once
 // each, so P = 2/8.
@@ -113,7 +113,7 @@ func Randomization(a, b []float64, rounds int, seed uint64) float64 {
 	if len(d) == 0 {
 		return 1
 	}
-	// Sums of the same numbers in another order differ by rounding.
+	// Sums of the same numbers in different orders differ by rounding.
 	least := math.Abs(observed) * (1 - 1e-9)
 	if len(d) <= exactPairs {
 		return exactRandomization(d, least)
@@ -159,8 +159,8 @@ func exactRandomization(d []float64, least float64) float64 {
 }
 
 // Holm corrects the P of several tests for their number, so that the chance of any false alarm stays below the
-// level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). The k-th smallest of n is
-// multiplied by n-k+1, but is at least the previous one and at most 1. The result is in the order of p.
+// level (Holm: A Simple Sequentially Rejective Multiple Test Procedure, 1979). It multiplies the k-th smallest
+// of n by n-k+1, but keeps it at least the previous value and at most 1. The result is in the order of p.
 //
 // Example: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
 func Holm(p []float64) []float64 {

@@ -1,8 +1,8 @@
-// Package tune finds the best parameters of a ranking and checks that the gain is more than luck. It searches the
-// parameters one after another on a part of the queries and judges the result on the rest. So numbers that only
-// fit the queries that they were chosen on do not count.
+// Package tune finds the best parameters of a ranking and checks that the gain is more than luck.
+// It searches parameter by parameter on a part of the queries and judges the result on the rest. So
+// numbers that fit only the queries that they were chosen on do not count.
 //
-// It knows nothing of profiles or documents: it searches a function from settings to the value of every query.
+// It does not know profiles or documents: it searches a function from settings to the value of every query.
 package tune
 
 import (
@@ -21,7 +21,7 @@ import (
 // Parameter is a number or a word that may be changed.
 type Parameter struct {
 	Name string
-	// Values are the values to try, with the default; Default is the current value.
+	// Values are the values to try, with the default. Default is the current value.
 	Values  []string
 	Default string
 }
@@ -31,11 +31,11 @@ type Problem struct {
 	Parameters []Parameter
 	// Queries is the number of queries.
 	Queries int
-	// Values returns the value of every query, larger is better, for some settings. A parameter that is not set
-	// has its default. It is called once for the same settings.
+	// Values returns the value of every query, larger is better, for some settings. A parameter
+	// that is not set has its default. Search calls it once for the same settings.
 	Values func(ctx context.Context, set map[string]string) ([]float64, error)
-	// Weights say how much each query counts, 1 on average; Values already includes them. nil counts all queries
-	// the same.
+	// Weights say how much each query counts, 1 on average. Values already includes them. nil
+	// counts all queries the same.
 	Weights []float64
 }
 
@@ -43,20 +43,20 @@ type Problem struct {
 type Options struct {
 	Folds      int // at least 2
 	Statistics eval.Statistics
-	// Progress gets the number of tried settings; it may be nil.
+	// Progress gets the number of tried settings. It may be nil.
 	Progress func(tried int)
 }
 
 // Result is the result of a search. Its JSON is the format sheaf.tune/1.
 type Result struct {
-	// Set are the changed parameters, chosen on all queries; empty when the defaults are best.
+	// Set are the changed parameters, chosen on all queries. It is empty when the defaults are best.
 	Set map[string]string `json:"set"`
-	// Default is the mean value of the defaults. Fitted is that of Set on the queries that it was chosen on,
-	// which is too optimistic. HeldOut is that of the settings chosen on the other folds, the value to expect.
+	// Default is the mean value of the defaults. Fitted is the mean value of Set on the queries that it was chosen
+	// on, which is too optimistic. HeldOut is the mean value of settings chosen on other folds, the value to expect.
 	Default float64 `json:"default"`
 	Fitted  float64 `json:"fitted"`
 	HeldOut float64 `json:"held_out"`
-	// Difference is HeldOut - Default with its interval, P that of the paired randomization test.
+	// Difference is HeldOut - Default with its interval. P is the P of the paired randomization test.
 	Difference float64        `json:"difference"`
 	Range      stats.Interval `json:"interval"`
 	P          float64        `json:"p"`
@@ -64,17 +64,17 @@ type Result struct {
 	Better bool `json:"better"`
 	// Folds are the settings chosen when each fold was held out.
 	Folds []Fold `json:"folds"`
-	// Tried counts distinct settings; Queries the queries.
+	// Tried counts distinct settings. Queries counts the queries.
 	Tried   int    `json:"tried"`
 	Queries int    `json:"queries"`
 	Verdict string `json:"verdict"`
 }
 
-// Fold is the choice made without the queries of one fold.
+// Fold is the choice without the queries of one fold.
 type Fold struct {
 	Set map[string]string `json:"set"`
-	// Chosen is the mean on the other queries, by which it was chosen. HeldOut is its mean on the fold, Default
-	// that of the defaults on the fold.
+	// Chosen is the mean on the other queries, which decided the choice. HeldOut is its mean on the
+	// fold. Default is the mean of the defaults on the fold.
 	Chosen  float64 `json:"chosen"`
 	HeldOut float64 `json:"held_out"`
 	Default float64 `json:"default"`
@@ -83,14 +83,14 @@ type Fold struct {
 const (
 	significance = 0.05
 	maxPasses    = 4
-	// least is the smallest gain in the mean for which a parameter is changed. A smaller gain is rounding, and
-	// the default is simpler.
+	// least is the smallest gain in the mean that changes a parameter. A smaller gain is rounding,
+	// and the default is simpler.
 	least = 1e-9
 )
 
-// Search finds the best settings. It starts at the defaults and repeatedly changes one parameter to its best
-// value, until nothing gains; of equal values the earlier choice stays. It does so without each fold in turn, and
-// once on all queries.
+// Search finds the best settings. It starts at the defaults and repeatedly changes one parameter to
+// its best value, until nothing gains. Of equal values the earlier choice stays. It runs without
+// each fold in turn, and once on all queries.
 func Search(ctx context.Context, p Problem, o Options) (*Result, error) {
 	if err := p.check(o); err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ type searcher struct {
 	progress func(int)
 }
 
-// fold chooses settings without the queries of one fold, and puts their values on that fold into heldOut. It
-// returns nil for an empty fold.
+// fold chooses settings without the queries of one fold, and writes their values on this fold into
+// heldOut. It returns nil for an empty fold.
 func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fold, error) {
 	set, chosen, err := s.climb(func(i int) bool { return folds[i] != fold })
 	if err != nil {

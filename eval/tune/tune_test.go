@@ -17,8 +17,8 @@ import (
 
 var statistics = eval.Statistics{Confidence: 0.95, Rounds: 1000, Seed: 1}
 
-// hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b = 60; every query adds its own
-// noise to every setting.
+// hill has its top at a = 0.7 and b = 30, by gain above the defaults a = 0.5, b = 60. Every query
+// adds its own noise to every setting.
 func hill(gain, noise float64) tune.Problem {
 	return tune.Problem{
 		Parameters: []tune.Parameter{
@@ -59,8 +59,8 @@ func TestFindsTheTop(t *testing.T) {
 	}
 }
 
-// TestLuckIsFoundOut: when settings differ only by noise, one looks better on the queries that it was chosen on,
-// but not on the held-out queries.
+// TestLuckIsFoundOut checks settings that differ only by noise. A setting looks better on the
+// queries that chose it, but not on held-out queries.
 func TestLuckIsFoundOut(t *testing.T) {
 	r, err := tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLuckIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestDefaultsStay: when no setting gains, nothing changes.
+// TestDefaultsStay checks that no parameter changes when no setting gains.
 func TestDefaultsStay(t *testing.T) {
 	p := hill(0, 0)
 	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics})
@@ -85,7 +85,7 @@ func TestDefaultsStay(t *testing.T) {
 	}
 }
 
-// TestWeights: with weighted queries, the means of parts are still means.
+// TestWeights checks that means of parts of weighted queries are still means.
 func TestWeights(t *testing.T) {
 	p := hill(0, 0)
 	values := p.Values

@@ -1,6 +1,6 @@
-// Package attributes reads attribute lists at the end of headings, which renderers remove: "{#id}", "{/*id*/}",
-// "{ #id .class key="value" }", "{: #id }", "{.unnumbered}", "{-}". Any other form is text, because braces are
-// common in prose, code, templates and formulas.
+// Package attributes reads attribute lists at the end of headings, which renderers remove: "{#id}",
+// "{/*id*/}", "{ #id .class key="value" }", "{: #id }", "{.unnumbered}", "{-}". Any other form is
+// text, because braces are common in prose, code, templates and formulas.
 package attributes
 
 import (
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut splits a heading's text before the attribute list at its end, with the white space before it. id is the
-// first ID in the list, or "".
+// Cut returns a heading without the attribute list at its end. White space before the list stays in
+// rest. id is the first ID in the list, or "".
 func Cut(text string) (rest, id string, ok bool) {
 	open := strings.LastIndexByte(text, '{')
 	if open < 0 || !strings.HasSuffix(text, "}") || open > 0 && strings.IndexByte(" \t\n", text[open-1]) < 0 {
@@ -29,11 +29,11 @@ func Cut(text string) (rest, id string, ok bool) {
 	return text[:open], id, true
 }
 
-// reach bounds how far the end of a list is looked for.
+// reach limits the search for the end of a list.
 const reach = 512
 
-// Inside returns the length of the attribute list at byte i of a text: behind a picture, link or code, as in
-// "![](a.png){ #a }", or with a colon, as in "{: #a .b }". It returns 0 when there is none.
+// Inside returns the length of the attribute list at byte i of a text: after a picture, link or code,
+// as in "![](a.png){ #a }", or with a colon, as in "{: #a .b }". It returns 0 when there is none.
 func Inside(text string, i int) int {
 	list := text[i:min(len(text), i+reach)]
 	if !strings.HasPrefix(list, "{:") && (i == 0 || strings.IndexByte("])`:*_", text[i-1]) < 0) {
@@ -49,7 +49,7 @@ func Inside(text string, i int) int {
 	return end + 1
 }
 
-// read reads the text between the braces of a list. Unquoted values alone are not a list: "{x=1}" may be prose.
+// read reads the text between the braces. Unquoted values alone are no list: "{x=1}" may be prose.
 func read(inner string) (id string, ok bool) {
 	rest, sure := strings.CutPrefix(inner, ":")
 	rest = strings.Trim(rest, " \t")

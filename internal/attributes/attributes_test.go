@@ -7,8 +7,8 @@ import (
 	"sheaf/internal/attributes"
 )
 
-// FuzzCut: a list that is cut off is at the end of the text, between braces, and its id is one that rule A11
-// allows. The cases A11 of package chunk say which lists are valid.
+// FuzzCut checks that Cut removes a list between braces at the end of the text, and that rule A11
+// allows the ID. The cases A11 of package chunk define valid lists.
 func FuzzCut(f *testing.F) {
 	for _, text := range []string{"a {#b}", "a {/*b*/}", `a { .c k="v w" #b }`, "{: id='x' }", "a {-}", "a {x=1}",
 		"a\n{#b .c}", "a{#b}", "{#a b}", `{a="`, "{#"} {

@@ -7,10 +7,10 @@ import "slices"
 type List[T comparable] struct {
 	// Values are the added values.
 	Values []T
-	known  map[T]bool // of a long list
+	known  map[T]bool // the values of a long list
 }
 
-// long is the length up to which values are compared one by one.
+// long is the length up to which Add compares values one by one.
 const long = 32
 
 // Add adds a value if it is new.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestList: every value is in the list once, at its first position.
+// TestList checks that every value is in the list once, at its first position.
 func TestList(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {

@@ -3,8 +3,8 @@ package edits
 
 import "slices"
 
-// Weight returns 1/(1+d) for a distance d of at most most, if the words have the first same letters of b in
-// common; otherwise 0.
+// Weight returns 1/(1+d) for a distance d of at most most, if a starts with the first same letters
+// of b. Otherwise it returns 0.
 func Weight(a, b []rune, most, same int) float64 {
 	same = min(same, len(b))
 	if len(a) < same || !slices.Equal(a[:same], b[:same]) {
@@ -16,9 +16,9 @@ func Weight(a, b []rune, most, same int) float64 {
 	return 0
 }
 
-// Distance returns the number of insertions, deletions, substitutions and swaps of neighbors that turn a into b,
-// where no part is edited twice (optimal string alignment). It returns most+1 when there are more than most,
-// which is 0 or more.
+// Distance returns the number of insertions, deletions, substitutions and swaps of neighbors that
+// turn a into b, without a second edit of any part (optimal string alignment). It returns most+1
+// for a larger number. most is 0 or more.
 func Distance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1

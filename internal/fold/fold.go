@@ -1,4 +1,4 @@
-// Package fold makes names equal that differ only in case, or in how Unicode composes a letter.
+// Package fold makes names equal that differ only in case, or in the Unicode composition of letters.
 package fold
 
 import (
@@ -14,19 +14,19 @@ func Text(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			s = signs.Replace(s)
-			// Compose before, too: the lower case of İ is i, but the lower case of I with a separate dot has two
-			// letters.
+			// Compose first, too: the lower case of İ is i, but the lower case of I with a separate
+			// dot has two letters.
 			return norm.NFC.String(strings.ToLower(norm.NFC.String(s)))
 		}
 	}
 	return strings.ToLower(s)
 }
 
-// signs replaces signs that only control line breaks: non-breaking hyphens and spaces, and soft hyphens.
+// signs replaces signs that only affect line breaks: non-breaking hyphens and spaces, soft hyphens.
 var signs = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "")
 
-// Spellings returns s and the forms in which file systems write it, with composed and decomposed letters. They
-// are distinct; s is first.
+// Spellings returns s and the forms that file systems use, with composed and decomposed letters.
+// All are distinct, and s is first.
 func Spellings(s string) []string {
 	all := []string{s}
 	for _, form := range [...]norm.Form{norm.NFC, norm.NFD} {

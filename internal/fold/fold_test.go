@@ -22,7 +22,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextOfEveryLetter: composed or not, each letter folds to the same text, and folding again changes nothing.
+// TestTextOfEveryLetter checks that composed and decomposed letters fold to the same text, once and twice.
 func TestTextOfEveryLetter(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {

@@ -1,5 +1,5 @@
-// Package jsonname finds repeated names in JSON texts. Its main function is [Twice]. Decoders silently use the
-// last of two members with one name.
+// Package jsonname finds repeated names in JSON texts. Its main function is [Twice]. JSON decoders
+// use the last of two members with one name, without an error.
 package jsonname
 
 import (
@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Twice returns a name that an object in a JSON text has twice, at any depth, and whether there is one. Names
-// with equal keys are equal. The text must be valid JSON of bounded depth, because Twice is recursive.
+// Twice returns a name that occurs twice in an object of a JSON text, at any depth, and whether there is one.
+// Names with equal keys are equal. The text must be valid JSON of limited depth, because Twice is recursive.
 func Twice(text []byte, key func(name string) string) (name string, ok bool) {
 	return twice(json.NewDecoder(bytes.NewReader(text)), key)
 }
@@ -41,8 +41,8 @@ func twice(text *json.Decoder, key func(name string) string) (string, bool) {
 // Exact returns a name unchanged, as the key for exact comparison.
 func Exact(name string) string { return name }
 
-// AnyCase returns the key for comparison without regard to case, as in [encoding/json]: of letters that
-// [strings.EqualFold] calls equal, the first.
+// AnyCase returns the key for comparison in any case, as in [encoding/json]: the first of the
+// letters that [strings.EqualFold] calls equal.
 func AnyCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		for {

@@ -16,7 +16,7 @@ func TestTwice(t *testing.T) {
 		`{"scopes": 1, "ſcopes": 2}`:         {"", "ſcopes"},
 		`{"k": 1, "\u212a": 2}`:              {"", "\u212a"},
 		`{"a": "a", "b": ["a", "a"]}`:        {"", ""},
-		`{"": 1, "": 2}`:                     {"", ""}, // only ok tells
+		`{"": 1, "": 2}`:                     {"", ""}, // only ok shows the repeat
 		`null`:                               {"", ""},
 	} {
 		for i, key := range []func(string) string{Exact, AnyCase} {

@@ -11,7 +11,7 @@ import (
 
 var listedError = regexp.MustCompile("`([^`]+)`")
 
-// TestLinksOfDocumentsToErrors fails when doc/troubleshooting.md lists an error whose words the program no longer has.
+// TestLinksOfDocumentsToErrors checks that the errors in doc/troubleshooting.md exist in the program.
 func TestLinksOfDocumentsToErrors(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var source strings.Builder
@@ -28,7 +28,7 @@ func TestLinksOfDocumentsToErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Messages may continue on the next line.
+	// A message may continue on the next line.
 	program := regexp.MustCompile("\"\\s*\\+\\s*\"").ReplaceAllString(source.String(), "")
 	text, err := os.ReadFile(filepath.Join(root, "doc", "troubleshooting.md"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package lint has the rules of the code base that no standard tool checks: which package may import which, and
-// that every exported name has a comment.
+// Package lint checks rules of the code that no standard tool checks, for example which package may
+// import another, and that every exported name has a comment.
 package lint_test
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const module = "sheaf"
 
-// allowed is the import table of ARCHITECTURE.md: a package (or, with "/...", every package below a folder
-// without its own entry) and which of our packages it may import. "root" is the package sheaf.
+// allowed is the import table of ARCHITECTURE.md: a package (or, with "/...", every package below a
+// folder without its own entry) and the Sheaf packages that it may import. "root" is the package sheaf.
 var allowed = map[string][]string{
 	"root":                  {},
 	"text/analysis":         {},
@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"store/storekit":  {"root", "store", "text/analysis", "internal/edits"},
 	"rank/runfile":    {"root", "rank"},
 	"store/transfer":  {"root", "store"},
-	// the lengths that Lucene keeps
+	// bm25 has the lengths that Lucene stores.
 	"store/opensearch":     {"root", "store", "store/storekit", "text/analysis", "index/engine/bm25"},
 	"store/...":            {"root", "store", "store/storekit", "text/analysis"},
 	"model/...":            {"model"},
@@ -140,8 +140,8 @@ func matches(pattern, pkg string) bool {
 	return pattern == pkg || any && strings.HasPrefix(pkg, prefix)
 }
 
-// imports returns our own imports of every package of the module, without those of tests. The root is called
-// "root".
+// imports returns the Sheaf imports of every package of the module, without imports of tests. The
+// root is called "root".
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...")

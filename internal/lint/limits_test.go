@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// limits are what the code may reach at most. Whoever makes a measure smaller lowers its limit.
+// limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
 	"lines of Go without tests":                                      128233,
 	"lines of tests in Go":                                           81682,
@@ -29,8 +29,8 @@ var limits = map[string]int{
 	"longest chain of imports of our packages":                       7,
 }
 
-// TestLimits prints how large the code is and fails when a measure is above its limit.
-// go test ./internal/lint -run TestLimits -v prints the table.
+// TestLimits prints the size of the code and checks that no measure is above its limit. go test
+// ./internal/lint -run TestLimits -v prints the table.
 func TestLimits(t *testing.T) {
 	measured := measure(t)
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// measure counts what limits names in all files of Go of the module but those of lab and bench.
+// measure counts the measures in limits in all Go files of the module, without lab and bench.
 func measure(t *testing.T) map[string]int {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -113,7 +113,7 @@ var forbidden = regexp.MustCompile(`(?i)\b(nobody|anew|of which|as one that|the 
 
 var pools = regexp.MustCompile(`\bsync\.Pool\b`)
 
-// stateStructs counts the fields of the structs of a file that carry state: those without JSON
+// stateStructs counts the fields of the structs in a file that hold state: structs without JSON
 // names that are not called Options.
 func stateStructs(file *ast.File) []int {
 	var list []int
@@ -139,7 +139,7 @@ func stateStructs(file *ast.File) []int {
 	return list
 }
 
-// longestChain is how many of our packages import each other in a row at most.
+// longestChain returns the length of the longest chain of imports of Sheaf packages.
 func longestChain(imports map[string][]string) int {
 	depth := map[string]int{}
 	var of func(string) int

@@ -16,7 +16,7 @@ import (
 
 var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinksOfDocuments follows every relative link of the repository's own Markdown files, also to headings.
+// TestLinksOfDocuments checks every relative link of the repository's Markdown files, also to headings.
 func TestLinksOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	out, err := exec.Command("git", "-C", root, "ls-files", "-z", "*.md").Output()
@@ -57,7 +57,7 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
-// hasHeading reports whether a Markdown file has a heading that the anchor of a link leads to.
+// hasHeading reports whether a Markdown file has a heading with this anchor.
 func hasHeading(t *testing.T, path, anchor string) bool {
 	t.Helper()
 	text, err := os.ReadFile(path)

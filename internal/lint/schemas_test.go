@@ -11,7 +11,7 @@ import (
 
 var schema = regexp.MustCompile(`"(sheaf\.[a-z-]+/[0-9]+)"`)
 
-// TestSchemasAreDescribed: doc/ describes every form of JSON that the command prints.
+// TestSchemasAreDescribed checks that doc/ describes every JSON format that the command prints.
 func TestSchemasAreDescribed(t *testing.T) {
 	var docs strings.Builder
 	files, err := filepath.Glob(filepath.Join("..", "..", "doc", "*.md"))

@@ -42,7 +42,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// listen returns a port of loopback that is in use.
+// listen returns a port of the loopback address that is in use.
 func listen(t *testing.T) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,7 +52,7 @@ func listen(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// TestRunning: a running server is found with its key, and is never started again.
+// TestRunning checks that the script finds a running server with its key, and does not start it again.
 func TestRunning(t *testing.T) {
 	dir, own := t.TempDir(), fmt.Sprint(os.Getpid())
 	ask := func(env ...string) (string, string, bool) {
@@ -86,12 +86,12 @@ func TestRunning(t *testing.T) {
 	expect("one that is gone", "begins", "", true)
 }
 
-// TestAwait: the wait for a server follows the clock, not the number of attempts, and reports what ended it.
+// TestAwait checks that the wait for a server has a time limit, and reports why it ended.
 func TestAwait(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/out", "last words\n")
 	for what, c := range map[string]struct {
-		fakes string // date, sleep, curl and kill of the script
+		fakes string // the date, sleep, curl and kill of the script
 		told  string
 		ok    bool
 	}{
@@ -114,7 +114,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestPostgresRunning: a second start prints the address of the running cluster and changes nothing.
+// TestPostgresRunning checks that a second start prints the cluster's address and changes nothing.
 func TestPostgresRunning(t *testing.T) {
 	dir, port := t.TempDir(), listen(t)
 	if os.Getuid() == 0 {
@@ -134,7 +134,7 @@ func TestPostgresRunning(t *testing.T) {
 	}
 }
 
-// TestStopsItsOwn: test.sh stops only the servers that it started.
+// TestStopsItsOwn checks that test.sh stops only the servers that it started.
 func TestStopsItsOwn(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "test.sh"))
 	if err != nil {
@@ -153,7 +153,7 @@ func TestStopsItsOwn(t *testing.T) {
 	}{
 		"started":       {"echo address", "address", true},
 		"found":         {"echo 'x: found its server, process 7' >&2; echo address", "address", false},
-		"not to be had": {"echo 'no Java' >&2; exit 1", "", true}, // left by a start that ran out of time
+		"not to be had": {"echo 'no Java' >&2; exit 1", "", true}, // a start that ran out of time left it
 		"of others":     {"echo 'x: found its server, process 7' >&2; exit 1", "", false},
 	} {
 		dir := t.TempDir()

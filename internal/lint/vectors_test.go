@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryVectorIsTested: some test loads every file of worked numbers. The files are outside the repository;
-// without them the test skips.
+// TestEveryVectorIsTested checks that a test loads every file of worked numbers. The files are not
+// in the repository. Without them the test skips.
 func TestEveryVectorIsTested(t *testing.T) {
 	root := filepath.Join("..", "..")
 	folder := filepath.Join(root, "..", "shared", "vectors")

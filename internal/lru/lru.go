@@ -1,4 +1,4 @@
-// Package lru has a cache that drops what was not used for the longest time.
+// Package lru has a cache that drops the least recently used values.
 package lru
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Cache holds values up to a total size. It is safe for concurrent use. The zero Cache holds nothing: see [Cache.Limit].
+// Cache stores values up to the total size of [Cache.Limit], at first 0. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu          sync.Mutex
 	limit, used int64
@@ -28,7 +28,7 @@ func (c *Cache[K, V]) Limit(size int64) {
 	c.evict()
 }
 
-// Get returns the value of a key; false when there is none.
+// Get returns the value of a key, or false when there is none.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put stores a value of this size in place of the key's earlier value. It stores no value above the limit.
+// Put stores a value of this size and replaces the key's earlier value. A value above the limit is not stored.
 func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"sheaf/internal/lru"
 )
 
-// TestCache: the value that was not used for the longest time goes first, and one above the limit is not stored.
+// TestCache checks that the least recently used value goes first, and the limit of one value.
 func TestCache(t *testing.T) {
 	var c lru.Cache[string, int]
 	c.Put("none", 1, 1)

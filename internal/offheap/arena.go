@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Most blocks have cellBytes. They are cells of arenas, which are mapped and unmapped as a whole. A system limits
-// the number of mappings (usually 65,530 on Linux), and each unmapped block between two others adds one.
+// Most blocks have cellBytes. They are cells of arenas, which are mapped and unmapped as a whole. A system
+// limits the number of mappings (usually 65,530 on Linux), and an unmapped block between two others adds one.
 const (
 	cellBytes  = 64 << 10
 	arenaCells = 64
@@ -21,7 +21,7 @@ type arena struct {
 	idle  uint64 // a bit for each free cell
 }
 
-// arenaSet has the arenas of a program with idle cells.
+// arenaSet has the arenas with idle cells.
 type arenaSet struct {
 	mu   sync.Mutex
 	open []*arena
@@ -29,7 +29,7 @@ type arenaSet struct {
 
 var arenas arenaSet
 
-// take returns a cell of zeros, or false when no memory can be mapped.
+// take returns a cell of zeros, or false when the system has no memory.
 func (s *arenaSet) take() (block, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *arenaSet) take() (block, bool) {
 
 // free releases the memory of a cell, and its arena after the last cell.
 func (s *arenaSet) free(b *block) {
-	forget(b.bytes) // no other owner has it yet
+	forget(b.bytes) // no other block uses it yet
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := b.arena

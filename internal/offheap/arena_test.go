@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestManyBlocks: a program can take and free more blocks than a system allows mappings, with others between
-// them.
+// TestManyBlocks checks that a program can take and free more blocks than a system allows mappings,
+// with other blocks between them.
 func TestManyBlocks(t *testing.T) {
 	if probe := take(cellBytes); !probe.mapped {
 		t.Skip("memory is of the heap here")
@@ -44,7 +44,7 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
-// TestCells: a cell has one owner at a time, and is zeros when it is taken again.
+// TestCells checks that a cell has one owner at a time, and that a cell taken again is zeros.
 func TestCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 3))
 	var held []block

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plenty says that there are enough addresses. On 32-bit machines the heap may reuse an address of unmapped
-// memory.
+// plenty says that there are enough addresses. On 32-bit machines the heap may reuse an address of
+// unmapped memory.
 const plenty = unsafe.Sizeof(uintptr(0)) == 8
 
 // mapped returns n new bytes of zeros, or false when the system has none.
@@ -33,7 +33,7 @@ func unmap(b []byte) {
 	}
 }
 
-// forget releases the memory of b and keeps its addresses. Its bytes are then zero.
+// forget releases the memory of b and keeps its addresses. Then all bytes are zero.
 func forget(b []byte) {
 	if runtime.GOOS != "linux" || unix.Madvise(b, unix.MADV_DONTNEED) != nil {
 		clear(b) // other systems treat the call as a hint and may keep the bytes

@@ -1,11 +1,11 @@
-// Package offheap allocates large buffers outside the heap of the garbage collector, for owners that know when
-// they end. The collector lets its heap grow to twice the live data, so a buffer on the heap uses twice its size.
-// A buffer from here uses the bytes that are written to, and nothing after it is freed.
+// Package offheap allocates large buffers outside the heap of the garbage collector, for owners that
+// free them. The collector lets its heap grow to twice the live data, so a buffer on the heap uses
+// twice its size. A buffer of this package uses only the written bytes, and nothing after it is freed.
 //
-// The caller frees the memory. It must not contain pointers into the heap, because the collector does not look
-// here. When memory cannot be mapped, and in programs built with the race detector, it comes from the heap. With
-// the race detector, freeing fills it with 0xdb: a later read gets nonsense, and the detector reports a read by
-// another goroutine, but not by the goroutine that freed it.
+// The caller frees the memory. It must not contain pointers into the heap, because the collector does
+// not read it. When memory cannot be mapped, and in programs built with the race detector, it comes
+// from the heap. With the race detector, free fills the memory with 0xdb. A later read gets nonsense,
+// and the detector reports a read by another goroutine, but not by the goroutine that freed it.
 package offheap
 
 import (
@@ -23,10 +23,10 @@ type block struct {
 
 var inUse, beside atomic.Int64
 
-// InUse returns how many bytes the program has allocated here and not freed.
+// InUse returns how many bytes are allocated here and not freed.
 func InUse() int64 { return inUse.Load() }
 
-// Beside returns how many of them are outside the heap: all, when memory can be mapped.
+// Beside returns how many of these bytes are outside the heap: all, when memory can be mapped.
 func Beside() int64 { return beside.Load() }
 
 // count adds n bytes to the counters for b's kind of memory.
@@ -98,16 +98,16 @@ func (b *block) grow(n int) {
 
 // List is a list that grows. The zero value is empty.
 type List[T any] struct {
-	// Items are the elements. Grow makes room to append; Items are valid until the next Grow, Add or Free.
+	// Items are the elements. Grow adds capacity. Items are valid until the next Grow, Add or Free.
 	Items []T
 	block block
 }
 
-// doubling is the size up to which a list doubles. A larger list grows by a quarter, because unused room counts,
-// though it uses no memory before it is written to.
+// doubling is the size up to which a list doubles. A larger list grows by a quarter. Its unused
+// capacity counts as memory, although it uses none before it is written.
 const doubling = 1 << 20
 
-// Grow makes room for n more elements.
+// Grow adds capacity for n more elements.
 func (l *List[T]) Grow(n int) {
 	if cap(l.Items)-len(l.Items) >= n {
 		return
@@ -138,14 +138,14 @@ func (l *List[T]) Add(v T) {
 // Resize sets the length to n. The contents are undefined.
 func (l *List[T]) Resize(n int) {
 	if cap(l.Items) < n {
-		l.Free() // do not copy it
+		l.Free() // the old content is not needed
 	}
 	l.Items = l.Items[:0]
 	l.Grow(n)
 	l.Items = l.Items[:n]
 }
 
-// Make makes an empty list n zero elements long.
+// Make replaces the content by n zero elements.
 func (l *List[T]) Make(n int) {
 	l.Free()
 	l.Resize(n)
@@ -157,7 +157,7 @@ func (l *List[T]) Free() {
 	l.Items = nil
 }
 
-// Bytes returns the memory that the elements use, with their room when unwritten room uses memory.
+// Bytes returns the memory of the elements, with unused capacity if it uses memory.
 func (l *List[T]) Bytes() int64 {
 	if !l.block.mapped {
 		return int64(len(l.block.bytes))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestList: a list keeps its elements while it grows, and releases all its memory.
+// TestList checks that a list keeps its elements while it grows, and releases all its memory.
 func TestList(t *testing.T) {
 	before := InUse()
 	rng := rand.New(rand.NewPCG(7, 1))
@@ -52,7 +52,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTexts: texts of all lengths stay in place while others are added.
+// TestTexts checks that texts of all lengths stay in place while others are added.
 func TestTexts(t *testing.T) {
 	before := InUse()
 	rng := rand.New(rand.NewPCG(7, 2))
@@ -80,7 +80,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestPoison: with the race detector, reading freed memory returns nonsense.
+// TestPoison checks that, with the race detector, reading freed memory returns nonsense.
 func TestPoison(t *testing.T) {
 	if !poisoned {
 		t.Skip("freed memory is gone")
@@ -93,7 +93,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestRoomIsCounted: the unused room of a list counts when it uses memory.
+// TestRoomIsCounted checks that the unused capacity of a list counts when it uses memory.
 func TestRoomIsCounted(t *testing.T) {
 	var l List[byte]
 	defer l.Free()

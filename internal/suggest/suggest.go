@@ -1,4 +1,4 @@
-// Package suggest finds the known name that a user probably meant by an unknown one.
+// Package suggest finds the known name that a user probably meant.
 package suggest
 
 import (
@@ -8,10 +8,10 @@ import (
 	"sheaf/internal/edits"
 )
 
-// Nearest returns the known name with the smallest edit distance from name, without regard to case, the first of
-// several. It returns "" when no name is near enough to be a typing error: at most one edit per three characters,
-// or two for names of four and more. A known name that begins with name (three characters or more) is always
-// near.
+// Nearest returns the known name with the smallest edit distance from name, in any case, or the
+// first of several. It returns "" when no name is near enough to be a typing error: at most one
+// edit per three characters, or two for names of four and more. A known name that starts with name
+// (three characters or more) is always near.
 func Nearest(name string, known []string) string {
 	length := utf8.RuneCountInString(name)
 	limit := max(length/3, 1)
@@ -21,8 +21,8 @@ func Nearest(name string, known []string) string {
 	return nearest(name, known, limit)
 }
 
-// NearestValue is [Nearest] for values that may be any words: the first letter must be the same, with at most one
-// edit per four characters.
+// NearestValue is [Nearest] for values that may be any words. The first letter must be the same,
+// with at most one edit per four characters.
 func NearestValue(name string, known []string) string {
 	first, _ := utf8.DecodeRuneInString(strings.ToLower(name))
 	var alike []string
@@ -34,7 +34,7 @@ func NearestValue(name string, known []string) string {
 	return nearest(name, alike, max(utf8.RuneCountInString(name)/4, 1))
 }
 
-// nearest returns the known name within limit edits, or one that begins with name.
+// nearest returns the known name within limit edits, or one that starts with name.
 func nearest(name string, known []string, limit int) string {
 	lower := strings.ToLower(name)
 	length := utf8.RuneCountInString(lower)

@@ -25,7 +25,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestSuggestionsForValues: distant words are not suggested for a missing value.
+// TestSuggestionsForValues checks that distant words are not suggested.
 func TestSuggestionsForValues(t *testing.T) {
 	values := []string{"one", "draft", "car", "in review", "project/alpha"}
 	for _, c := range []struct{ name, want string }{

@@ -1,5 +1,5 @@
-// Package touched measures, for tests, how much of its files a program reads: every touched page of mapped files,
-// every byte of others.
+// Package touched measures, for tests, how much of its files a program reads: every touched page of
+// mapped files, every byte of other files.
 package touched
 
 import (
@@ -8,7 +8,7 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Read is what was read.
+// Read is the amount that a program reads.
 type Read struct {
 	Files int // mapped files
 	Size  int // their size

@@ -11,8 +11,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// By returns what open reads of files on disk. It calls open repeatedly with some mapped pages protected; a
-// failure shows that open reads one of them. open must work in one goroutine and close what it opened.
+// By returns what open reads of files on disk. It calls open repeatedly and protects some mapped pages.
+// A failure shows that open reads a protected page. open must run in one goroutine and close the files.
 func By(t testing.TB, open func(fs vfs.FS) error) Read {
 	t.Helper()
 	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
@@ -34,7 +34,7 @@ func By(t testing.TB, open func(fs vfs.FS) error) Read {
 	return read
 }
 
-// protecting is the host's file system with mappings that stay.
+// protecting is the host's file system with mappings that stay after Close.
 type protecting struct {
 	vfs.Disk
 	files map[string]kept

@@ -1,5 +1,5 @@
-// Package wikilink reads links in the syntax of wikis and Obsidian: [[Note]], [[folder/Note#Heading|text]]. It
-// does not resolve them.
+// Package wikilink reads links in the syntax of wikis and Obsidian: [[Note]],
+// [[folder/Note#Heading|text]]. It does not resolve them.
 package wikilink
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Link is a wiki link. At least one of Target and Fragment is not "".
+// Link is a wiki link. Target or Fragment is not "".
 type Link struct {
 	Target   string // the part before "#"
 	Fragment string // the part after "#"
@@ -44,24 +44,24 @@ func Parse(s string) (l Link, size int, ok bool) {
 	inner := s[:end]
 	if bar := strings.IndexByte(inner, '|'); bar >= 0 {
 		inner, l.Alias = inner[:bar], strings.TrimSpace(inner[bar+1:])
-		inner = strings.TrimSuffix(inner, `\`) // as written inside tables
+		inner = strings.TrimSuffix(inner, `\`) // as in tables
 	}
 	l.Target, l.Fragment, _ = strings.Cut(inner, "#")
 	l.Target, l.Fragment = strings.TrimSpace(l.Target), strings.TrimSpace(l.Fragment)
 	return l, end + 2, l.Target != "" || l.Fragment != ""
 }
 
-// addressReach bounds how far the end of an address is looked for.
+// addressReach limits the search for the end of an address.
 const addressReach = 1024
 
-// BeginsAddress reports whether a text begins with an address in parentheses, and not with a remark.
+// BeginsAddress reports whether a text starts with an address in parentheses, not with a remark.
 func BeginsAddress(s string) bool {
 	inner, open := strings.CutPrefix(s[:min(len(s), addressReach)], "(")
 	address, _, closed := strings.Cut(inner, ")")
 	return open && closed && strings.ContainsAny(address, "/.#:") && !strings.ContainsAny(address, " \t\r\n")
 }
 
-// Whole reads a text that consists of one link.
+// Whole reads a text that is exactly one link.
 func Whole(s string) (l Link, ok bool) {
 	inner, ok := strings.CutPrefix(s, "[[")
 	if !ok {
@@ -82,11 +82,11 @@ func (l Link) Text() string {
 	return l.Target
 }
 
-// MarkdownEndings are the endings of the names of Markdown files.
+// MarkdownEndings are the extensions of Markdown files.
 var MarkdownEndings = [...]string{".md", ".markdown", ".mdx"}
 
-// Name returns the note's name in a text that consists of one link: the last part of the target without the
-// ending of a Markdown file. It returns "" for any other text.
+// Name returns the note's name in a text that is exactly one link: the last part of the target
+// without the extension of a Markdown file. It returns "" for any other text.
 func Name(s string) string {
 	l, ok := Whole(s)
 	if !ok || l.Target == "" {

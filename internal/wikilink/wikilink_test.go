@@ -38,7 +38,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestParse: how much of a text is a wiki link.
+// TestParse checks how much of a text is a wiki link.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]int{
 		"Ann]]": 5, "Ann]] (boss)": 5, "Ann]](boss)": 5, "Ann]](see a.md)": 5, "Ann]]()": 5, "Ann]](": 5, "Ann|A]](a.md)": 7,

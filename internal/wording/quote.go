@@ -4,7 +4,7 @@ package wording
 
 import "strings"
 
-// ShellQuoted returns text as one word of a POSIX shell; plain paths stay unchanged.
+// ShellQuoted returns text as one word of a POSIX shell. Plain paths stay unchanged.
 func ShellQuoted(text string) string {
 	special := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))

@@ -7,7 +7,7 @@ import (
 	"sheaf/internal/wording"
 )
 
-// TestShellQuoted: a shell reads the quoted text as one unchanged word.
+// TestShellQuoted checks that a shell reads the quoted text as one unchanged word.
 func TestShellQuoted(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean removes from text what could control a terminal: control characters become spaces, marks that change the
-// writing direction disappear, bytes that are not UTF-8 become U+FFFD.
+// Clean makes text safe for a terminal. Control characters become spaces, marks that change the
+// writing direction disappear, and bytes that are not UTF-8 become U+FFFD.
 func Clean(text string) string {
 	if clean(text) {
 		return text

@@ -1,5 +1,5 @@
-// Package worked reads worked examples of the reference systems for tests: files of cases, each an input and a
-// system's output. The files are outside the repository; a test without its file is skipped.
+// Package worked reads worked examples of the reference systems for tests. A file has cases, each with
+// an input and an output. The files are not in the repository. A test without its file is skipped.
 package worked
 
 import (
@@ -19,8 +19,8 @@ type Case[In, Want any] struct {
 	Tolerance float64
 }
 
-// Cases returns the cases of a file, such as "rrf_fusion.json", in order, at least one. It skips the test when
-// there is no file.
+// Cases returns the cases of a file, for example "rrf_fusion.json", in order, at least one. It
+// skips the test when there is no file.
 func Cases[In, Want any](t *testing.T, file string) []Case[In, Want] {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "..", "shared", "vectors", file))

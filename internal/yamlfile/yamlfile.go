@@ -1,4 +1,4 @@
-// Package yamlfile parses YAML from untrusted files. It bounds size and depth before the parser runs, because the
+// Package yamlfile parses YAML from untrusted files. It limits size and depth before the parser runs, because the
 // parser's memory and time grow with the square of the depth. A panic of the parser becomes a fault of the file.
 package yamlfile
 
@@ -28,7 +28,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.Text)
 }
 
-// Limits bound the bytes of a text and the depth of nested collections.
+// Limits are the largest size of a text in bytes and the largest depth of collections.
 type Limits struct{ Bytes, Depth int }
 
 // Parse parses a text within limits. Every error is a [Fault].
@@ -36,7 +36,7 @@ func Parse(text string, most Limits, options ...parser.Option) (file *ast.File, 
 	if len(text) > most.Bytes {
 		return nil, &Fault{Text: fmt.Sprintf("%d bytes: at most %d are read", len(text), most.Bytes)}
 	}
-	text = strings.TrimPrefix(text, "\ufeff") // some editors begin files with this mark
+	text = strings.TrimPrefix(text, "\ufeff") // some editors write this mark first
 	err = guarded("malformed YAML: ", func() error {
 		tokens := lexer.Tokenize(text)
 		if t := tooDeep(tokens, most.Depth); t != nil {
@@ -80,9 +80,9 @@ func guarded(prefix string, do func() error) (err error) {
 	return fault
 }
 
-// tooDeep returns the token at which collections are nested deeper than most, or nil. It counts brackets, marks
-// of items and keys without a comma between them, and outside of brackets the columns in which items and keys
-// begin.
+// tooDeep returns the token at which collections are nested deeper than most, or nil. It counts
+// brackets, marks of items and keys without a comma between them. Outside of brackets it counts the
+// columns in which items and keys start.
 func tooDeep(tokens token.Tokens, most int) *token.Token {
 	var columns []int // of the open block collections, ascending
 	flow, marks := 0, 0

@@ -10,8 +10,8 @@ import (
 	"sheaf/internal/yamlfile"
 )
 
-// TestHostile: texts that made the parser use gigabytes, or panic, are faults. None uses more memory than fits
-// its size.
+// TestHostile checks texts on which the parser used gigabytes, or panicked. Each is a fault or a
+// file, and the memory stays in proportion to its size.
 func TestHostile(t *testing.T) {
 	const n = 100_000
 	for _, pattern := range []string{"[", "{a: ", "[']', ", "- ", "? ", "!a ", "&a ", "*a ", "[&a ", "a: b: ", "[a, ",
@@ -33,7 +33,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: the mark at the beginning of a file is not a part of its first key, and changes no position.
+// TestByteOrderMark checks that the mark at the start of a file is in no key and changes no position.
 func TestByteOrderMark(t *testing.T) {
 	file, err := yamlfile.Parse("\ufefflimit: 3\n", yamlfile.Limits{Bytes: 100, Depth: 10})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestDecoderPanics: a decoder that panics is a file that cannot be read.
+// TestDecoderPanics checks that a panic of a decoder is a fault of the file.
 func TestDecoderPanics(t *testing.T) {
 	file, err := yamlfile.Parse("a: .\nqueries:\n   !:\n", yamlfile.Limits{Bytes: 100, Depth: 10})
 	if err != nil {

@@ -29,7 +29,7 @@ var (
 	camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
-// isGo reports whether a path is Go source other than tests and copies of other modules.
+// isGo reports whether a path is Go source, without tests and copies of other modules.
 func isGo(name string) bool {
 	if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 		return false
@@ -61,7 +61,7 @@ func makeCode(o *options) (*collection, error) {
 		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, f.path, f.text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			continue // not every file of a repository is complete
+			continue // a repository may lack files
 		}
 		add := func(name string, comment *ast.CommentGroup, from, to token.Pos) {
 			id := f.path + "#" + name
@@ -133,8 +133,8 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// firstSentence returns the first sentence of a comment without the name of its declaration.
-// It returns "" when the sentence is no query.
+// firstSentence returns the first sentence of a comment without the name of its declaration. It
+// returns "" when the sentence is no query.
 func firstSentence(comment, name string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(comment), "\n\n")
 	s := new(doc.Package).Synopsis(first)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// repository makes a git repository of commits. A commit is an author, a subject and files.
+// repository creates a git repository of commits. A commit is an author, a subject and files.
 func repository(t *testing.T, commits ...[]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -27,12 +27,12 @@ var (
 	quoted        = regexp.MustCompile(`["'` + "`" + `]([^"'` + "`" + `]+)["'` + "`" + `]`)
 	scheme        = regexp.MustCompile(`^(?:[a-z][a-z0-9+.-]*:|//)`)
 	looksLikeName = regexp.MustCompile(`^\S*[./\\_:]\S*$|^https?:|^#?\d+$|\||(?i:\.mdx?\b)`)
-	// genericUnspaced are Chinese and Japanese texts that say nothing, such as "this page".
+	// genericUnspaced are Chinese and Japanese texts without content, for example "this page".
 	genericUnspaced = regexp.MustCompile(`^(?:这个|该|此|官方|相关|この|その|本)?(?:例子|示例|文档|指南|页面|链接|章节|教程|详情|例|` +
 		`ページ|ドキュメント|ガイド|セクション|記事|チュートリアル|こちら|詳細)$`)
 )
 
-// generic are link texts that say nothing about the page behind them.
+// generic are link texts without information about the linked page.
 var generic = wordSet(`here this docs doc documentation documents next previous prev back page pages link links more
 read learn see guide guides section sections article articles details example examples overview home index tutorial
 tutorials reference references website site blog post posts above below following first part chapter chapters click
@@ -112,7 +112,7 @@ func findLinks(p *page) ([]link, [][]int) {
 	return out, definitions
 }
 
-// resolver finds the page that an address means.
+// resolver finds the page of an address.
 type resolver struct {
 	site   string
 	exact  map[string][]*page // by path without extension, in lower case
@@ -144,7 +144,7 @@ func newResolver(pages []*page, site string) *resolver {
 	return r
 }
 
-// normal cuts the extension, names of indexes and outer slashes from an address.
+// normal removes the extension, names of indexes and outer slashes from an address.
 func normal(name string) string {
 	name = strings.ToLower(strings.Trim(name, "/"))
 	for range 2 { // some generators name pages "name.html.md"
@@ -162,8 +162,8 @@ func normal(name string) string {
 	return name
 }
 
-// resolve returns the page behind an address and the fragment. The page is nil when the
-// address leads outside or to several pages.
+// resolve returns the page of an address and the fragment. The page is nil when the address leads
+// outside or to several pages.
 func (r *resolver) resolve(from *page, address string) (*page, string) {
 	if target, ok := strings.CutPrefix(address, "wiki:"); ok {
 		name, fragment, _ := strings.Cut(strings.TrimSpace(target), "#")
@@ -329,8 +329,8 @@ func makeLinks(o *options) (*collection, error) {
 	return c, nil
 }
 
-// choose keeps at most n queries, at most perPage of them about one page, and at most two in
-// five of class title. Queries of other classes come first.
+// choose keeps at most n queries, at most perPage of them about one page, and at most two in five
+// of class title. Queries of other classes come first.
 func choose(queries []query, n, perPage int) []query {
 	var out []query
 	pages := map[string]int{}
@@ -357,7 +357,7 @@ func choose(queries []query, n, perPage int) []query {
 	return out
 }
 
-// cutLinks removes the links whose words are in cut, and the definitions they use.
+// cutLinks removes the links whose words are in cut, and their definitions.
 func cutLinks(text string, links []link, definitions [][]int, cut map[string]bool) string {
 	type span struct{ start, end int }
 	var spans []span

@@ -4,8 +4,8 @@
 //	collect make -kind code -folder SOURCES -out FOLDER
 //	collect tree COLLECTION FOLDER
 //
-// The first two commands write a collection in BEIR layout. The third writes the records of
-// a collection back to disk, one file each. Equal inputs give equal bytes.
+// The first two commands write a collection in BEIR layout. The third writes the records of a
+// collection to disk, one file each. Equal inputs give equal bytes.
 package main
 
 import (
@@ -66,7 +66,7 @@ type options struct {
 	snapshot string
 	licence  string
 	language string
-	split    string // dev or held; empty: see splitFor
+	split    string // dev or held; "" lets splitFor choose
 }
 
 func makeCommand(args []string, out io.Writer) error {

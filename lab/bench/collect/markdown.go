@@ -19,7 +19,7 @@ type page struct {
 	masked   string // text without front matter, code and comments; offsets are equal
 }
 
-// heading is one heading with the place of its line or lines.
+// heading is one heading with the position of its line or lines.
 type heading struct {
 	start, end int
 	level      int
@@ -98,7 +98,7 @@ func parsePage(name, text string) *page {
 	return p
 }
 
-// nameOf returns the name of a page: its file name, or the folder's name of an index.
+// nameOf returns the name of a page: its file name, or for an index the name of its folder.
 func nameOf(name string) string {
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	switch strings.ToLower(stem) {
@@ -132,7 +132,7 @@ func (p *page) frontMatter() string {
 	return ""
 }
 
-// mask blanks whatever holds no links and no headings.
+// mask blanks all text that holds no links and no headings.
 func (p *page) mask() {
 	b := []byte(p.text)
 	blank(b[:p.body])

@@ -52,7 +52,7 @@ var (
 		// versions, dates, numbers
 		`\bv?\d+\.\d+|^\d{4}\b|\b(?:19|20)\d\d\b|changelog|release|^step \d|^[\d.]+ |^[a-z]+ \d+$|` +
 		`^(?:example|listing|figure|table|part|phase|option|method|question|exercise|appendix|rfc|section|case)s? ?[\d:]|` +
-		// parts of every page of a kind
+		// parts that every page of a kind has
 		`^see also|^related|^further|^next steps|^prior art|^acknowledge|^unresolved questions|^additional|` +
 		`^future possibilities|^rationale and alternatives|^(?:summary|contents)$|` +
 		// code and names of an interface
@@ -93,8 +93,8 @@ func enough(body string) bool {
 	return len(content(strings.ReplaceAll(p.masked, "\x00", " "))) >= 12
 }
 
-// cutSections makes the collection of the chosen sections. Their headings are cut from the corpus,
-// also from links that repeat them.
+// cutSections returns the collection of the chosen sections. It removes their headings from the
+// corpus, also from links that repeat them.
 func cutSections(all []section, queries []query, o *options, about string) *collection {
 	c := &collection{queries: queries, about: about}
 	relevant := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxFile is the most bytes of one file. Longer files are left out.
+// maxFile is the largest size of a file. Longer files are skipped.
 const maxFile = 1 << 20
 
 // file is one text file of the source.
@@ -78,7 +78,7 @@ func headCommit(dir string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// readGit returns the accepted files of the newest commit. Links and submodules are left out.
+// readGit returns the accepted files of the newest commit. It skips links and submodules.
 func readGit(dir string, accept func(string) (string, bool)) ([]file, error) {
 	list, err := gitOutput(dir, nil, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
 	if err != nil {
@@ -110,7 +110,7 @@ func readGit(dir string, accept func(string) (string, bool)) ([]file, error) {
 		}
 		fields := strings.Fields(head)
 		if len(fields) != 3 {
-			continue // the snapshot does not have this file
+			continue // the snapshot lacks this file
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil {
@@ -127,8 +127,8 @@ func readGit(dir string, accept func(string) (string, bool)) ([]file, error) {
 	return files, nil
 }
 
-// isMarkdown reports whether a path is a page of documentation. Files that only list pages,
-// describe changes or belong to the repository's management are not.
+// isMarkdown reports whether a path is a page of documentation. It is false for files that only
+// list pages, describe changes or belong to the repository's management.
 func isMarkdown(name string) bool {
 	ext := path.Ext(name)
 	switch strings.ToLower(ext) {

@@ -34,7 +34,7 @@ var (
 		obsolete.paragraph publish(?:ing)? embargo\w* rfc.\d+ co.?authored tracking.issue team.page`)
 )
 
-// anyWord returns an expression that finds any of the words. A dot in a word is any character.
+// anyWord returns an expression that finds each of the words. A dot in a word is any character.
 func anyWord(list string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(strings.Fields(list), "|") + `)\b`)
 }
@@ -71,8 +71,7 @@ func usefulSubject(s string) bool {
 	return weight(topic(s)) >= 3
 }
 
-// topic returns the content words of a subject without the words that only say that something
-// changed.
+// topic returns the content words of a subject, without words that only say that something changed.
 func topic(s string) string {
 	var rest []string
 	for _, w := range content(s) {
@@ -83,8 +82,8 @@ func topic(s string) string {
 	return strings.Join(rest, " ")
 }
 
-// answers reports whether a page still holds at least half of the words of a topic. A page
-// that was rewritten since the commit does not.
+// answers reports whether a page still has at least half of the words of a topic. A page that was
+// rewritten since the commit does not.
 func answers(p *page, topic string) bool {
 	held := stems(p.title + " " + nameOf(p.path) + " " + p.text)
 	wanted := stems(topic)
@@ -97,7 +96,7 @@ func answers(p *page, topic string) bool {
 	return 2*n >= len(wanted)
 }
 
-// change is a commit that touches one page, under the path the page has now.
+// change is a commit that touches one page, under the current path of the page.
 type change struct {
 	subject string
 	page    string
@@ -116,7 +115,7 @@ func readChanges(o *options) ([]change, error) {
 			return nil, err
 		}
 	}
-	now := map[string]string{} // the path of today, by a path that was renamed later
+	now := map[string]string{} // the current path, by a path that was renamed later
 	today := func(name string) string {
 		if to, ok := now[name]; ok {
 			return to

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// functionWords do not count as content. English and German are enough for the sources used.
+// functionWords do not count as content. English and German are enough for the current sources.
 var functionWords = wordSet(`a about above after all also an and any are as at be because been before being below
 between both but by can could did do does doing down during each few for from further had has have having he her
 hers him his how i if in into is it its itself just may me might more most must my no nor not now of off on once
@@ -72,8 +72,8 @@ func words(s string) []string {
 	return out
 }
 
-// content returns the words that carry meaning: no function words, no single letters, and no
-// bare numbers.
+// content returns the words that have a meaning: no function words, no single letters, and no bare
+// numbers.
 func content(s string) []string {
 	var out []string
 	for _, w := range words(s) {
@@ -110,7 +110,7 @@ func longUnspaced(s string) bool {
 	return false
 }
 
-// stem cuts common English endings, so that "editing" and "edit" compare equal.
+// stem removes common English endings, so that "editing" and "edit" are equal.
 func stem(w string) string {
 	for _, ending := range []string{"ing", "ies", "ed", "es", "s"} {
 		if cut, ok := strings.CutSuffix(w, ending); ok && len(cut) >= 3 {
@@ -132,8 +132,8 @@ func stems(s string) []string {
 	return slices.Compact(list)
 }
 
-// classOf says how far the words of a query are those of the names of its answer: title,
-// overlap (at least half), low or none.
+// classOf compares the words of a query with the names of its answer: title, overlap (at least
+// half), low or none.
 func classOf(query string, names ...string) string {
 	q := stems(query)
 	held := 0
@@ -166,13 +166,13 @@ func key(s string) string {
 	}))
 }
 
-// order returns a number that looks random and depends on the text alone.
+// order returns a number that looks random and depends only on the text.
 func order(text string) uint64 {
 	sum := sha256.Sum256([]byte("sheaf collect 1\x00" + text))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// sample returns at most n items in an order that looks random, the same on every run.
+// sample returns at most n items in an order that looks random, but is the same on every run.
 func sample[T any](items []T, n int, name func(T) string) []T {
 	type ordered struct {
 		item  T

@@ -33,7 +33,7 @@ type metadata struct {
 	Sources []string `json:"sources,omitempty"`
 }
 
-// collection is what a maker returns.
+// collection is the output of a maker.
 type collection struct {
 	records []record
 	queries []query
@@ -50,7 +50,7 @@ func (c *collection) sort() {
 	}
 }
 
-// limit keeps the relevant records and a sample of the others, n in all.
+// limit keeps the relevant records and a sample of the others, n in total.
 func (c *collection) limit(n int) {
 	if len(c.records) <= n {
 		return
@@ -85,8 +85,8 @@ func (c *collection) classes() string {
 	return strings.Join(parts, ", ")
 }
 
-// write writes the collection to a folder that must not exist. The folder appears when it
-// is complete.
+// write writes the collection to a folder that must not exist. The folder appears when it is
+// complete.
 func (c *collection) write(folder string, o *options) error {
 	if _, err := os.Stat(folder); err == nil {
 		return fmt.Errorf("write %s: the folder exists; remove it first", folder)
@@ -154,8 +154,8 @@ func lines[T any](items []T) ([]byte, error) {
 const indexHeader = "name\tkind\tlanguage\tqueries\trecords\tsource\tlicence\tsplit"
 
 // addToIndex adds or replaces the line of a collection. A replaced line keeps its split. All
-// collections of one source are in one split, so a held collection never shares its pages with
-// one for development.
+// collections of one source are in one split, so a held collection never shares its pages with a
+// development collection.
 func addToIndex(file, name string, c *collection, o *options) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {
@@ -192,8 +192,8 @@ func addToIndex(file, name string, c *collection, o *options) error {
 	return os.Rename(part, file)
 }
 
-// splitFor returns the split of the source's other collections. A new source goes where its
-// kind has fewer collections; a number made of its name breaks a tie.
+// splitFor returns the split of the source's other collections. A new source goes to the split with
+// fewer collections of its kind. A number made from its name breaks a tie.
 func splitFor(rows [][]string, kind, source string) string {
 	count := map[string]int{}
 	for _, row := range rows {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorClock returns a function that reads the processor time of a process to the nanosecond; pid 0 is this
-// process.
+// processorClock returns a function that reads the processor time of a process to the nanosecond.
+// pid 0 is this process.
 func processorClock(pid int) (func() time.Duration, error) {
 	id := int32(unix.CLOCK_PROCESS_CPUTIME_ID)
 	if pid != 0 {
@@ -24,7 +24,7 @@ func processorClock(pid int) (func() time.Duration, error) {
 		return nil, fmt.Errorf("the processor time of process %d: %w", pid, err)
 	}
 	return func() time.Duration {
-		t, _ := read() // fails only when the process ended, and then no request is answered
+		t, _ := read() // fails only when the process ended, and then no request gets an answer
 		return t
 	}, nil
 }

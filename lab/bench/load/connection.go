@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// connection sends the requests of one client, one after another. It uses far less processor time than an
-// http.Client, which passes each request through two goroutines. Processor time of the clients would be missing
-// to a server on the same machine.
+// connection sends the requests of one client, one at a time. It uses far less processor time than
+// an http.Client, which passes each request through two goroutines. A server on the same machine
+// would lack the processor time of the clients.
 type connection struct {
 	options
 	conn   net.Conn
@@ -71,7 +71,7 @@ func (c *connection) search(query string) (time.Duration, error) {
 	return took, nil
 }
 
-// readAnswer reads an answer into c.body. The server sends its length, because it does not compress it.
+// readAnswer reads an answer into c.body. The server sends the length, because it does not compress.
 func (c *connection) readAnswer() (status int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
@@ -104,14 +104,14 @@ func (c *connection) readAnswer() (status int, err error) {
 	return status, err
 }
 
-// maxAnswer is longer than the answer to any search.
+// maxAnswer is longer than any answer to a search.
 const maxAnswer = 16 << 20
 
-// decodedEach is how often an answer is decoded: one in so many.
+// One of decodedEach answers is decoded.
 const decodedEach = 50
 
-// right checks that an answer is complete, belongs to this query and is not degraded. If decode is set, it also
-// checks that the results are in order.
+// right checks that an answer is complete, belongs to this query and is not degraded. If decode is
+// set, it also checks the order of the results.
 func right(body []byte, query string, decode bool) error {
 	asked, err := json.Marshal(query)
 	if err != nil {

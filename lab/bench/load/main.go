@@ -1,21 +1,21 @@
-// Command load queries a running sheaf serve as many clients would, and prints how long answers took. It gives
-// the numbers behind "sheaf serve holds 32 clients".
+// Command load queries a running sheaf serve like many clients, and prints the times of answers. It
+// gives the numbers behind "sheaf serve holds 32 clients".
 //
 //	sheaf serve --in FOLDER &
 //	go run -C lab/bench ./load --clients 32 --time 60s
 //
 // The queries are two words from titles of the server's documents, all different, or the lines of the file
-// --queries in turn. With --zipf S they are drawn from a fixed number, as people's queries are: the k-th most
-// frequent has a probability that falls with the S-th power of k, so the server's cache counts. A second of
+// --queries in turn. With --zipf S they are drawn from a fixed number, as people's queries are: the
+// probability of the k-th query falls with the S-th power of k, so the server's cache counts. A second of
 // warm-up is not counted. The status is 1 when a request failed or when the 99th percentile is above --p99.
 //
-// With --pid, the server's process on this machine, it also prints the server's processor time of an answer.
+// With --pid, the server's process on this machine, it also prints the server's processor time per answer.
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //
-// measures all that is promised of a server, with its own servers and index: how soon a server with a warm index
-// is ready, how soon a saved note is found, 1,000 idle connections beside the clients, then slow and enormous
-// requests, and how many acknowledged documents survive when a server is killed.
+// measures all promises about a server, with its own servers and index: how soon a server with a
+// warm index is ready, how soon a saved note is found, 1,000 idle connections beside the clients,
+// then slow and enormous requests, and how many acknowledged documents survive a killed server.
 package main
 
 import (
@@ -149,10 +149,10 @@ type load struct {
 	options
 	client  *http.Client
 	queries []string
-	next    atomic.Int64 // the next query, when none is asked twice
+	next    atomic.Int64 // the next query, when no query repeats
 	given   atomic.Int64 // answers so far
-	// own and server read the processor time of this process and of the server; they return a constant when it is
-	// unknown.
+	// own and server read the processor time of this process and of the server. They return a
+	// constant when the time is unknown.
 	own, server func() time.Duration
 }
 
@@ -181,7 +181,7 @@ func (l *load) get(path string) ([]byte, error) {
 
 var word = regexp.MustCompile(`[\p{L}\p{N}]{3,}`)
 
-// maxQueries is the largest number of queries, if titles give so many.
+// maxQueries is the largest number of queries that titles give.
 const maxQueries = 50_000
 
 // readQueries reads the queries of a file.
@@ -254,7 +254,7 @@ func (l *load) openIdle() error {
 	return <-faults
 }
 
-// ask lets all clients send queries for some time.
+// ask lets all clients send queries for the given time.
 func (l *load) ask(length time.Duration) ([]answer, error) {
 	began := time.Now()
 	deadline := began.Add(length)
@@ -270,7 +270,7 @@ func (l *load) ask(length time.Duration) ([]answer, error) {
 			}
 			defer c.conn.Close()
 			draw := l.drawer(uint64(i))
-			// Clients that pause start at different times, or they would stay in step.
+			// Clients that pause start at different times. Otherwise they would all send at once.
 			time.Sleep(l.pause * time.Duration(i) / time.Duration(l.clients))
 			for time.Now().Before(deadline) {
 				given := l.given.Load()

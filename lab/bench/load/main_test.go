@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestNothingMeasured: a run without results says why. The server finds nothing, because an index needs another
-// module.
+// TestNothingMeasured checks that a run without results says why. The server here finds nothing,
+// because an index needs another module.
 func TestNothingMeasured(t *testing.T) {
 	answers := http.NewServeMux()
 	answers.HandleFunc("/v1/documents", func(w http.ResponseWriter, _ *http.Request) {
@@ -43,7 +43,7 @@ func TestNothingMeasured(t *testing.T) {
 	}
 }
 
-// TestQueriesOfAFile: they are asked in turn, and again from the first.
+// TestQueriesOfAFile checks that queries of a file run in turn, and again from the first.
 func TestQueriesOfAFile(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

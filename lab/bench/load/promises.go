@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// promises measures one promise after the other and prints a line for each.
+// promises measures one promise at a time and prints a line for each.
 func promises(o options) error {
 	if o.folder == "" {
 		return errors.New("name the folder to serve with --in")
@@ -32,7 +32,7 @@ func promises(o options) error {
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	// Notes are saved in a copy of the folder.
+	// This program saves notes in a copy of the folder.
 	folder, index := filepath.Join(temporary, "notes"), filepath.Join(temporary, "index")
 	if err := os.CopyFS(folder, os.DirFS(o.folder)); err != nil {
 		return err
@@ -58,7 +58,7 @@ type served struct {
 	cmd                    *exec.Cmd
 }
 
-// start starts it, waits until it is ready, and returns how long that took.
+// start starts the server, waits until it is ready, and returns the time of the start.
 func (s *served) start() (time.Duration, error) {
 	began := time.Now()
 	s.cmd = exec.Command(s.program, "serve", "--in", s.folder, "--index", s.index, "--addr", "127.0.0.1:0")
@@ -86,7 +86,7 @@ func (s *served) stop() error {
 	return s.cmd.Wait()
 }
 
-// until requests an address repeatedly until an answer is right.
+// until repeats a request until the answer is right.
 func (s *served) until(most time.Duration, path string, right func(status int, body []byte) bool) error {
 	for deadline := time.Now().Add(most); ; time.Sleep(2 * time.Millisecond) {
 		res, err := http.Get(s.address + path)
@@ -138,7 +138,7 @@ func measureFresh(s *served, _ options) error {
 	var times []time.Duration
 	for i := range 10 {
 		word := fmt.Sprintf("freshnote%d", i)
-		time.Sleep(300 * time.Millisecond) // the previous save is finished
+		time.Sleep(300 * time.Millisecond) // the previous save is finished by then
 		if err := os.WriteFile(filepath.Join(s.folder, word+".md"), []byte("# Fresh\n\n"+word+"\n"), 0o644); err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ func measureClients(s *served, o options) error {
 	return run(o)
 }
 
-// measureHostile opens connections that send their heads and bodies slowly, and sends bodies that are too large,
-// too deep or not JSON, while a client searches.
+// measureHostile opens connections that send heads and bodies slowly, and sends bodies that are too
+// large, too deep or not JSON. A client searches at the same time.
 func measureHostile(s *served, _ options) error {
 	host := strings.TrimPrefix(s.address, "http://")
 	var slow []net.Conn
@@ -210,8 +210,8 @@ func measureHostile(s *served, _ options) error {
 	return s.until(10*time.Second, "/readyz", func(status int, _ []byte) bool { return status == http.StatusOK })
 }
 
-// measureKilled kills the server five times while it accepts documents, and looks for every acknowledged
-// document.
+// measureKilled kills the server five times while it accepts documents, and then searches for every
+// acknowledged document.
 func measureKilled(s *served, _ options) error {
 	acknowledged := map[string]string{}
 	lost := 0

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// answer is when an answer came, how long it took, and how many answers other clients got in that time. When
-// clients take fair turns without pauses, that number equals the number of other clients.
+// answer has the time when an answer came, its duration, and how many answers other clients got in that
+// time. When clients take fair turns without pauses, this number equals the number of other clients.
 type answer struct {
 	at, took time.Duration
 	others   int64
 }
 
-// quarters is the number of parts of the run in the report, to show warm-up and growth.
+// quarters is the number of parts of the run in the report. The parts show warm-up and growth.
 const quarters = 4
 
-// report prints how long answers took.
+// report prints the durations of answers.
 func (l *load) report(answers []answer, took time.Duration) {
 	fmt.Printf("%d answers in %.1f s, %.0f a second, %d clients, no error\n", len(answers), took.Seconds(),
 		float64(len(answers))/took.Seconds(), l.clients)
@@ -41,7 +41,7 @@ func (l *load) report(answers []answer, took time.Duration) {
 		others[percent(99, len(others))], others[len(others)-1])
 }
 
-// readClocks finds the clocks of processor time. This process may have none; a named server must have one.
+// readClocks finds the clocks of processor time. This process may lack one. A server named by --pid must have one.
 func (l *load) readClocks() (err error) {
 	l.own, l.server = func() time.Duration { return 0 }, func() time.Duration { return 0 }
 	if own, err := processorClock(0); err == nil {

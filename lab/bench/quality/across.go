@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// across is the kind of a set whose questions are in another language than its texts.
+// across is the kind of a set whose questions and texts are in different languages.
 const across = "across languages"
 
-// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Sets that differ in the last part of
-// their names and have the same judgements are translations of each other. With an English one, each gives two sets:
-// its questions over the English texts, and the English questions over its texts.
+// makeAcross writes sets that cross languages into a folder, with an INDEX.tsv. Sets that differ only
+// in the last part of their names, with the same judgements, are translations. With an English set,
+// each gives two sets: its questions over the English texts, and the English questions over its texts.
 func makeAcross(folder string, sets []set) error {
 	index := "name\tkind\tlanguage\tsplit\n"
 	for _, s := range sets {
@@ -46,7 +46,7 @@ func sameJudgements(a, b *set) bool {
 	return errors.Join(err, err2) == nil && bytes.Equal(first, second)
 }
 
-// copyFile copies a file, or the same with .gz, from one folder into another.
+// copyFile copies a file, or the file with .gz, from one folder to another.
 func copyFile(from, to, name string) error {
 	name = filepath.FromSlash(name)
 	text, err := os.ReadFile(filepath.Join(from, name))

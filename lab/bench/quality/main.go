@@ -1,14 +1,14 @@
-// Quality lists the judged collections of some folders and prints the tables of doc/quality.md from the results
-// of sheaf eval. bench/quality.sh calls it.
+// Quality lists the judged collections of some folders and prints the tables of doc/quality.md from
+// the results of sheaf eval. bench/quality.sh calls it.
 //
 //	quality across OUT SPLIT FOLDER...
 //	quality sets SPLIT FOLDER...
 //	quality tables RESULTS SPLIT FOLDER...
 //
-// SPLIT is dev, held or all. The first command makes sets in the folder OUT with questions and texts in two
-// languages. The second prints a line for each set: its key, its path and the name of its judgements, separated
-// by tabs. The third reads the output of sheaf eval --json: RESULTS/sets/KEY.json for each set,
-// RESULTS/old/KEY.json of an older program, and RESULTS/confidence.json.
+// SPLIT is dev, held or all. The first command makes sets in the folder OUT with questions and texts in
+// two languages. The second prints a line for each set: its key, its path and the name of its
+// judgements, separated by tabs. The third reads the output of sheaf eval --json: RESULTS/sets/KEY.json
+// for each set, RESULTS/old/KEY.json of an older program, and RESULTS/confidence.json.
 package main
 
 import (

@@ -63,8 +63,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// printedJSON is a shortened output of sheaf eval for a set. words and old are the means of these columns; words
-// differs from the default by both tests, old by one.
+// printedJSON is a shortened output of sheaf eval for a set. words and old are the means of these
+// columns. words differs from the default in both tests, old in one test.
 const printedJSON = `{"datasets": [{"measures": ["RR@10", "nDCG@10"],
 "columns": [
  {"name": "sheaf", "profile": "sheaf", "scores": [{"mean": 0}, {"mean": 0.7}], "latency_ms": {"p50": 3},
@@ -113,7 +113,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestAcross: a translation of an English set gives two sets, and one row of the table.
+// TestAcross checks that a translation of an English set gives two sets, and one row of the table.
 func TestAcross(t *testing.T) {
 	dir := write(t, map[string]string{
 		"xquad/en/qrels/test.tsv": "q\td\t1\n", "xquad/en/corpus.jsonl": "English texts",

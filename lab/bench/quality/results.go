@@ -87,7 +87,7 @@ func readResults(folder string, sets []set) ([]result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.key(), err)
 		}
-		// The column of a run has no latency. The older program measured its own.
+		// The column of a run has no latency. The older program measured its own latency.
 		older, err := readReport(filepath.Join(folder, "old", s.key()+".json"))
 		switch {
 		case err == nil && len(older.Columns) == 1 && older.Columns[0].Latency != nil:
@@ -163,7 +163,7 @@ func (r *result) lead(name string) (float64, bool) {
 	return r.values[usual] - value, ok
 }
 
-// quality is how well a calibration that was fitted to other sets holds for one.
+// quality says how well a calibration fitted to other sets fits this set.
 type quality struct {
 	Dataset      string  `json:"dataset"`
 	Questions    int     `json:"questions"`
@@ -180,7 +180,7 @@ type counts struct {
 	Answerable int `json:"answerable"`
 }
 
-// readConfidence reads the output of sheaf eval confidence; nil when it was not run.
+// readConfidence reads the output of sheaf eval confidence, or returns nil when there is none.
 func readConfidence(folder string, sets []set) ([]quality, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "confidence.json"))
 	if errors.Is(err, fs.ErrNotExist) {

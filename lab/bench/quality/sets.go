@@ -35,14 +35,14 @@ const (
 	inPages = "sections in pages"
 )
 
-// leastSections is how many judgements of sections make a set of their own.
+// leastSections is how many judgements of sections make a separate set.
 const leastSections = 20
 
 //go:embed public.tsv
 var public string
 
 // findSets returns the sets of a split in some folders. A folder may have INDEX.tsv, as
-// lab/bench/collect writes it. Known public collections and notes with queries.yaml need none.
+// lab/bench/collect writes it. Known public collections and notes with queries.yaml need no INDEX.tsv.
 func findSets(split string, folders []string) ([]set, error) {
 	if split != "dev" && split != "held" && split != "all" {
 		return nil, fmt.Errorf("unknown split %q; use dev, held or all", split)
@@ -73,8 +73,8 @@ func findSets(split string, folders []string) ([]set, error) {
 	return sets, nil
 }
 
-// readIndex reads the columns name, kind, language and split of tab-separated lines. Lines
-// without a kind are notes.
+// readIndex reads the columns name, kind, language and split of tab-separated lines. Lines without
+// a kind are notes.
 func readIndex(text string) ([]set, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.LazyQuotes = '\t', true
@@ -102,7 +102,7 @@ func readIndex(text string) ([]set, error) {
 	return sets, nil
 }
 
-// in returns the sets of a folder under this name: none, one, or one for pages and one for their sections.
+// in returns the sets of a folder under this name: none, one, or one for pages and one for sections.
 func (s set) in(folder string) []set {
 	s.path, s.judgements = filepath.Join(folder, filepath.FromSlash(s.name)), "test"
 	exists := func(name string) bool {

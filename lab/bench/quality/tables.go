@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kinds are the rows of the first table. Their mean is the figure of a column.
+// kinds are the rows of the first table. Their mean is the number of a column.
 var kinds = []struct{ kind, label string }{
 	{"abstracts", "abstracts"},
 	{"questions", "passages and questions"},

@@ -1,5 +1,5 @@
-// Command bleve runs Bleve as a peer of sheaf bench: title and text as two fields, a disjunction of their
-// matches.
+// Command bleve runs Bleve as a peer of sheaf bench: title and text are two fields, and a query is
+// a disjunction of their matches.
 package main
 
 import (

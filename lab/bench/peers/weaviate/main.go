@@ -1,5 +1,5 @@
-// Command weaviate runs Weaviate as a peer of sheaf bench: BM25 over title and text, HNSW with its defaults, and
-// its own hybrid query, over gRPC. It starts and stops the server that WEAVIATE_SERVER names.
+// Command weaviate runs Weaviate as a peer of sheaf bench: BM25 over title and text, HNSW with its
+// defaults, and its own hybrid query, over gRPC. It starts and stops the server that WEAVIATE_SERVER names.
 package main
 
 import (
@@ -138,7 +138,7 @@ func wire(v []float32) []byte {
 	return b
 }
 
-// A document's number is the end of its UUID.
+// The number of a document is the end of its UUID.
 const prefix = "00000000-0000-4000-8000-00000"
 
 func uuid(id string) string { return prefix + id[1:] }

@@ -17,7 +17,7 @@ type server struct {
 	rest, grpc string // its addresses
 }
 
-// startTime is the longest time until it answers.
+// startTime is the longest wait for the first answer.
 const startTime = 2 * time.Minute
 
 // start runs Weaviate with its data in dir and waits until it answers.
@@ -53,7 +53,7 @@ func start(dir string) (*server, error) {
 	return nil, fmt.Errorf("%s does not answer within %v", s.command.Path, startTime)
 }
 
-// stop ends the server, which first writes what is pending.
+// stop stops the server, which first writes pending data.
 func (s *server) stop() error {
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // Statistics are the settings of intervals and tests.
 type Statistics struct {
-	Confidence float64 // of intervals, such as 0.95
+	Confidence float64 // of intervals, for example 0.95
 	Rounds     int     // of bootstraps and randomization tests
 	Seed       uint64
 }

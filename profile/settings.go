@@ -29,7 +29,7 @@ type Option struct {
 	// Default is written as in a profile: a number, an expression, a word or a text. It is "" when
 	// the option is required.
 	Default string
-	// Min and Max bound a number.
+	// Min and Max limit a number.
 	Min, Max float64
 	// OneOf are the allowed words; empty for a number or a text.
 	OneOf []string

@@ -42,7 +42,7 @@ const (
 	needsSearch             // the index or a model, which only a search has
 )
 
-// allOptions returns the options of the kind and those of every stage.
+// allOptions returns the options of the kind, and the options that every stage has.
 func (k *kind) allOptions() []*Option {
 	options := pointers(k.options)
 	if k.stage != nil {

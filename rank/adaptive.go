@@ -6,8 +6,8 @@ import (
 	"sheaf"
 )
 
-// Adaptive keeps the good hits: those that reach the threshold, the larger of Absolute and Relative times the
-// best score. It keeps at least Floor and at most Ceiling hits.
+// Adaptive keeps the hits that reach the threshold, which is the larger of Absolute and Relative
+// times the best score. It keeps at least Floor and at most Ceiling hits.
 //
 // With Diverse, the best hit of every document comes before the second hit of any document. Then
 // the kept hits are sorted again. So one long document cannot take all places.

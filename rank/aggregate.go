@@ -75,7 +75,7 @@ type group struct {
 	best  int
 }
 
-// answers makes one hit of each group, in order.
+// answers creates one hit from each group, in order.
 func answers(groups []group, s Scoring, what string) sheaf.Ranking {
 	var scores []float64
 	for i := range groups {

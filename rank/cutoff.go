@@ -16,8 +16,8 @@ func (t Top) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 // Elbow cuts where scores drop: before the first hit that scores less than Ratio times the previous hit, and
 // after Max hits at the latest. It also cuts before a score of 0 or less. A single hit stays (unless Max is 0).
 //
-// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three are kept, as 3.2/7 is 0.46; a ratio of exactly 0.5
-// does not cut.
+// Example, Ratio 0.5: of 8, 7.5, 7, 3.2, 3 the first three are kept, because 3.2/7 is 0.46. A ratio
+// of exactly 0.5 does not cut.
 //
 // Source: the chunking specification's phase 2.
 type Elbow struct {

@@ -107,9 +107,9 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 	return &e
 }
 
-// TreeSimilarity returns how near two chunks are in the heading tree: 0 in different documents, 1 for the same
-// chunk, otherwise the length of the common part of their paths from the document, divided by the length of the
-// longer path.
+// TreeSimilarity returns how near two chunks are in the heading tree. It is 0 in different
+// documents and 1 for the same chunk. Otherwise it is the common length of their paths from the
+// document, divided by the length of the longer path.
 //
 // Example: two sections of one document under different headings of level 1 have 1/2. At level 2
 // under the same heading they have 2/3.

@@ -187,7 +187,7 @@ func TestLinearOfWeightZero(t *testing.T) {
 	}
 }
 
-// TestLinearOfMissingHits checks that a hit that a leg lacks has the score 0 there, whatever its other scores.
+// TestLinearOfMissingHits checks that a hit that a leg lacks has the score 0 in that leg.
 func TestLinearOfMissingHits(t *testing.T) {
 	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)),
 		leg("vector", 1, hit("C", 2), hit("A", 1)))

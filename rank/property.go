@@ -33,8 +33,8 @@ func (c PropertyCurve) Factor(b float64) float64 {
 	return 2 / (1 + math.Exp(-b/3))
 }
 
-// PropertyBoost raises or lowers documents by a number in a property. A document keeps its score when the
-// property is missing or is not one number, and under Plain when the number is negative.
+// PropertyBoost raises or lowers documents by a number in a property. A document keeps its score
+// when the property is missing or is not one number, or when Plain gets a negative number.
 type PropertyBoost struct {
 	// Name is the property; case does not matter.
 	Name  string

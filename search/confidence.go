@@ -124,9 +124,9 @@ func LevelOf(confidence float64) Level {
 	return None
 }
 
-// ShippedCalibration returns the calibration of the default profile with the built-in model, or nil for another
-// profile or model. A changed default profile has none, whatever its name. Callers share the result and must not
-// change it. Package eval/confidence fitted it; doc/quality.md names the command and the folders.
+// ShippedCalibration returns the calibration of the default profile with the built-in model, or nil
+// for another profile or model. A changed default profile has no calibration. Callers share the result
+// and must not change it. eval/confidence fitted it; doc/quality.md names the command and the folders.
 func ShippedCalibration(p *profile.Profile, model string) *Calibration {
 	if !slices.Contains(calibrated, model) || !p.IsDefault() {
 		return nil
@@ -212,8 +212,8 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 	return nil
 }
 
-// lacksNumber reports whether an unseen compound, such as INV-4712, is an unseen number: it is a number itself,
-// such as 2.3.1, or no chunk has one of its parts with a digit.
+// lacksNumber reports whether an unseen compound, for example INV-4712, is an unseen number. It is
+// one if it is a number itself, like 2.3.1, or if no chunk has one of its parts with a digit.
 func (r *run) lacksNumber(w *worth, compound string) bool {
 	if !strings.ContainsFunc(compound, unicode.IsLetter) {
 		return true

@@ -116,7 +116,7 @@ func (e *Expander) name() string {
 	return e.Model
 }
 
-// ask waits for the model until ctx ends, even when the model ignores ctx. A later reply is dropped.
+// ask waits for the model until ctx ends, even when the model ignores ctx. It drops a later reply.
 func (e *Expander) ask(ctx context.Context, system, user string) (string, error) {
 	type answer struct {
 		reply string

@@ -2,7 +2,7 @@ package search
 
 import "time"
 
-// SetClock makes steps use another clock until the returned function is called.
+// SetClock makes steps use another clock until the caller calls the function back.
 func SetClock(now func() time.Time) (back func()) {
 	before := clock
 	clock = now

@@ -5,7 +5,7 @@ import (
 	"sheaf/rank"
 )
 
-// facts answer what one search asks about documents: the searcher's facts, with nodes and outlines.
+// facts returns to one search what it needs about documents: the searcher's facts, with nodes and outlines.
 type facts struct {
 	rank.Facts
 	outliner rank.Outliner // the same facts, if they have nodes and outlines

@@ -36,7 +36,7 @@ type ScanRequest struct {
 	Shown sheaf.Filter
 	// HideComments says that the caller may not see comments.
 	HideComments bool
-	// Limits bound the candidates, their chunks and the memory. Vectors asks for vectors of the first chunks.
+	// Limits limits the candidates, their chunks and the memory. Vectors asks for vectors of the first chunks.
 	Limits  profile.Scan
 	Vectors bool
 }
@@ -53,12 +53,12 @@ type Scanned struct {
 	// Notes and Warnings are for the result. Took has the time of each step.
 	Notes, Warnings []string
 	Took            []Timing
-	// WhyNot says why a document is not a candidate; "" when it is. It returns sheaf.ErrNotFound when there is no
-	// such file, or when the caller may not know of it.
+	// WhyNot returns the reason why a document is not a candidate, or "" when it is. It returns
+	// sheaf.ErrNotFound for a file that does not exist or that the caller may not see.
 	WhyNot func(doc sheaf.ID) (string, error)
 }
 
-// ScanCounts says how much a scan examined.
+// ScanCounts counts what a scan examined.
 type ScanCounts struct {
 	// Files is how many files the scan examined, Matched how many have a needle, Candidates how
 	// many of these are in the store, and Chunks the number of their chunks.

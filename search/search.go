@@ -105,7 +105,7 @@ type Result struct {
 	Total int
 	// More says that a branch or a step reached its limit. A larger limit may find more.
 	More bool
-	// Facets are those of Options.Facets, each with at most 100 values.
+	// Facets are the counts of Options.Facets, each with at most 100 values.
 	Facets []store.Facet
 	// Matches is how many chunks the words and filters match, if Options.Count is set. It is nil for an empty
 	// query that has no order.
@@ -201,7 +201,7 @@ type Location struct {
 	Span  sheaf.Span
 	Body  sheaf.Span
 	Depth int
-	// Tags are those of the chunk and of its document.
+	// Tags are the tags of the chunk and of its document.
 	Tags []string
 }
 
@@ -334,7 +334,7 @@ type sense struct {
 // certainty is how sure the answers are.
 type certainty struct {
 	confidence *Calibration // nil: no calibration
-	judged     *judged      // nil when the caller does not ask
+	judged     *judged      // nil when no evidence is wanted
 	// alternatives are the parts of a query like "a OR b".
 	alternatives []sheaf.TextQuery
 }

@@ -136,8 +136,8 @@ type queryParts struct {
 	looked  int // number of words so far
 }
 
-// place is one occurrence of a part in the query: the index of the part, how much it counts, and the factor by
-// which the sum grows to make up for words that were not counted.
+// place is one occurrence of a part in the query: the index of the part, how much it counts, and
+// the factor that makes up for words that were not counted.
 type place struct {
 	part          int
 	factor, share float64
@@ -176,7 +176,7 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	}
 }
 
-// withoutPhrases turns phrases into words, for a store without phrases. It reports whether there were any.
+// withoutPhrases turns phrases into words, for a store without phrases. It reports whether l has any.
 func (l *queryParts) withoutPhrases() (changed bool) {
 	for i, q := range l.queries {
 		if phrase, ok := q.(sheaf.Phrase); ok {

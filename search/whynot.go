@@ -16,13 +16,13 @@ import (
 // Absence explains why a chunk or document is not among the results, or where it ranks.
 type Absence struct {
 	ID sheaf.ID
-	// Rank is its rank in the results, 0 when it is not there.
+	// Rank is its rank in the results, or 0 when the results lack it.
 	Rank int
 	// Inside is the answer that includes the chunk, or "".
 	Inside sheaf.ID
 	// Reasons has one line for each branch, then the step that dropped it.
 	Reasons []string
-	// Degraded and Warnings are those of the answer.
+	// Degraded and Warnings are copied from the answer.
 	Degraded bool
 	Warnings []string
 }
@@ -307,8 +307,8 @@ func (s *Searcher) matchesWithoutFilter(ctx context.Context, req store.Request) 
 // maxLacks limits how many words of a query are tried one by one.
 const maxLacks = 32
 
-// lacks names the words of a text request that none of the chunks has, as the end of a sentence; "" when there
-// are none.
+// lacks names the words of a text request that none of the chunks has, as the end of a sentence. It
+// returns "" when the chunks have all words.
 func (s *Searcher) lacks(ctx context.Context, req store.Request, ids []sheaf.ID) string {
 	if req.Text == nil {
 		return ""
@@ -445,7 +445,7 @@ func lastScore(r sheaf.Ranking) string {
 
 func contains(r sheaf.Ranking, id sheaf.ID) bool { return rankOf(r, id) > 0 }
 
-// rankOf returns the rank of id in r, 0 when it is not there.
+// rankOf returns the rank of id in r, or 0 when r lacks it.
 func rankOf(r sheaf.Ranking, id sheaf.ID) int {
 	return slices.IndexFunc(r, func(h sheaf.Hit) bool { return h.ID == id }) + 1
 }

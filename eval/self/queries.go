@@ -22,7 +22,7 @@ const (
 	Anchor     Kind = "anchor"     // the words of a link ask for its target
 	Alias      Kind = "alias"      // another name of a document asks for it
 	Phrase     Kind = "phrase"     // words that only one chunk has side by side ask for it
-	Paraphrase Kind = "paraphrase" // a sentence with words left out asks for its chunk
+	Paraphrase Kind = "paraphrase" // a sentence with dropped words asks for its chunk
 	// Absent asks for a document that the search excludes, so that only similar documents can be
 	// found. Foreign asks for a subject that the documents lack. Neither has an answer.
 	Absent  Kind = "absent"

@@ -13,7 +13,7 @@ import (
 const (
 	phraseWords    = 3  // raw words of a phrase
 	phraseTries    = 12 // positions tried in a chunk
-	rareChunks     = 50 // a rare word is in at most so many chunks
+	rareChunks     = 50 // largest number of chunks that have a rare word
 	sentenceLow    = 7  // terms of a sentence that is paraphrased
 	sentenceHigh   = 30
 	keptLow        = 3 // terms that must be left

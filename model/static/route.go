@@ -103,8 +103,8 @@ func (e *encoder) clearlyEnglish(text []*block) bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table chooses the table for a text, given in blocks. It chooses the English table when the pieces
-// do not occur much more often in other languages, when training saw at most half of them, or when
+// table chooses the table for a text, given in blocks. It chooses the English table in three cases:
+// the pieces do not occur much more often in other languages, training saw at most half of them, or
 // the text has no words, only numbers, signs and letters.
 func (e *encoder) table(text ...*block) int {
 	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
@@ -169,11 +169,11 @@ const (
 	// lists of links. Names and code in other languages lose little.
 	favor, favorPiece, favorFrom = 8, 2, 30
 	favorWords                   = 32     // for texts whose words are all pieces of the English table
-	mostForeign                  = 4      // an English text has at most one in so many bytes outside ASCII
+	mostForeign                  = 4      // an English text has at most one of this many bytes outside ASCII
 	clearPiece                   = 1      // a clearly English text has more than this per piece,
 	clearText                    = 60     // and more than this in total
 	sureText, surePiece          = 32, 10 // a text of known language has more than both
-	beginning                    = 48     // most other texts show in so many bytes that they are not English,
+	beginning                    = 48     // most other texts show within this many bytes that they are not English,
 	doubt                        = 16     // with a sum below minus this
 )
 

@@ -48,7 +48,7 @@ type recentPiece struct {
 
 const (
 	wordMark     = "▁"
-	mostWord     = 8 << 10 // longer words are cut there
+	mostWord     = 8 << 10 // longer words are cut after this many bytes
 	blockToFold  = 4 << 10 // how much of a long word is normalized at a time
 	mostRecent   = 5
 	recentBytes  = 24
@@ -234,8 +234,8 @@ type fold uint32
 const (
 	// foldTogether means that the character must be normalized with its neighbors.
 	foldTogether fold = 1 << 31
-	// foldInside means that the character does not begin a stretch. It stays unchanged when its combining class,
-	// in bits 16 to 23, is not lower than that of the previous character.
+	// foldInside means that the character does not begin a stretch. It stays unchanged unless its
+	// combining class, in bits 16 to 23, is lower than the class of the previous character.
 	foldInside fold = 1 << 30
 	// foldSeveral means that the character becomes several characters, or ends a word. The rune is
 	// their index in Segmenter.several.

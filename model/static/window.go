@@ -54,7 +54,7 @@ func (e *encoder) Windows(dst []float32, heading, body string, starts []int, siz
 	return len(dst) / dims
 }
 
-// resize makes room for n blocks.
+// resize allocates n blocks.
 func (w *windows) resize(n int) {
 	for len(w.blocks) < n {
 		w.blocks = append(w.blocks, block{})

@@ -84,7 +84,7 @@ func (c *Contents) SaveSettings(s Settings) error {
 	return c.FS.SyncDir(c.Dir)
 }
 
-// maxFile bounds how many bytes of a file are read.
+// maxFile limits how many bytes of a file are read.
 const maxFile = 1 << 30
 
 func (c *Contents) read(name string, to any) (bool, error) {

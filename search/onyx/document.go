@@ -107,7 +107,7 @@ func (d *Document) entries() []store.Chunk {
 // columns returns the columns that all chunks of the document share, without empty lists.
 func (d *Document) columns() []store.Column {
 	access := slices.Clone(d.Access)
-	// No name in a list may make a private document public.
+	// A name in a list must not make a private document public.
 	access = slices.DeleteFunc(access, func(name string) bool { return name == sheaf.AccessPublic })
 	if d.Public {
 		access = append(access, sheaf.AccessPublic)
@@ -133,7 +133,7 @@ func (d *Document) columns() []store.Column {
 		}
 	}
 	if d.Boost != 0 {
-		// Stores that rank by themselves read it there.
+		// Stores with their own ranking read the votes in this column.
 		columns = append(columns, column(sheaf.PropertyColumn(propertyBoost), sheaf.NumberValue(d.Boost)))
 	}
 	for name, t := range map[string]time.Time{columnCreated: d.Created, columnUpdated: d.Updated} {

@@ -8,7 +8,7 @@ import (
 	"sheaf/text/query"
 )
 
-// Names of the columns of a chunk, besides those of every document.
+// Names of the columns of a chunk, in addition to the columns of every document.
 const (
 	columnHidden        = "onyx.hidden"        // true when hidden
 	columnSource        = "onyx.source"        // text, one
@@ -25,14 +25,14 @@ const (
 	columnRelationships = "onyx.relationships" // text, list: "source__type__target"
 )
 
-// Filters say which chunks may be found. All groups that are set must hold; within a group one value must. The
-// zero Filters find public chunks that are not hidden, of documents without a tenant.
+// Filters say which chunks may be found. All groups that are set must match, each with one value.
+// The zero Filters find public chunks that are not hidden, of documents without a tenant.
 type Filters struct {
 	// AnyTenant finds documents of every tenant, otherwise of Tenant only.
 	AnyTenant bool
 	Tenant    string
-	// AnyAccess finds all documents, whatever their access lists say. Otherwise Access names the caller and the
-	// caller's groups; public documents are found, too.
+	// AnyAccess finds all documents and ignores their access lists. Otherwise Access names the
+	// caller and the caller's groups. Public documents are found, too.
 	AnyAccess bool
 	Access    []string
 	// Hidden also finds hidden documents, for administrators.
@@ -41,18 +41,18 @@ type Filters struct {
 	Tags    []string // "key===value"
 	// ForcedSets always narrow the search: an operator sets them.
 	ForcedSets []string
-	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge: a document in any of them is
-	// found. When all are empty, there is no bound.
+	// Sets, Documents, Nodes, Personas and Projects are the scope of knowledge. A document in one
+	// of them is found. When all are empty, there is no limit.
 	Sets      []string
 	Documents []sheaf.ID
 	Nodes     []int
 	Personas  []int
 	Projects  []int
-	// Created and Updated bound times.
+	// Created and Updated limit times.
 	Created Window
 	Updated Window
-	// Of Entities and of Terms (of the knowledge graph), one must match; of Relationships, all must. "TYPE::*"
-	// matches every entity of the type.
+	// One of Entities and one of Terms (of the knowledge graph) must match, and all of
+	// Relationships. "TYPE::*" matches every entity of the type.
 	Entities      []string
 	Terms         []string
 	Relationships []string
@@ -61,10 +61,10 @@ type Filters struct {
 // Window is a range of time, both ends included; a zero end is open.
 type Window struct{ Start, End time.Time }
 
-// set reports whether the window bounds anything.
+// set reports whether the window has a start or an end.
 func (w Window) set() bool { return !w.Start.IsZero() || !w.End.IsZero() }
 
-// maxValues bounds the values of one group.
+// maxValues limits the values of one group.
 const maxValues = 65_536
 
 // Filter returns the filter for requests at a time. It returns sheaf.ErrInvalid for a group with too many values

@@ -250,9 +250,9 @@ type Found struct {
 	Document Document
 }
 
-// Sections returns the chunks of sections, one section after the other, each in document order, without large
-// chunks. Filters apply to every section; chunks that are missing or not visible are skipped. Sections returns
-// sheaf.ErrInvalid for a section without a document, and for a range below 0 or with its end before its start.
+// Sections returns the chunks of sections in order, each section in document order, without large chunks.
+// Filters apply to every section. Missing and invisible chunks are skipped. Sections returns sheaf.ErrInvalid
+// for a section without a document, and for a range below 0 or with its end before its start.
 func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Found, error) {
 	filter, err := f.Filter(x.now())
 	if err != nil {
@@ -289,8 +289,8 @@ func (x *Index) Sections(_ context.Context, sections []Section, f Filters) ([]Fo
 	return out, nil
 }
 
-// Keyword finds chunks by words. The score weighs title 0.3 and content 0.7, and is the better of the two plus
-// 0.3 times the other. With Filters.Hidden it is the search of administrators.
+// Keyword finds chunks by words. Titles weigh 0.3 and content 0.7. The score is the better of the
+// two plus 0.3 times the worse one. With Filters.Hidden it is the search of administrators.
 func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n int) (sheaf.Ranking, error) {
 	return x.retrieve(ctx, store.Request{Limit: n,
 		Text: &store.TextRequest{Query: words, Combine: store.CombineBest, TieBreaker: 0.3,

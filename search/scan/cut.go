@@ -323,7 +323,7 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 	return n, nil
 }
 
-// whyNot says why a document is not a candidate; "" when it is.
+// whyNot returns the reason why a document is not a candidate, or "" when it is.
 func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequest) (string, error) {
 	name, inside := strings.CutPrefix(string(id), s.o.Tree+":")
 	at := slices.IndexFunc(f.files, func(f ingest.File) bool { return f.Path == name })

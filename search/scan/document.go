@@ -32,7 +32,7 @@ type document struct {
 type loaded struct {
 	*document
 	text string
-	// vectors are those of each chunk, by the model named in embedded.
+	// vectors holds the vectors of each chunk. The model named in embedded computed them.
 	vectors  [][]store.Vectors
 	embedded string
 }

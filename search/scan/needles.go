@@ -9,7 +9,7 @@ import (
 	"sheaf/text/analysis"
 )
 
-// maxNeedles bounds the number of needles, so that a match is a set of bits.
+// maxNeedles limits the number of needles, so that a match is a set of bits.
 const maxNeedles = 64
 
 // minNeedle is the shortest needle in bytes. One letter would be in every file.
@@ -57,7 +57,7 @@ type collector struct {
 	out      []string
 	all      bool
 	seen     uint64 // the needles that were added, first or again
-	lost     bool   // there were more needles than allowed
+	lost     bool   // more needles than allowed
 }
 
 func (c *collector) add(text string) {

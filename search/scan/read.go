@@ -2,7 +2,7 @@ package scan
 
 import "errors"
 
-// maxRead bounds a file that grows while it is read.
+// maxRead limits a file that grows while it is read.
 const maxRead = 64 << 20
 
 var errTooLarge = errors.New("the file grew while it was read")

@@ -5,8 +5,8 @@
 // It writes nothing to disk. It caches cut files within a memory limit, so that the next query does
 // not cut them again. It detects a changed file by size and time.
 //
-// Source: the tiered search specification. Here all matching files are candidates, those with most of the rare
-// words first; in the specification they are the first files that the folder lists.
+// Source: the tiered search specification. There, candidates are the first matching files that the folder
+// lists. Here, all matching files are candidates, and files with most of the rare words come first.
 package scan
 
 import (
@@ -34,11 +34,11 @@ type Options struct {
 	Root string
 	Tree string
 	Walk ingest.WalkOptions
-	// Analyzer makes terms.
+	// Analyzer turns texts into terms.
 	Analyzer *analysis.Analyzer
 	// Embedder computes the vectors of candidates when a query needs them; nil means no vectors.
 	Embedder model.Embedder
-	// HideComments leaves out comments in Markdown: see chunk.WithoutComments.
+	// HideComments removes comments from Markdown: see chunk.WithoutComments.
 	HideComments bool
 }
 

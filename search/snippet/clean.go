@@ -170,7 +170,7 @@ func (c *cleaner) matchAhead() bool {
 	return true
 }
 
-// noWordBefore reports whether no letter, digit or mark stands before byte i of text.
+// noWordBefore reports whether no letter, digit or mark comes before byte i of text.
 func noWordBefore(text string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:i])
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
@@ -237,8 +237,8 @@ func (c *cleaner) task() {
 	}
 }
 
-// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign behind it that folds the
-// callout; 0 when there is none.
+// calloutKind returns the length of [!kind] at the beginning of a callout, with the sign after it
+// that folds the callout. It returns 0 when there is none.
 func calloutKind(line string) int {
 	kind, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "[!")
 	end := strings.IndexAny(kind[:min(len(kind), labelReach)], "[]\r\n")
@@ -293,8 +293,8 @@ func footnote(text string) int {
 	return len("[^") + end + 1
 }
 
-// footnoteMark returns the length of the mark of a footnote at i, behind a word or number. It returns 0 for a set
-// of characters in a pattern.
+// footnoteMark returns the length of the mark of a footnote at i, after a word or number. It
+// returns 0 for a set of characters in a pattern.
 func footnoteMark(text string, i int) int {
 	n := footnote(text[i:])
 	if n == 0 || i+n < len(text) && strings.IndexByte("+*?{[(:", text[i+n]) >= 0 {
@@ -571,8 +571,8 @@ func linkTextEnd(rest string) int {
 	return 0
 }
 
-// wikiTarget returns the length of "[[target|" before the text of a wiki link; 0 when the link has no such text
-// or no end nearby. Brackets that contain a space belong to programs.
+// wikiTarget returns the length of "[[target|" before the text of a wiki link. It returns 0 when the
+// link has no text of its own or no end nearby. Brackets that contain a space belong to programs.
 func wikiTarget(rest string) int {
 	rest = rest[:min(len(rest), linkReach)]
 	l, _, ok := wikilink.Parse(rest[len("[["):])
@@ -675,7 +675,7 @@ var htmlTags = setOf("a b blockquote br center code dd details div dl dt em figc
 	"h5 h6 hr i iframe img kbd li ol p picture pre section small source span strong sub summary sup table tbody td " +
 	"th thead tr u ul video")
 
-// withinLines are those of htmlTags that do not end a line.
+// withinLines are the tags of htmlTags that do not end a line.
 var withinLines = setOf("a b code em font i kbd small span strong sub sup u")
 
 // setOf returns the words of a list as a set.

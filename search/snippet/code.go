@@ -149,7 +149,7 @@ func lineEnd(text string) int {
 
 // firstLine returns the first line of text, without its end.
 func firstLine(text string) string {
-	const step = 512 // bounds the search for a kind of line end that the text may not have
+	const step = 512 // limits the search for a kind of line end that the text may lack
 	for from := 0; from < len(text); from += step {
 		part := text[from:min(len(text), from+step)]
 		end := strings.IndexByte(part, '\n')

@@ -165,7 +165,7 @@ func (h *Highlighter) measure() {
 type reader struct {
 	*Highlighter
 	rarity func(word string) float64
-	stop   bool // function words are left out
+	stop   bool // skip function words
 }
 
 func (r *reader) collect(query sheaf.TextQuery) {

@@ -127,8 +127,8 @@ func (h *Highlighter) find(text string, width int) []match {
 	return shown
 }
 
-// ahead returns the first place after the beginning of text that seems to have the rarest word, of those that are
-// rarer than matches; -1 when there is none.
+// ahead returns the first later place of text that seems to have the rarest word. It looks only for
+// words that are rarer than the words of matches. It returns -1 when there is none.
 func (h *Highlighter) ahead(text string, matches []match) int {
 	most := 0.0
 	for _, m := range matches {
@@ -162,8 +162,8 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches of a part of text. It includes those in comments and tags of HTML only when all is
-// set.
+// scan returns the matches of a part of text. It includes matches in comments and tags of HTML only
+// if all is set.
 func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches []match) {
 	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
 	h.words(text[from:to], func(start, end int) bool {
@@ -176,8 +176,8 @@ func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches 
 			if n := len(matches); n > 0 {
 				before := &matches[n-1]
 				if m.start < before.end {
-					// Terms may overlap, such as the pairs of a Chinese word or the parts of an identifier. Keep
-					// the longest range of each place.
+					// Terms may overlap, like the pairs of a Chinese word or the parts of an
+					// identifier. Keep the longest range at each place.
 					if m.term == before.term || m.end <= before.end {
 						continue
 					}

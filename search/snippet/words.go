@@ -47,7 +47,7 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 		}
 		matches = matches[:0]
 		for _, m := range h.word(text[start:end]) {
-			if n := len(matches) - 1; n >= 0 && start+m.start <= matches[n].End { // such as the pairs of a Chinese word
+			if n := len(matches) - 1; n >= 0 && start+m.start <= matches[n].End { // like the pairs of a Chinese word
 				matches[n].End = max(matches[n].End, start+m.end)
 				continue
 			}

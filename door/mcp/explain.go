@@ -13,12 +13,12 @@ import (
 
 type explainIn struct {
 	Query      string   `json:"query" jsonschema:"the query"`
-	ID         string   `json:"id,omitempty" jsonschema:"say why this passage is not among the results, or where it is: an id, path or path#heading"`
+	ID         string   `json:"id,omitempty" jsonschema:"explain why this passage is missing: an id, path or path#heading"`
 	Collection string   `json:"collection,omitempty" jsonschema:"the collection; the first one when left out"`
 	Limit      int      `json:"limit,omitempty" jsonschema:"how many results to explain, 1 to 20; 3 when left out"`
 	Profile    string   `json:"profile,omitempty" jsonschema:"the ranking profile; the collection's own when left out"`
 	Set        settings `json:"set,omitempty" jsonschema:"parameters of the profile, by name: numbers or words"`
-	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens of the whole answer, 8000 when left out; of more, the deepest parts are left out first"`
+	Budget     int      `json:"budget,omitempty" jsonschema:"most tokens, 8000 by default; cuts the deepest parts first"`
 }
 
 type explainOut struct {
@@ -26,26 +26,26 @@ type explainOut struct {
 	Collection string       `json:"collection" jsonschema:"the collection that was searched"`
 	Profile    string       `json:"profile" jsonschema:"the ranking profile"`
 	Results    []explained  `json:"results" jsonschema:"the results with the arithmetic of their scores"`
-	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage asked for is not among the results"`
+	Absence    *explainedNo `json:"absence,omitempty" jsonschema:"why the passage is not a result"`
 	// Truncated and Tokens count results only; the text about a passage is short.
 	Truncated bool `json:"truncated" jsonschema:"whether arithmetic or results were left out because of the budget"`
 	Tokens    int  `json:"tokens" jsonschema:"about how many tokens the results take"`
 }
 
 type explained struct {
-	Rank       int      `json:"rank" jsonschema:"the place, from 1"`
+	Rank       int      `json:"rank" jsonschema:"the rank, from 1"`
 	ID         sheaf.ID `json:"id" jsonschema:"the identifier"`
 	Breadcrumb string   `json:"breadcrumb" jsonschema:"the titles from the document down"`
 	Score      float64  `json:"score" jsonschema:"the score"`
 	Summary    string   `json:"summary" jsonschema:"why it has its score, each part in percent"`
-	Arithmetic string   `json:"arithmetic" jsonschema:"one line a part: its value, its meaning, and how the parts below make it up"`
+	Arithmetic string   `json:"arithmetic" jsonschema:"one line per part: its value, its meaning, how its parts combine"`
 }
 
 type explainedNo struct {
 	ID      sheaf.ID `json:"id" jsonschema:"the passage"`
-	Rank    int      `json:"rank" jsonschema:"its place among the results; 0 when it is not there"`
-	Inside  sheaf.ID `json:"inside,omitempty" jsonschema:"the result that stands for it"`
-	Reasons []string `json:"reasons" jsonschema:"what every branch knows of it, then the step that lost it"`
+	Rank    int      `json:"rank" jsonschema:"its rank; 0 when it is not a result"`
+	Inside  sheaf.ID `json:"inside,omitempty" jsonschema:"the result that replaces it"`
+	Reasons []string `json:"reasons" jsonschema:"what each branch found, then the step that removed it"`
 }
 
 // maxExplained bounds the explained results: each takes many lines.

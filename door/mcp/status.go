@@ -23,7 +23,7 @@ type serveSummary struct {
 	Name      string `json:"name" jsonschema:"what to give as collection"`
 	Documents int    `json:"documents" jsonschema:"how many documents it has"`
 	Chunks    int    `json:"chunks" jsonschema:"how many passages"`
-	Language  string `json:"language" jsonschema:"the language of its words; empty for none"`
+	Language  string `json:"language" jsonschema:"the language of its text; empty for none"`
 	Model     string `json:"model" jsonschema:"the model that makes its vectors; empty for none"`
 }
 
@@ -66,13 +66,13 @@ type statusIn struct {
 type statusOut struct {
 	serveSummary
 	Profile  string         `json:"profile" jsonschema:"the ranking profile when a call names none"`
-	Profiles []string       `json:"profiles" jsonschema:"the profiles that there are"`
+	Profiles []string       `json:"profiles" jsonschema:"all profiles"`
 	Pending  int            `json:"pending" jsonschema:"documents that are not fully indexed yet"`
 	Skipped  map[string]int `json:"skipped" jsonschema:"how many files were left out, by reason"`
-	LeftOut  []leftOut      `json:"left_out" jsonschema:"which files were left out, 50 at most, those of a type that is not supported last"`
-	Gone     []string       `json:"gone,omitempty" jsonschema:"folders that are not there: what was indexed of them is kept"`
+	LeftOut  []leftOut      `json:"left_out" jsonschema:"up to 50 files that were left out; unsupported types come last"`
+	Gone     []string       `json:"gone,omitempty" jsonschema:"missing folders; what was indexed of them stays"`
 	Vectors  string         `json:"vectors_missing,omitempty" jsonschema:"why vectors are missing"`
-	Watched  string         `json:"watched,omitempty" jsonschema:"when changed files were last looked for"`
+	Watched  string         `json:"watched,omitempty" jsonschema:"when Sheaf last looked for changed files"`
 	Fault    string         `json:"fault,omitempty" jsonschema:"why the last look failed"`
 }
 

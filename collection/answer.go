@@ -10,19 +10,19 @@ import (
 
 // Answer is a page of the results of a query.
 type Answer struct {
-	Query      string             `json:"query" doc:"The query, as it was asked."`
-	Profile    string             `json:"profile" doc:"The ranking profile that ordered the results."`
-	Parameters map[string]string  `json:"parameters" doc:"The profile's parameters in force."`
+	Query      string             `json:"query" doc:"The query of the request."`
+	Profile    string             `json:"profile" doc:"The ranking profile."`
+	Parameters map[string]string  `json:"parameters" doc:"The parameters of the profile, with their values."`
 	Results    []Result           `json:"results" doc:"The results of this page, best first."`
 	Total      Total              `json:"total" doc:"How many results there are on all pages."`
-	Matches    *int               `json:"matches,omitempty" doc:"How many chunks hold words of the query, in the fields in which the profile looks for them, and pass its filter, exactly; only when count was asked for, and not when time ran out before."`
-	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet asked for, its values with the number of chunks, of all that match, that have them."`
+	Matches    *int               `json:"matches,omitempty" doc:"The exact number of matching chunks; with count only."`
+	Facets     map[string][]Facet `json:"facets,omitempty" doc:"For each facet, its values in the matching chunks."`
 	Next       string             `json:"next,omitempty" doc:"The cursor of the next page; absent on the last one."`
-	Generation uint64             `json:"generation" doc:"The generation of the index that all pages of this query show."`
-	Answerable *bool              `json:"answerable,omitempty" doc:"Whether a result is likely to answer the query; absent when the server has no calibration for the profile, and for filters alone."`
-	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed and the others answer."`
-	Warnings   []string           `json:"warnings" doc:"What makes the answer another than it would be: a part of the ranking that failed, an index that could not be brought up to date, files that changed."`
-	Notes      []string           `json:"notes" doc:"How the query was read where that may surprise; when nothing is found, which values of its filter nothing has, and which there are."`
+	Generation uint64             `json:"generation" doc:"The generation of the index; all pages have the same."`
+	Answerable *bool              `json:"answerable,omitempty" doc:"Whether a result likely answers; absent when unknown."`
+	Degraded   bool               `json:"degraded" doc:"Whether a part of the ranking failed; the others answered."`
+	Warnings   []string           `json:"warnings" doc:"Why the answer may be wrong, incomplete or out of date."`
+	Notes      []string           `json:"notes" doc:"How Sheaf read the query; filter values that do not exist."`
 
 	// Timings are the times of the steps, in the order in which they ended. Only the first page has
 	// the steps of the ranking.
@@ -45,8 +45,8 @@ type Details struct {
 
 // Total is a number of results and whether there may be more.
 type Total struct {
-	Value    int    `json:"value" doc:"The number of results that paging through this query shows, exactly."`
-	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no others; gte: the window was filled, the profile retrieved or kept as many as it may for this window, or the answer is degraded, so others may match."`
+	Value    int    `json:"value" doc:"The exact number of results on all pages."`
+	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no other results. gte: there may be more."`
 }
 
 // Facet is a value with the number of chunks that have it.
@@ -65,29 +65,30 @@ func spanOf(s sheaf.Span) Span { return Span{s.Start, s.End} }
 
 // Result is one answer to a query.
 type Result struct {
-	Rank         int                `json:"rank" doc:"The place among the results, from 1."`
-	ID           sheaf.ID           `json:"id" doc:"The chunk's identifier."`
-	Doc          sheaf.ID           `json:"doc" doc:"The document's identifier."`
-	Path         string             `json:"path" doc:"The document's path in its tree."`
-	File         string             `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
-	Title        string             `json:"title" doc:"The chunk's title."`
-	Breadcrumb   string             `json:"breadcrumb" doc:"The titles from the document down."`
-	Hierarchy    []string           `json:"hierarchy" doc:"The titles of the breadcrumb, one by one."`
-	Span         Span               `json:"span" doc:"Everything that the result is, in bytes of the document."`
-	Line         int                `json:"line" doc:"The line of the snippet's first match, from 1; 1 where there is no snippet."`
-	Block        sheaf.ID           `json:"block,omitempty" doc:"The block, marked ^name, that the line is in, as get takes it; absent where the match is in none with a name."`
-	Score        float64            `json:"score" doc:"What the results are ordered by; it does not say how sure the answer is."`
-	Confidence   *float64           `json:"confidence,omitempty" doc:"The probability that this result is right, 0 to 1; absent when the server has no calibration for the profile."`
-	Level        search.Level       `json:"confidence_level,omitempty" enum:"high,medium,low,none" doc:"The range of the confidence: high is at least 0.85, medium 0.60 to 0.85, low 0.30 to 0.60, none below 0.30."`
-	Snippet      string             `json:"snippet" doc:"The part of the text that shows best why it was found."`
-	Matches      []Span             `json:"matches" doc:"The ranges of the snippet, in bytes, that match words of the query."`
-	Tags         []string           `json:"tags" doc:"The tags of the chunk and of its document."`
-	Date         *time.Time         `json:"date,omitempty" doc:"The document's date."`
-	Legs         []Leg              `json:"legs" doc:"The place in every branch of the ranking."`
-	Constituents []Constituent      `json:"constituents,omitempty" doc:"The chunks that the result stands for, best first."`
-	Stale        bool               `json:"stale,omitempty" doc:"Whether the file has changed since it was indexed, or cannot be read, so that there is no snippet."`
-	Summary      []sheaf.Reason     `json:"summary,omitempty" doc:"Why it has its score; only with explain."`
-	Explanation  *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score came about; only when explain was asked for."`
+	Rank         int            `json:"rank" doc:"The rank among the results, from 1."`
+	ID           sheaf.ID       `json:"id" doc:"The chunk's identifier."`
+	Doc          sheaf.ID       `json:"doc" doc:"The document's identifier."`
+	Path         string         `json:"path" doc:"The document's path in its tree."`
+	File         string         `json:"file,omitempty" doc:"The file; only for callers who may see everything."`
+	Title        string         `json:"title" doc:"The chunk's title."`
+	Breadcrumb   string         `json:"breadcrumb" doc:"The titles from the document down."`
+	Hierarchy    []string       `json:"hierarchy" doc:"The titles of the breadcrumb, one by one."`
+	Span         Span           `json:"span" doc:"The range of the result in the document, in bytes."`
+	Line         int            `json:"line" doc:"The line of the first match, from 1; 1 without a snippet."`
+	Block        sheaf.ID       `json:"block,omitempty" doc:"The ID of the named block (^name) that has the line."`
+	Score        float64        `json:"score" doc:"Orders the results; it does not say how sure the answer is."`
+	Confidence   *float64       `json:"confidence,omitempty" doc:"The probability, 0 to 1, that this result is right."`
+	Level        search.Level   `json:"confidence_level,omitempty" enum:"high,medium,low,none" doc:"The confidence range."`
+	Snippet      string         `json:"snippet" doc:"The part of the text that best shows the match."`
+	Matches      []Span         `json:"matches" doc:"The ranges of the snippet that match, in bytes."`
+	Tags         []string       `json:"tags" doc:"The tags of the chunk and of its document."`
+	Date         *time.Time     `json:"date,omitempty" doc:"The document's date."`
+	Legs         []Leg          `json:"legs" doc:"The rank and score in each branch of the ranking."`
+	Constituents []Constituent  `json:"constituents,omitempty" doc:"The chunks that the result combines, best first."`
+	Stale        bool           `json:"stale,omitempty" doc:"Whether the file changed or is unreadable: no snippet."`
+	Summary      []sheaf.Reason `json:"summary,omitempty" doc:"Why the result has this score; with explain only."`
+
+	Explanation *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score was computed; with explain only."`
 	// Scanned means that the result was cut from a file, without an index. Its ID is valid for this ranking only.
 	Scanned bool `json:"-"`
 	// Unread says why there is no snippet. Signals explain a scanned result in the names of the tiered search
@@ -98,17 +99,17 @@ type Result struct {
 
 // Leg is the place of a result in one branch.
 type Leg struct {
-	Branch string  `json:"branch" doc:"The branch's name."`
-	Rank   *int    `json:"rank" doc:"Its rank there, from 1; null when the branch did not find it."`
-	Score  float64 `json:"score" doc:"Its raw score there; 0 when the branch did not find it."`
+	Branch string  `json:"branch" doc:"The name of the branch."`
+	Rank   *int    `json:"rank" doc:"The rank in this branch, from 1; null when not found."`
+	Score  float64 `json:"score" doc:"The raw score in this branch; 0 when not found."`
 }
 
 // Constituent is a chunk that was joined into a result.
 type Constituent struct {
 	ID    sheaf.ID `json:"id" doc:"The chunk's identifier."`
-	Title string   `json:"title" doc:"Its title."`
-	Span  Span     `json:"span" doc:"Its range of the document, in bytes."`
-	Score float64  `json:"score" doc:"Its own score."`
+	Title string   `json:"title" doc:"The chunk's title."`
+	Span  Span     `json:"span" doc:"The chunk's range in the document, in bytes."`
+	Score float64  `json:"score" doc:"The chunk's own score."`
 }
 
 func orEmpty[T any](list []T) []T {

@@ -23,13 +23,15 @@ import (
 // DocumentInput is a document from a caller: a text, or chunks. Package door/http defines the
 // patterns that begin with @.
 type DocumentInput struct {
-	Text       string              `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text; it is cut as a file of the same name would be: as Markdown when that ends in .md, .markdown or .mdx."`
-	Title      string              `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
-	Date       *time.Time          `json:"date,omitempty" doc:"The date of a document whose text says none."`
-	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"What is known of it besides, to filter by as prop.NAME: texts, numbers, true and false, or lists of them. Whole numbers above 2^53 are rounded; a text is kept as it is."`
-	Access     []string            `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it; public for everybody of its tenant, which * is not. Without any it is private."`
-	Sets       []string            `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in."`
-	Chunks     []ChunkInput        `json:"chunks,omitempty" maxItems:"10000" doc:"The document when it is cut already; then there is no text."`
+	Text  string     `json:"text,omitempty" maxLength:"8388608" pattern:"@text" doc:"The whole text of the document."`
+	Title string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
+	Date  *time.Time `json:"date,omitempty" doc:"The date, if the text has none."`
+
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Values to filter by as prop.NAME: texts, numbers, true, false, or lists of them."`
+
+	Access []string     `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"People and groups that may see it; public is everyone in the tenant. Empty: private."`
+	Sets   []string     `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"Its sets."`
+	Chunks []ChunkInput `json:"chunks,omitempty" maxItems:"10000" doc:"The chunks, when there is no text."`
 }
 
 // Property is a caller's property of a document: one value, or a list. In JSON it is a text, a
@@ -86,20 +88,23 @@ func PropertyValue(v any) (value sheaf.Value, ok bool) {
 
 // ChunkInput is a chunk from a caller.
 type ChunkInput struct {
-	Slug    string      `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"What ends its identifier; its number, from 0, when it is left out."`
-	Title   string      `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"Its title; the document's when it is left out."`
-	Text    string      `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"Its text."`
-	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of its passages, of the collection's model and dimension; they are brought to length 1. Without any the model makes them."`
+	Slug  string `json:"slug,omitempty" maxLength:"100" pattern:"@slug" doc:"The end of its ID; else its number, from 0."`
+	Title string `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title; the document's when left out."`
+	Text  string `json:"text" required:"true" minLength:"1" maxLength:"1000000" pattern:"@written" doc:"The chunk's text."`
+
+	Vectors [][]float32 `json:"vectors,omitempty" maxItems:"1000" min:"-1000000" max:"1000000" doc:"Vectors of passages."`
 }
 
 // DocumentPatch changes the data beside a document's text. Omitted fields stay. A list replaces the
 // whole previous list.
 type DocumentPatch struct {
-	Title      *string             `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title of a document whose text says none."`
-	Date       **time.Time         `json:"date,omitempty" doc:"The date of a document whose text says none; null takes it away."`
-	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"Properties that have another value, by name; an empty list takes one away."`
-	Access     *[]string           `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"The people and groups that may see it from now on; an empty list makes it private."`
-	Sets       *[]string           `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"The document sets that it is in from now on."`
+	Title *string     `json:"title,omitempty" maxLength:"1000" pattern:"@line" doc:"The title, if the text has none."`
+	Date  **time.Time `json:"date,omitempty" doc:"The date, if the text has none; null removes it."`
+
+	Properties map[string]Property `json:"properties,omitempty" maxItems:"100" maxLength:"1000" pattern:"@line" doc:"New values of properties, by name; an empty list removes one."`
+
+	Access *[]string `json:"access,omitempty" maxItems:"1000" minLength:"1" maxLength:"64" pattern:"@name" doc:"Who may see it; an empty list makes it private."`
+	Sets   *[]string `json:"sets,omitempty" maxItems:"100" minLength:"1" maxLength:"64" pattern:"@name" doc:"Its sets."`
 }
 
 // onto returns a document with the changes of a patch.

@@ -19,12 +19,12 @@ type Explanation struct {
 
 // Step is the ranking after one step of a profile.
 type Step struct {
-	Branch string   `json:"branch" doc:"The branch that the step belongs to; empty after the fusion."`
-	First  bool     `json:"first_phase" doc:"Whether it belongs to the first of two phases."`
-	Step   string   `json:"step" doc:"The stage, as the profile writes it; retrieve for what a branch retrieved."`
+	Branch string   `json:"branch" doc:"The branch of the step; empty after the fusion."`
+	First  bool     `json:"first_phase" doc:"Whether the step is in the first of two phases."`
+	Step   string   `json:"step" doc:"The stage as in the profile; retrieve for the hits that a branch retrieved."`
 	Found  int      `json:"found" doc:"How many hits the ranking has."`
-	Hits   []Scored `json:"hits" doc:"The best of them."`
-	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of hits, from 1, when some between them are left out; only when brief was asked for."`
+	Hits   []Scored `json:"hits" doc:"The best hits."`
+	Ranks  []int    `json:"ranks,omitempty" doc:"The ranks of the hits, from 1, when brief leaves hits out."`
 }
 
 // MaxScore bounds the scores of rankings that callers send or receive.
@@ -33,7 +33,7 @@ const MaxScore = 1e100
 // Scored is an identifier with its score.
 type Scored struct {
 	ID    sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk's identifier."`
-	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"Its score; larger is better."`
+	Score float64  `json:"score" required:"true" min:"-1e100" max:"1e100" doc:"The score; larger is better."`
 }
 
 // maxStepHits is how many hits of a step are shown.
@@ -112,10 +112,10 @@ func stepOf(t search.Snapshot, drawn map[sheaf.ID]bool) Step {
 
 // Absence says why a chunk is not among the results, or where it is.
 type Absence struct {
-	ID      sheaf.ID `json:"id" doc:"The chunk that was asked about."`
-	Rank    int      `json:"rank" doc:"Its place among the results; 0 when it is not there."`
-	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that stands for it."`
-	Reasons []string `json:"reasons" doc:"What every branch knows of it, then the step that lost it."`
+	ID      sheaf.ID `json:"id" doc:"The chunk of the question."`
+	Rank    int      `json:"rank" doc:"The rank among the results; 0 when it is not there."`
+	Inside  sheaf.ID `json:"inside,omitempty" doc:"The result that replaces it."`
+	Reasons []string `json:"reasons" doc:"What each branch found, then the step that removed the chunk."`
 
 	degraded bool // a part of the ranking failed; warnings name it
 	warnings []string
@@ -145,11 +145,11 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 // Move is how one result changes when parameters do.
 type Move struct {
 	ID          sheaf.ID `json:"id" doc:"The chunk."`
-	Title       string   `json:"title" doc:"Its title."`
-	Before      int      `json:"before" doc:"Its rank before; 0 when it was not there."`
-	After       int      `json:"after" doc:"Its rank after; 0 when it is not there."`
-	ScoreBefore float64  `json:"score_before" doc:"Its score before."`
-	ScoreAfter  float64  `json:"score_after" doc:"Its score after."`
+	Title       string   `json:"title" doc:"The chunk's title."`
+	Before      int      `json:"before" doc:"The rank before the change; 0 when it was not a result."`
+	After       int      `json:"after" doc:"The rank after the change; 0 when it is not a result."`
+	ScoreBefore float64  `json:"score_before" doc:"The score before the change."`
+	ScoreAfter  float64  `json:"score_after" doc:"The score after the change."`
 }
 
 // WhatIf returns the results that move when the parameters in change are set too: first the second answer in its
@@ -184,24 +184,24 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 
 // Profile describes a ranking profile.
 type Profile struct {
-	Name       string      `json:"name" doc:"What it is called."`
-	About      string      `json:"about" doc:"What it is for."`
-	Builtin    bool        `json:"builtin" doc:"Whether it is in the program."`
-	Default    bool        `json:"default" doc:"Whether it ranks when a request names none."`
-	Parameters []Parameter `json:"parameters" doc:"What a request may set."`
-	Error      string      `json:"error,omitempty" doc:"Why it cannot be used."`
+	Name       string      `json:"name" doc:"The name."`
+	About      string      `json:"about" doc:"What the profile is for."`
+	Builtin    bool        `json:"builtin" doc:"Whether the profile is part of Sheaf."`
+	Default    bool        `json:"default" doc:"Whether requests that name no profile use this one."`
+	Parameters []Parameter `json:"parameters" doc:"The parameters that a request may set."`
+	Error      string      `json:"error,omitempty" doc:"Why the profile cannot be used."`
 }
 
 // Parameter is a number or a word of a profile that a request may set.
 type Parameter struct {
-	Name    string   `json:"name" doc:"What it is called."`
-	About   string   `json:"about" doc:"What it means."`
-	Default string   `json:"default" doc:"Its value when it is not set: a number, an expression, or a word."`
-	Range   string   `json:"range" doc:"The values that it may have, for people."`
-	Min     float64  `json:"min" doc:"The smallest number."`
-	Max     float64  `json:"max" doc:"The largest number."`
-	Integer bool     `json:"integer" doc:"Whether it is a whole number."`
-	OneOf   []string `json:"one_of" doc:"The words that it may be; empty for a number."`
+	Name    string   `json:"name" doc:"The name."`
+	About   string   `json:"about" doc:"What the parameter means."`
+	Default string   `json:"default" doc:"The default value: a number, an expression, or a word."`
+	Range   string   `json:"range" doc:"The allowed values, as a text for people."`
+	Min     float64  `json:"min" doc:"The smallest allowed number."`
+	Max     float64  `json:"max" doc:"The largest allowed number."`
+	Integer bool     `json:"integer" doc:"Whether only whole numbers are allowed."`
+	OneOf   []string `json:"one_of" doc:"The allowed words; empty for a number."`
 }
 
 // Profiles lists the ranking profiles by name: those in the folders, the built-in ones, and the

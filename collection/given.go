@@ -34,10 +34,10 @@ type Change struct {
 type Stored struct {
 	ID      sheaf.ID `json:"id" doc:"The document's identifier."`
 	ETag    string   `json:"etag,omitempty" doc:"The tag of this version; absent when it was deleted."`
-	Created bool     `json:"created" doc:"Whether there was none before."`
-	Deleted bool     `json:"deleted" doc:"Whether it is gone now."`
-	Chunks  int      `json:"chunks" doc:"How many chunks it has."`
-	Pending string   `json:"pending,omitempty" doc:"What is still to be done for it."`
+	Created bool     `json:"created" doc:"Whether the document is new."`
+	Deleted bool     `json:"deleted" doc:"Whether the document was deleted."`
+	Chunks  int      `json:"chunks" doc:"How many chunks the document has."`
+	Pending string   `json:"pending,omitempty" doc:"What still has to be done for the document."`
 }
 
 // given is the state of the documents that programs give.

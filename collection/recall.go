@@ -15,11 +15,11 @@ const recallQueries = 200
 
 // Recall is the last measurement of how many of the nearest passages a search finds.
 type Recall struct {
-	At         time.Time      `json:"at,omitzero" doc:"When it was measured; absent when it was not."`
+	At         time.Time      `json:"at,omitzero" doc:"When recall was measured; absent when it was not."`
 	Generation uint64         `json:"generation,omitempty" doc:"The generation of the index that was measured."`
-	Fields     []store.Recall `json:"fields" doc:"The vector fields, one by one."`
-	Measuring  bool           `json:"measuring" doc:"Whether it is being measured now."`
-	Error      string         `json:"error,omitempty" doc:"Why it could not be measured."`
+	Fields     []store.Recall `json:"fields" doc:"The recall of each vector field."`
+	Measuring  bool           `json:"measuring" doc:"Whether a measurement runs now."`
+	Error      string         `json:"error,omitempty" doc:"Why the measurement failed."`
 }
 
 // recallMeter makes one measurement at a time in the background.

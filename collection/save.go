@@ -23,8 +23,9 @@ import (
 
 // ProfileInput is a profile that the lab saves: another profile with changed numbers.
 type ProfileInput struct {
-	Extends    string            `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The profile that it is like."`
-	About      string            `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What it is for."`
+	Extends string `json:"extends" required:"true" minLength:"1" maxLength:"64" pattern:"@own" doc:"The parent profile."`
+	About   string `json:"about,omitempty" maxLength:"1000" pattern:"@line" doc:"What the profile is for."`
+
 	Parameters map[string]string `json:"-"` // each door decodes them itself
 	Replace    bool              `json:"replace" doc:"Write it instead of a saved one of this name."`
 }
@@ -37,14 +38,14 @@ type JudgedInput struct {
 
 // JudgedQuery is a query with its right results.
 type JudgedQuery struct {
-	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"What is looked for."`
-	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, of the collection's first folder."`
+	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"The query."`
+	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, from the collection's first folder."`
 }
 
 // Saved is the place of a saved file.
 type Saved struct {
-	Name string `json:"name" doc:"What it is called."`
-	File string `json:"file,omitempty" doc:"The file on the server, for callers from whom nothing is kept."`
+	Name string `json:"name" doc:"The name."`
+	File string `json:"file,omitempty" doc:"The file; only for callers who may see everything."`
 }
 
 // mayAdminister refuses callers without the scope admin.

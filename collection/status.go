@@ -13,72 +13,72 @@ import (
 
 // Summary is a short description of a collection.
 type Summary struct {
-	Name       string `json:"name" doc:"What the collection is called."`
+	Name       string `json:"name" doc:"The collection's name."`
 	Documents  int    `json:"documents" doc:"How many documents the caller may see."`
 	Chunks     int    `json:"chunks" doc:"How many chunks the caller may see."`
-	Language   string `json:"language" doc:"The language of its words; empty for none."`
-	Model      string `json:"model" doc:"The model that made its vectors; empty for none."`
+	Language   string `json:"language" doc:"The language of the documents; empty for none."`
+	Model      string `json:"model" doc:"The model that made the vectors; empty for none."`
 	Generation uint64 `json:"generation" doc:"The generation of the index; it grows with every change."`
 }
 
 // Status describes the content and the state of a collection.
 type Status struct {
 	Summary
-	Trees       []Tree           `json:"trees" doc:"The folders that it covers."`
+	Trees       []Tree           `json:"trees" doc:"The folders of the collection."`
 	SourceBytes int64            `json:"source_bytes" doc:"The size of all documents."`
 	Bytes       map[string]int64 `json:"bytes" doc:"The size of the index on disk, by part."`
 	Vectors     int              `json:"vectors" doc:"How many passages have vectors."`
 	Dims        int              `json:"dims" doc:"The dimensions of a vector."`
 	Chunker     string           `json:"chunker" doc:"How documents are cut."`
-	Analyzer    string           `json:"analyzer" doc:"How words are made terms."`
+	Analyzer    string           `json:"analyzer" doc:"How words become terms."`
 	Pending     []Pending        `json:"pending" doc:"Documents that are not fully indexed yet."`
 	Skipped     []Skip           `json:"skipped" doc:"Files that were not indexed, and why."`
-	Warnings    []string         `json:"warnings" doc:"Why answers lack what is in the folders: they are indexed for the first time, or could not be looked at."`
-	Indexing    *Indexing        `json:"indexing,omitempty" doc:"How far the run is that indexes new and changed files, while there is one."`
-	Watch       *Watching        `json:"watch,omitempty" doc:"How the watching of the folders goes."`
+	Warnings    []string         `json:"warnings" doc:"Why files are missing: first indexing, or an unreadable folder."`
+	Indexing    *Indexing        `json:"indexing,omitempty" doc:"The progress of the indexing run, while there is one."`
+	Watch       *Watching        `json:"watch,omitempty" doc:"The last search for changed files."`
 	Tasks       TaskCounts       `json:"tasks" doc:"Accepted work."`
-	Recall      *Recall          `json:"recall,omitempty" doc:"How many of the nearest passages searches find, when that was measured."`
+	Recall      *Recall          `json:"recall,omitempty" doc:"How many nearest passages searches find, if measured."`
 }
 
 // Tree is a folder of documents.
 type Tree struct {
-	Name string `json:"name" doc:"Its name, with which identifiers begin."`
-	Root string `json:"root" doc:"The folder; empty for documents that were given through an interface."`
+	Name string `json:"name" doc:"The name; identifiers begin with it."`
+	Root string `json:"root" doc:"The folder; empty for given documents."`
 }
 
 // Pending is a document that is not fully indexed yet.
 type Pending struct {
 	ID     string `json:"id" doc:"The document."`
-	Reason string `json:"reason" doc:"What is to be done."`
+	Reason string `json:"reason" doc:"What still has to be done."`
 }
 
 // Skip is a file that was not indexed.
 type Skip struct {
-	Tree   string `json:"tree,omitempty" doc:"The tree that it lies in."`
-	Path   string `json:"path" doc:"Its path from the folder of that tree."`
-	Reason string `json:"reason" doc:"Why it was not indexed."`
-	Detail string `json:"detail,omitempty" doc:"More about that."`
+	Tree   string `json:"tree,omitempty" doc:"The tree of the file."`
+	Path   string `json:"path" doc:"The path in that tree."`
+	Reason string `json:"reason" doc:"Why the file was not indexed."`
+	Detail string `json:"detail,omitempty" doc:"Details of the reason."`
 }
 
 // Indexing is the progress of a run.
 type Indexing struct {
 	Files    int     `json:"files" doc:"How many files were read and cut."`
-	AllFiles int     `json:"all_files" doc:"How many there are to index."`
-	Bytes    int64   `json:"bytes" doc:"The size of those that were."`
-	AllBytes int64   `json:"all_bytes" doc:"The size of all of them."`
-	Left     float64 `json:"left_ms,omitempty" doc:"How long it takes yet, in milliseconds; absent where that is not known."`
+	AllFiles int     `json:"all_files" doc:"How many files there are to index."`
+	Bytes    int64   `json:"bytes" doc:"The size of the files that were read."`
+	AllBytes int64   `json:"all_bytes" doc:"The size of all files to index."`
+	Left     float64 `json:"left_ms,omitempty" doc:"The remaining time in milliseconds; absent when unknown."`
 }
 
 // Watching is the result of the last look for changed files.
 type Watching struct {
-	At      time.Time `json:"at" doc:"When it was."`
-	Changed time.Time `json:"changed,omitzero" doc:"When one last found a change."`
-	Took    float64   `json:"took_ms" doc:"How long it took, in milliseconds."`
+	At      time.Time `json:"at" doc:"When Sheaf last looked for changed files."`
+	Changed time.Time `json:"changed,omitzero" doc:"When Sheaf last found a change."`
+	Took    float64   `json:"took_ms" doc:"How long looking for changes took, in milliseconds."`
 	Rate    float64   `json:"bytes_per_second,omitempty" doc:"How fast files were indexed, when any were."`
-	Error   string    `json:"error,omitempty" doc:"Why it failed."`
+	Error   string    `json:"error,omitempty" doc:"Why looking for changes failed."`
 	Embed   string    `json:"embed_error,omitempty" doc:"Why vectors are missing."`
-	Gone    []string  `json:"gone,omitempty" doc:"Folders that are not there, while others are, or whose disk is not mounted: what was indexed of them stays."`
-	Unseen  string    `json:"unseen,omitempty" doc:"Why the system does not report all changes: the others are checked every few seconds."`
+	Gone    []string  `json:"gone,omitempty" doc:"Missing or unmounted folders; their indexed documents stay."`
+	Unseen  string    `json:"unseen,omitempty" doc:"Why the system misses changes; Sheaf checks every few seconds."`
 }
 
 // TaskCounts are the numbers of tasks by state.

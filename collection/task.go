@@ -30,12 +30,12 @@ const (
 // Task is accepted work that runs later.
 type Task struct {
 	ID      string    `json:"id" doc:"The task's identifier."`
-	State   string    `json:"state" enum:"waiting,done,failed" doc:"Whether it waits, is done, or was given up."`
-	Created time.Time `json:"created" doc:"When it was accepted."`
-	Ended   time.Time `json:"ended,omitzero" doc:"When it was done or given up."`
-	Changes int       `json:"changes" doc:"How many documents it changes."`
-	Results []Stored  `json:"results" doc:"The documents, once it is done."`
-	Error   string    `json:"error,omitempty" doc:"Why it was given up: then nothing was changed, unless it says which changes are made."`
+	State   string    `json:"state" enum:"waiting,done,failed" doc:"Whether the task waits, is done or failed."`
+	Created time.Time `json:"created" doc:"When the task was accepted."`
+	Ended   time.Time `json:"ended,omitzero" doc:"When the task was done or failed."`
+	Changes int       `json:"changes" doc:"How many documents the task changes."`
+	Results []Stored  `json:"results" doc:"The documents, when the task is done."`
+	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
 
 	owner string
 }

@@ -19,15 +19,15 @@ type Nothing struct{}
 
 type documentGet struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"4096" doc:"The document's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md"`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of a version that the caller has: 304 when it is still that one, whatever links to it by now."`
+	ID    sheaf.ID `path:"id" maxLength:"4096" doc:"The ID, percent-encoded; / may stay." example:"notes:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Required ETag or *; else 412."`
+	None  string   `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
 type documentsGet struct {
 	Where
-	Prefix string `query:"prefix" maxLength:"4096" doc:"Only documents whose identifier begins so." example:"notes:guides/"`
-	After  string `query:"after" maxLength:"4096" doc:"Only documents behind this identifier: the next of the page before."`
+	Prefix string `query:"prefix" maxLength:"4096" doc:"Only documents whose ID begins with this." example:"notes:guides/"`
+	After  string `query:"after" maxLength:"4096" doc:"Only documents after this ID: next of the previous page."`
 	Limit  int    `query:"limit" min:"1" max:"1000" default:"100" doc:"How many documents a page has."`
 }
 
@@ -38,7 +38,7 @@ type ProfileList struct {
 
 // CollectionList lists the collections.
 type CollectionList struct {
-	Collections []collection.Summary `json:"collections" doc:"The collections; the first is used when a request names none."`
+	Collections []collection.Summary `json:"collections" doc:"The collections; the first is the default."`
 }
 
 // StageList lists the stages and their settings.
@@ -49,10 +49,10 @@ type StageList struct {
 
 // StageSetting is a setting of a stage.
 type StageSetting struct {
-	Name    string `json:"name" doc:"Its name."`
-	About   string `json:"about" doc:"What it does."`
-	Allowed string `json:"allowed" doc:"The values that it takes."`
-	Default string `json:"default" doc:"Its value when it is left out; empty when it must be given."`
+	Name    string `json:"name" doc:"The setting's name."`
+	About   string `json:"about" doc:"What the setting does."`
+	Allowed string `json:"allowed" doc:"The allowed values."`
+	Default string `json:"default" doc:"The default value; empty when the setting is required."`
 }
 
 func stageList() *StageList {
@@ -68,11 +68,12 @@ func stageList() *StageList {
 
 // StageBody has rankings and the settings of the stage that changes them.
 type StageBody struct {
-	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The rankings: several for fuse, one for any other stage. The scores order; equal ones stand as they are given, and what is twice in one counts once, with the better score."`
-	Weights  []float64             `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"What each of the rankings weighs, for fuse: one number for each, 1 when there are none."`
-	Settings map[string]Setting    `json:"settings" maxItems:"100" doc:"By name, as GET /v1/stages lists them."`
-	Query    string                `json:"query" maxLength:"1000" doc:"What was asked, for stages that look at it."`
-	Limit    int                   `json:"limit" min:"1" max:"10000" default:"10" doc:"What expressions in settings know by that name."`
+	Rankings [][]collection.Scored `json:"rankings" required:"true" minItems:"1" maxItems:"20" doc:"The input rankings."`
+
+	Weights  []float64          `json:"weights" maxItems:"20" min:"0" max:"1000000" doc:"For fuse: one per ranking, or 1."`
+	Settings map[string]Setting `json:"settings" maxItems:"100" doc:"By name, as GET /v1/stages lists them."`
+	Query    string             `json:"query" maxLength:"1000" doc:"The query, for stages that need it."`
+	Limit    int                `json:"limit" min:"1" max:"10000" default:"10" doc:"The value of limit in expressions."`
 }
 
 type stagePost struct {
@@ -150,9 +151,11 @@ func collectionRoutes() []*route {
 		reading(endpoint{at: "POST /v1/stages/{name}", id: "stage", example: `{"rankings": [[{"id": "A", ` +
 			`"score": 2}, {"id": "B", "score": 1}], [{"id": "B", "score": 5}]], "settings": {"method": "rrf", "k": 60}}`,
 			summary: "Run a stage on given rankings", scope: access.ScopeSearch, others: []int{422},
-			about: "Stages are pure functions: the same rankings and settings give the same ranking. Of a passage that the " +
-				"collection does not have, what stands before the last # of its identifier is the document. A number in settings " +
-				"may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
+			about: "Stages are pure functions: the same rankings and settings give the same ranking. Give several rankings to " +
+				"fuse, one to any other stage. Scores set the order; equal scores keep the given order. An identifier that " +
+				"occurs twice in a ranking counts once, with its better score. weights is for fuse: a number for each ranking, " +
+				"or none, which means 1. The document of an unknown passage is its identifier before the last #. A number in " +
+				"settings may also be an expression over limit, as a text: \"3x\" is 3 times the limit."},
 			func(_ context.Context, _ *call, r *collection.Reader, in *stagePost) (*Ranking, error) {
 				if !slices.Contains(collection.Stages(), in.Name) {
 					return nil, collection.NoStage(in.Name)
@@ -209,7 +212,7 @@ func serverRoutes() []*route {
 
 // conditional is the input of a request whose answer the caller may cache.
 type conditional struct {
-	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The ETag of what the caller has: 304 when it is still that."`
+	None string `header:"If-None-Match" maxLength:"1000" pattern:"@seen" doc:"The caller's ETag; 304 if still current."`
 }
 
 // tagged returns an answer with an ETag for the cache of the caller. The tag is weak: it is the same with and without
@@ -226,7 +229,7 @@ func (c *call) tagged(none, kind string, body []byte) *raw {
 }
 
 type readyGet struct {
-	Verbose bool `query:"verbose" doc:"Say how every collection is, to whom may search."`
+	Verbose bool `query:"verbose" doc:"Also list the collections; needs the scope search."`
 }
 
 // ready returns "ok", or a problem while a collection cannot answer. Any caller may ask. Names need

@@ -18,9 +18,9 @@ import (
 // documentAt names a document and the version that it must have.
 type documentAt struct {
 	Where
-	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The document's identifier: the tree, a colon, a path." example:"api:guides/git.md"`
-	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any. Otherwise 412."`
-	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have. Otherwise 412."`
+	ID    sheaf.ID `path:"id" maxLength:"1024" pattern:"@document" doc:"The ID: tree:path." example:"api:guides/git.md"`
+	Match string   `header:"If-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Required ETag or *; else 412."`
+	None  string   `header:"If-None-Match" unlisted:"true" maxLength:"1000" pattern:"@tags" doc:"Forbidden ETag, or *."`
 }
 
 // change returns a change of the document.
@@ -30,7 +30,7 @@ func (d *documentAt) change(put *collection.DocumentInput) collection.Change {
 
 // idempotent has the key of a request that is done once.
 type idempotent struct {
-	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"The same key gives the same answer for a day, without doing it again."`
+	Key string `header:"Idempotency-Key" maxLength:"200" pattern:"@shown" doc:"Same key within a day: the same answer."`
 }
 
 // once returns a context in which a request with this key runs once.
@@ -62,17 +62,17 @@ type documentPatch struct {
 
 // BatchBody has changes that are made together.
 type BatchBody struct {
-	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all are made, or none."`
-	Async     bool          `json:"async" doc:"Accept the work and do it later. More than 100 documents are always done later."`
+	Documents []BatchChange `json:"documents" required:"true" minItems:"1" maxItems:"1000" doc:"The changes; all or none."`
+	Async     bool          `json:"async" doc:"Do the work later. More than 100 documents are always done later."`
 }
 
 // BatchChange puts or deletes a document.
 type BatchChange struct {
 	collection.DocumentInput
-	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The document's identifier."`
-	Delete      bool     `json:"delete" doc:"Delete it; then there is no text, nor anything else but conditions."`
-	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"The ETag that the document must have; * for any."`
-	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"* when there must be none yet; or the ETag that it must not have."`
+	ID          sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"1024" pattern:"@document" doc:"The ID."`
+	Delete      bool     `json:"delete" doc:"Delete the document; only id and conditions may be given too."`
+	IfMatch     string   `json:"if_match" maxLength:"1000" pattern:"@tags" doc:"Required ETag; * for any."`
+	IfNoneMatch string   `json:"if_none_match" maxLength:"1000" pattern:"@tags" doc:"Forbidden ETag; * if none may exist."`
 }
 
 type batchPost struct {
@@ -83,8 +83,8 @@ type batchPost struct {
 
 // BatchAnswer has the results of a batch, or the task that will do the batch later.
 type BatchAnswer struct {
-	Results []collection.Stored `json:"results" doc:"The documents, in the order of the request; empty while a task waits."`
-	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does it later; ask for it at /v1/tasks."`
+	Results []collection.Stored `json:"results" doc:"The documents, in order of the request; empty while a task waits."`
+	Task    *collection.Task    `json:"task,omitempty" doc:"The task that does the work later; see /v1/tasks."`
 }
 
 type taskGet struct {
@@ -112,8 +112,10 @@ func documentRoutes() []*route {
 		changing(endpoint{at: "PUT /v1/documents/{id}", id: "documentPut", example: `{"text": "# Undo a ` +
 			`commit\n\nUse reset.\n", "access": ["public"]}`, summary: "Put a document", scope: access.ScopeIngest, large: true,
 			others: append([]int{http.StatusCreated}, written...),
-			about: "201 when there was none, 200 when it replaced one. When it is answered the document is durable and can " +
-				"be found. The tree of the identifier is the tenant; api belongs to none; trees of files cannot be written."},
+			about: "201 when the document is new, 200 when it replaces one. After the answer the document is durable and " +
+				"can be found. The tree of the identifier is the tenant; api means no tenant; trees of files cannot be written. " +
+				"If-Match needs the ETag of the document, or * for any version. If-None-Match refuses this ETag, and with * " +
+				"any existing document. Otherwise the answer is 412."},
 			func(ctx context.Context, c *call, coll *collection.Collection, in *documentPut) (*collection.Stored, error) {
 				stored, err := coll.Write(in.once(ctx, c), c.grant, []collection.Change{in.change(&in.Body)})
 				return c.stored(stored, err)
@@ -135,7 +137,8 @@ func documentRoutes() []*route {
 			}),
 		changing(endpoint{at: "POST /v1/documents", id: "documentsPost", example: `{"documents": [{"id": ` +
 			`"api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", "chunks": [{"title": "Pears", "text": "Pears."}]}]}`,
-			summary: "Change many documents", scope: access.ScopeIngest, large: true, others: append([]int{http.StatusAccepted}, written...),
+			summary: "Change many documents", scope: access.ScopeIngest, large: true,
+			others: append([]int{http.StatusAccepted}, written...),
 			about: "All changes are made or none, unless the store has no transactions and refuses a document for itself: " +
 				"then 422 names those, which stay as they were, and all others are made. 202 with a task when they are done " +
 				"later: what was accepted is kept, whatever happens to the server."},

@@ -19,13 +19,13 @@ import (
 
 // Problem is an error in the form of RFC 9457, with the additional member error.
 type Problem struct {
-	Type     string  `json:"type" doc:"What kind of problem it is; it never changes."`
-	Title    string  `json:"title" doc:"The kind in a few words."`
+	Type     string  `json:"type" doc:"The kind of problem; the name of a kind never changes."`
+	Title    string  `json:"title" doc:"The kind of problem in a few words."`
 	Status   int     `json:"status" doc:"The HTTP status."`
 	Detail   string  `json:"detail" doc:"What is wrong, and what to do."`
 	Instance string  `json:"instance" doc:"The identifier of the request, as in the log."`
 	Message  string  `json:"error" doc:"The same as detail."`
-	Errors   []fault `json:"errors,omitempty" doc:"Every fault of the request, where it is."`
+	Errors   []fault `json:"errors,omitempty" doc:"Each fault of the request, with its place."`
 
 	// retry is when the same request may succeed; 0 for never.
 	retry time.Duration

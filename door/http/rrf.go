@@ -81,9 +81,9 @@ func checkK(k float64) *Problem {
 // RRFBody is the body of /v1/rrf/search.
 type RRFBody struct {
 	Query  string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@written" doc:"What to look for."`
-	Method string `json:"fusion_method" enum:"rrf,weighted_sum" doc:"How the two rankings are joined; the configured one (hybrid_search.fusion_method, else rrf) when it is left out."`
-	K      int    `json:"rrf_k" min:"1" max:"1000" doc:"The constant of rrf; the configured one (hybrid_search.rrf_k, else 60) when it is left out. It is checked, and not used, for weighted_sum."`
-	TopK   int    `json:"top_k" min:"1" max:"1000" default:"10" doc:"How many results are wanted."`
+	Method string `json:"fusion_method" enum:"rrf,weighted_sum" doc:"The fusion; default: hybrid_search.fusion_method."`
+	K      int    `json:"rrf_k" min:"1" max:"1000" doc:"The constant of rrf; default: hybrid_search.rrf_k, else 60."`
+	TopK   int    `json:"top_k" min:"1" max:"1000" default:"10" doc:"How many results to return."`
 }
 
 type rrfPost struct {
@@ -100,20 +100,20 @@ type RRFAnswer struct {
 // RRFData has the results and the method of fusion.
 type RRFData struct {
 	Results  []RRFResult `json:"results" doc:"The results, best first; empty when nothing was found."`
-	Method   string      `json:"fusion_method" doc:"How the two rankings were joined."`
+	Method   string      `json:"fusion_method" doc:"How the two rankings were fused."`
 	K        int         `json:"rrf_k" doc:"The constant of rrf."`
-	Degraded bool        `json:"degraded,omitempty" doc:"Whether one of the two searches failed and the other answers."`
-	Warnings []string    `json:"warnings,omitempty" doc:"What failed, when degraded; else why the answer may be another one later, one of the two searches was not made, or results have no content."`
+	Degraded bool        `json:"degraded,omitempty" doc:"Whether one of the two searches failed; the other answered."`
+	Warnings []string    `json:"warnings,omitempty" doc:"What failed, what was not searched, or which text is missing."`
 }
 
 // RRFResult is one result.
 type RRFResult struct {
 	ID         sheaf.ID    `json:"id" doc:"The chunk's identifier."`
-	Content    string      `json:"content" doc:"The chunk's own text; its title where it has none, and nothing where the file has changed since it was indexed, or cannot be read, as a warning says."`
-	Score      float64     `json:"rrf_score" doc:"What the results are ordered by: the sum of 1 / (k + rank), or the weighted sum."`
-	VectorRank *int        `json:"vector_rank" doc:"The rank by meaning, from 1; null when it was not found so."`
-	TextRank   *int        `json:"text_rank" doc:"The rank by words, from 1; null when it was not found so."`
-	Metadata   RRFMetadata `json:"metadata" doc:"What is known of the chunk."`
+	Content    string      `json:"content" doc:"The chunk's text, else its title; empty when the file has changed."`
+	Score      float64     `json:"rrf_score" doc:"The sum of 1 / (k + rank), or the weighted sum; orders the results."`
+	VectorRank *int        `json:"vector_rank" doc:"The rank by meaning, from 1; null when not found by meaning."`
+	TextRank   *int        `json:"text_rank" doc:"The rank by words, from 1; null when not found by words."`
+	Metadata   RRFMetadata `json:"metadata" doc:"More about the chunk."`
 }
 
 // RRFMetadata describes a chunk.
@@ -130,7 +130,8 @@ func rrfRoutes() []*route {
 		`"fusion_method": "rrf", "rrf_k": 60, "top_k": 10}`,
 		summary: "Plain hybrid search of chunks (reciprocal rank fusion)", scope: access.ScopeSearch,
 		about: "Each of the two searches gives min(max(5 x top_k, 50), 1000) chunks. Nothing found is 200 with an empty " +
-			"list. When one search fails the other answers, with degraded and warnings. Errors have the member error alone."},
+			"list. When one search fails the other answers, with degraded and warnings. weighted_sum does not use rrf_k, " +
+			"which must be valid all the same. Errors have only the member error."},
 		func(ctx context.Context, c *call, r *collection.Reader, in *rrfPost) (*RRFAnswer, error) {
 			return c.rrf(ctx, r, in.Body)
 		})

@@ -10,7 +10,7 @@ import (
 
 type profilePut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the profile is to be called." example:"mine"`
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"The name of the profile." example:"mine"`
 	Body ProfileBody
 }
 
@@ -22,13 +22,13 @@ type ProfileBody struct {
 
 type judgedPut struct {
 	Where
-	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"What the judgements are to be called." example:"mine"`
+	Name string `path:"name" maxLength:"64" pattern:"@own" doc:"The name of the judgements." example:"mine"`
 	Body collection.JudgedInput
 }
 
 // Measurement is the answer to a request to measure.
 type Measurement struct {
-	Measuring bool `json:"measuring" doc:"True: the status says what came of it."`
+	Measuring bool `json:"measuring" doc:"Always true: the status shows the result."`
 }
 
 // saveRoutes returns the routes with which the lab and the status page change something.

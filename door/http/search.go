@@ -11,28 +11,29 @@ import (
 
 // RankedFields choose the ranking of any search. Parameters come only in bodies.
 type RankedFields struct {
-	Filter     string             `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"More of the query language that holds filters only, as in tag:howto path:guides/ prop.status:done."`
-	Created    string             `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in this window, START..END; both days are included, and either may be missing. Documents without the property created pass."`
-	Updated    string             `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in this window, START..END, by their properties updated, modified and lastmod. Documents without these are taken to be 90 days old: they pass a window that starts before that and has no end."`
-	Sets       []string           `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets. They narrow what is found, and never widen it."`
-	Profile    string             `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"The ranking profile; the collection's own when it is left out."`
-	Limit      int                `json:"limit" query:"limit" min:"1" max:"100" doc:"How many results a page has; left out, as many as the profile says: 20 for tree, 30 for tiered, 10 for the others."`
-	Window     int                `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"How many results all pages have together at most; never below limit, and with explain never above 200. The ranking is made for the window, so that pages do not move against each other."`
+	Filter  string   `json:"filter" query:"filter" maxLength:"1000" pattern:"@query" doc:"Filters only, as in tag:howto."`
+	Created string   `json:"created" query:"created" maxLength:"100" pattern:"@line" example:"2024-05..2024-08" doc:"Only documents created in START..END (both days included, each optional) or without created."`
+	Updated string   `json:"updated" query:"updated" maxLength:"100" pattern:"@line" example:"2024-05.." doc:"Only documents updated in START..END; no date of update counts as 90 days old."`
+	Sets    []string `json:"sets" query:"sets" maxItems:"100" unique:"true" maxLength:"1000" pattern:"@line" doc:"Only documents of any of these sets."`
+	Profile string   `json:"profile" query:"profile" maxLength:"100" pattern:"@line" doc:"Default: the collection's own."`
+	Limit   int      `json:"limit" query:"limit" min:"1" max:"100" doc:"Results per page; default: the profile's limit."`
+	Window  int      `json:"window" query:"window" min:"1" max:"1000" default:"20" doc:"Most results, all pages together."`
+
 	Parameters map[string]Setting `json:"parameters" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 // AnswerFields choose the content of an answer.
 type AnswerFields struct {
 	RankedFields
-	Explain bool     `json:"explain" query:"explain" doc:"Say of every result how its score came about."`
-	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns by whose values everything that matches the words and filters is counted, without a query all that the filter lets through."`
-	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"Put everything that matches in the order of a column instead of ranking it: date, path or prop.NAME, with a dash before it for the largest first. A query of nothing matches everything then."`
-	Count   bool     `json:"count" query:"count" doc:"Say how many chunks match, exactly; without a query none, unless sort is given."`
+	Explain bool     `json:"explain" query:"explain" doc:"Also explain the score of each result."`
+	Facets  []string `json:"facets" query:"facets" maxItems:"10" unique:"true" maxLength:"100" pattern:"@facet" doc:"Columns whose values to count in all matching chunks."`
+	Sort    string   `json:"sort" query:"sort" maxLength:"100" pattern:"@sort" doc:"date, path or prop.NAME; - descends."`
+	Count   bool     `json:"count" query:"count" doc:"Also count the matching chunks; without a query only with sort."`
 }
 
 // SearchFields are the fields of a search.
 type SearchFields struct {
-	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
+	Query string `json:"query" query:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"The query."`
 	AnswerFields
 }
 
@@ -56,7 +57,7 @@ func (f *RankedFields) request() collection.SearchRequest {
 // SearchBody has the fields of a search whose answer has pages.
 type SearchBody struct {
 	SearchFields
-	Cursor string `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer: its other pages. What is given too of query, filter, profile and sort must be that answer's; all else is ignored."`
+	Cursor string `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
 }
 
 type searchGet struct {
@@ -115,16 +116,17 @@ func appendHeaderName(b []byte, step string) []byte {
 
 type chunkGet struct {
 	Where
-	ID        sheaf.ID `path:"id" maxLength:"4096" doc:"The chunk's identifier, percent-encoded; a slash may stand as it is." example:"notes:guides/git.md#undo"`
-	OwnBody   bool     `query:"body" doc:"Leave out what lies under sub-headings."`
-	Neighbors int      `query:"neighbors" min:"0" max:"50" doc:"Also so many chunks before and after."`
+	ID sheaf.ID `path:"id" maxLength:"4096" doc:"The ID, percent-encoded; / may stay." example:"notes:guides/git.md#undo"`
+
+	OwnBody   bool `query:"body" doc:"Leave out the text under sub-headings."`
+	Neighbors int  `query:"neighbors" min:"0" max:"50" doc:"How many chunks before and after it to add."`
 }
 
 // SimilarBody asks for passages similar to a chunk.
 type SimilarBody struct {
 	AnswerFields
-	Cursor string   `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"The next of an earlier answer for the same id: its other pages. What is given too of filter, profile and sort must be that answer's; all else is ignored."`
-	ID     sheaf.ID `json:"id" query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document for which to find similar ones."`
+	Cursor string   `json:"cursor" query:"cursor" maxLength:"22" pattern:"@cursor" doc:"next from the previous answer."`
+	ID     sheaf.ID `json:"id" query:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document."`
 }
 
 type similarGet struct {
@@ -140,7 +142,7 @@ type similarPost struct {
 // ExplainBody asks how results came about.
 type ExplainBody struct {
 	SearchFields
-	Brief bool `json:"brief" doc:"Only what a drawing of the steps needs: no snippets and no arithmetic, and of every step only the hits that are results, or among the best five of a step, with their ranks."`
+	Brief bool `json:"brief" doc:"No snippets or arithmetic; of each step only the results and its best five hits."`
 }
 
 type explainPost struct {
@@ -150,7 +152,7 @@ type explainPost struct {
 
 // RankedBody has the fields of a ranking.
 type RankedBody struct {
-	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"What to look for, in the query language. Filters in it without words list what they let through; without a query nothing is found."`
+	Query string `json:"query" maxLength:"1000" pattern:"@query" example:"undo a commit" doc:"The query."`
 	RankedFields
 }
 
@@ -163,7 +165,7 @@ func (b *RankedBody) request() collection.SearchRequest {
 // AbsenceBody asks why a chunk is not among the results of a search.
 type AbsenceBody struct {
 	RankedBody
-	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The chunk or document that is missed."`
+	ID sheaf.ID `json:"id" required:"true" minLength:"1" maxLength:"4096" doc:"The missing chunk or document."`
 }
 
 type absencePost struct {
@@ -174,7 +176,7 @@ type absencePost struct {
 // ChangesBody asks what moves when parameters change.
 type ChangesBody struct {
 	RankedBody
-	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"By name, see GET /v1/profiles."`
+	Change map[string]Setting `json:"change" required:"true" maxItems:"100" doc:"By name, as GET /v1/profiles lists them."`
 }
 
 type changesPost struct {
@@ -184,13 +186,15 @@ type changesPost struct {
 
 // Moves are the results of a search that move.
 type Moves struct {
-	Moves []collection.Move `json:"moves" doc:"Those of the second answer in its order, then those that went away."`
+	Moves []collection.Move `json:"moves" doc:"The new results that moved, in order, then the results that disappeared."`
 }
 
 func searchRoutes() []*route {
-	const about = "Finds passages by words and by meaning. total.value is the number of results that paging shows, " +
-		"exactly; it is gte when a larger window may show others, or the answer is degraded. Pages belong to one ranking " +
-		"of one generation of the index: nothing is shown twice or lost while the index changes."
+	const about = "Finds passages by words and by meaning. query has words and filters in the query language. Filters " +
+		"without words list what passes them, and an empty query finds nothing unless sort is given. total.value is the " +
+		"exact number of results on all pages. total.relation is gte when a larger window may show others, or the answer " +
+		"is degraded. All pages belong to one ranking: while the index changes, no page repeats or loses a result. With " +
+		"cursor, a query, filter, profile or sort must be as before, and all else is ignored."
 	return []*route{
 		reading(endpoint{at: "GET /v1/search", id: "search", summary: "Search", about: about,
 			scope: access.ScopeSearch, others: []int{422}},

@@ -374,7 +374,8 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 // both decides about a file that is in the catalog.
 func (c *comparison) both(f candidate, old catalog.FileState) {
 	switch {
-	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.Bytes != old.Size || f.file.ModTime.UnixNano() != old.ModTime:
+	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.Bytes != old.Size ||
+		f.file.ModTime.UnixNano() != old.ModTime:
 		c.take(f, true, old, false)
 	case c.changed(f):
 		c.take(f, true, old, true)
@@ -410,8 +411,8 @@ func (c *comparison) changed(f candidate) bool {
 }
 
 func (c *comparison) take(f candidate, known bool, old catalog.FileState, unsure bool) {
-	c.items = append(c.items, item{doc: f.id, path: f.file.Path, size: f.file.Bytes, known: known, old: old, unsure: unsure,
-		file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.Path)), state: f.file.state})
+	c.items = append(c.items, item{doc: f.id, path: f.file.Path, size: f.file.Bytes, known: known, old: old,
+		unsure: unsure, file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.Path)), state: f.file.state})
 }
 
 // readRefused returns the files that an earlier run read and skipped, by the ID of their document.

@@ -375,7 +375,8 @@ var (
 			flag("all_words", "all words of the query score, not only those that the model chooses"),
 			number("when", "1", -1e12, 1e12, "0 asks no model")}}
 	scan = kind{name: "scan", about: "finds the candidates in the files themselves: it looks for the words of the " +
-		"query in paths and texts, cuts the best files into sections, and indexes them in memory while the query runs", short: "files",
+		"query in paths and texts, cuts the best files into sections, and indexes them in memory while the query runs",
+		short: "files",
 		options: []Option{
 			integer("files", "500", 1, 10_000, "how many files are candidates"),
 			integer("chunk_chars", "6000", 100, 100_000, "the largest number of characters in a section"),

@@ -111,7 +111,8 @@ func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 // explained returns the explanation of weight x the value of the name.
 func (v nameValue) explained(what string, weight float64) sheaf.Explanation {
 	return combined(what+" "+strconv.Quote(shortened(v.name)), weight*v.value(), sheaf.CombineProduct,
-		part("weight", weight), part("share of the query in the name", v.match.Asked), part("share of the name in the query", v.match.Said))
+		part("weight", weight), part("share of the query in the name", v.match.Asked),
+		part("share of the name in the query", v.match.Said))
 }
 
 // shownName is how many characters of a name an explanation shows.

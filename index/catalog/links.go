@@ -343,7 +343,8 @@ func (v *View) contested(doc *sheaf.Document) bool {
 			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
 		}
 	}
-	pages := []string{plain + ".html"} // the pages made from this document, and the documents that this page may be made from
+	// the pages made from this document, and the documents that this page may be made from
+	pages := []string{plain + ".html"}
 	if source, ok := cutPage(plain, suffix); ok {
 		pages = append(pages, source)
 	}

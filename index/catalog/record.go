@@ -92,7 +92,8 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 			bit byte
 			set bool
 		}{
-			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != string(appendPlainSlug(nil, c.Title))}, {chunkTitle, c.Title != doc.Title},
+			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != string(appendPlainSlug(nil, c.Title))},
+			{chunkTitle, c.Title != doc.Title},
 			{chunkOwn, len(extra) == 1 && extra[0] == c.Title}, {chunkLists, len(c.Tags)+len(c.Blocks)+len(c.Members) > 0},
 			{chunkBodyIsAll, c.Body == c.Span}, {chunkAdjacent, first == end},
 		} {

@@ -79,8 +79,8 @@ func Encode(r *Record) (Encoded, error) {
 	e := Encoded{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
 		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
 	if len(e.record) > maxRecord {
-		return Encoded{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be kept",
-			doc.ID, len(e.record), maxRecord)
+		return Encoded{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be "+
+			"kept", doc.ID, len(e.record), maxRecord)
 	}
 	if r.HasText {
 		e.text, e.textSize = packText(r.Text), len(r.Text)

@@ -164,7 +164,8 @@ func (v *view) liveDF(t *segment.Term, field int, c *postings.Cursor) (int, erro
 // its lists identifies a term; terms with single postings need no cache. It may lose entries, takes
 // no lock and never grows.
 type dfCache struct {
-	slots [dfSlots]atomic.Uint64 // frequency, mask of fields, and the part of the place that the slot's index lacks; 0 for none
+	// Frequency, mask of fields, and the part of the list's start that the index of the slot lacks. 0 is an empty slot.
+	slots [dfSlots]atomic.Uint64
 }
 
 const (

@@ -38,7 +38,7 @@ const (
 func (Disk) Open(name string) (File, error) {
 	for began := time.Now(); ; time.Sleep(retry) {
 		f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
-		if errors.Is(err, syscall.EAGAIN) { // another process, such as a file server, has a lease on the file and must return it
+		if errors.Is(err, syscall.EAGAIN) { // another process, such as a file server, has a lease on the file
 			f, err = os.Open(name)
 		}
 		if err == nil || !isReplaced(err) || time.Since(began) > patience {

@@ -18,7 +18,7 @@ import (
 var limits = map[string]int{
 	"lines of Go without tests":                                      128233,
 	"lines of tests in Go":                                           81682,
-	"lines over 120 columns":                                         130,
+	"lines over 120 columns":                                         12,
 	"lines of tests over 120 columns":                                85,
 	"structs with more than 12 fields (not JSON, Options or engine)": 13,
 	"fields of the largest of these structs":                         22,

@@ -1,6 +1,6 @@
 // Package eval measures the quality of a ranking. It indexes a data set like a user's folder ([Open]) and runs
-// its queries through the usual search, with one [Column] for every ranking to compare ([Collection.Run]). It
-// judges the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
+// its queries through the usual search ([Collection.Run]). Every ranking to compare is a [Column]. It judges
+// the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
 //
 // Package dataset reads data sets, package metric has the measures, package stats the statistics, and package
 // report writes the results.

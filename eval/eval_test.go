@@ -121,8 +121,8 @@ func open(t testing.TB, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
 // quick has statistics with few rounds.
 var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 
-// TestEvaluate checks that the engine and the store in memory give the same answers, that a run
-// file is judged the same, and that classes, comparisons and equal hashes exist.
+// TestEvaluate checks that the engine and the store in memory give the same answers, and that a run
+// file is judged the same. Classes, comparisons and equal hashes exist.
 func TestEvaluate(t *testing.T) {
 	d := tiny(t)
 	ctx := context.Background()
@@ -231,7 +231,7 @@ func TestIndexIsKept(t *testing.T) {
 }
 
 // TestNotes checks that a folder of notes with a YAML file of queries is judged by document and by
-// section, and indexed again when a note changes.
+// section. A changed note is indexed again.
 func TestNotes(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/git/undo.md": "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## " +

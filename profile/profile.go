@@ -133,8 +133,8 @@ type Expand struct {
 
 // Scan limits a search in files without an index.
 type Scan struct {
-	// Files is the largest number of candidate files, ChunkChars of characters in a chunk,
-	// MaxVectors of chunks with vectors, ListValues of searched values of one property.
+	// Files is the largest number of candidate files. ChunkChars limits the characters in a chunk,
+	// MaxVectors the chunks with vectors, and ListValues the searched values of one property.
 	// FrontmatterDepth is the largest depth of searched values.
 	Files, ChunkChars, MaxVectors, ListValues, FrontmatterDepth int
 	// MemoryBytes limits the memory of cut files and their index.

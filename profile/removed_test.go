@@ -99,8 +99,8 @@ func TestGoneStagesAndBranches(t *testing.T) {
 	}
 }
 
-// TestTunedBefore checks that a profile that was tuned to the previous ranking is not used, with an
-// error, even if all of its parameters still exist.
+// TestTunedBefore checks that a profile that was tuned to the previous ranking is not used, even if
+// all of its parameters still exist. An error says so.
 func TestTunedBefore(t *testing.T) {
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: " +
 		"x\nparameters:\n  %s\n"

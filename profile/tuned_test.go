@@ -10,8 +10,8 @@ import (
 	"sheaf/profile"
 )
 
-// TestTuned checks that an index uses its tuned profile, that others are unaffected, and that a
-// tuned profile that no longer fits is ignored with an error.
+// TestTuned checks that an index uses its tuned profile, and that others are unaffected. A tuned
+// profile that no longer fits is ignored with an error.
 func TestTuned(t *testing.T) {
 	dir := t.TempDir()
 	load := func(name string) (*profile.Profile, error) {

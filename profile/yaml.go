@@ -189,8 +189,8 @@ func (n *node) onlyKeys(what string, allowed ...string) {
 	}
 }
 
-// cutAtComma panics with a fault for an expression that YAML split at a comma inside braces, so
-// that key i is the rest of the expression. i is -1 when there are no keys.
+// cutAtComma panics with a fault when YAML split an expression at a comma inside braces. Then key i
+// is the rest of the expression. i is -1 when there are no keys.
 func (n *node) cutAtComma(i int) {
 	if i < 0 || n.pairs[i].value.kind != nodeNull {
 		return

@@ -12,8 +12,8 @@ import (
 // FieldBoost raises hits whose field has one of Values, for example the user's tree, a folder, a
 // tag or a property.
 type FieldBoost struct {
-	// Field is "tree", "folder" (the document's folder or one above it), "tag" (or a tag below it), or "prop."
-	// and the name of a property.
+	// Field is "tree", "folder" (or a folder above it), "tag" (or a tag below it), or "prop." and
+	// the name of a property.
 	Field string
 	// Values has at least one value; case does not matter. A property that is a wiki link also matches the name
 	// of its note.

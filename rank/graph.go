@@ -11,10 +11,10 @@ import (
 )
 
 // GraphBoost raises hits whose documents are connected with other documents of the ranking. It
-// looks at the first Candidates distinct documents. For each it counts the others that link to it,
-// the others that some document cites together with it, and the others that share a tag with it.
-// Each other document counts once in each count. A count with weight 0 is not computed. With c, the
-// sum of the counts times their weights, all hits of the document get
+// looks at the first Candidates distinct documents. For each it makes three counts of the others:
+// those that link to it, those that some document cites together with it, and those with a common
+// tag. Each other document counts once in each count. A count with weight 0 is not computed. With
+// c, the sum of the counts times their weights, all hits of the document get
 //
 //	1 + Strength x ln(1 + c), at most Max
 //

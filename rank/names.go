@@ -30,9 +30,9 @@ type NameMatch struct {
 // name(t) is near 1 when the query and the name have the same words. It is near 0 when they share
 // one word of a long query or of a long name. So the same stage serves names and questions.
 //
-// equal is Title for the root chunk of a document whose title equals the query, Alias if its alias
-// or file name does, and Equal for a section whose heading does. Names compare in any case and with
-// any amount of white space. The largest value counts.
+// equal is for names that equal the query, in any case and with any amount of white space. It is
+// Title for the title of a document's root chunk, Alias for its alias or file name, and Equal for
+// the heading of a section. The largest value counts.
 //
 // Example, Document 0.3, Heading 0.3: the query has two words of equal idf. The title has one of
 // them and another content word: name(document) = 0.5 x 0.5. The heading has only these two words:

@@ -63,8 +63,8 @@ func TestAggregateLegs(t *testing.T) {
 	equal(t, "legs", out[0].Legs, []sheaf.Leg{{Rank: 3, Score: 7}, {Rank: 1, Score: 9}})
 }
 
-// TestAggregateTies checks that answers of equal score are ordered by the best rank of any hit in
-// any leg, then by their first hit in the ranking, then by ID.
+// TestAggregateTies checks the order of answers of equal score: by the best rank of any hit in any
+// leg, then by their first hit in the ranking, then by ID.
 func TestAggregateTies(t *testing.T) {
 	l := newShelf()
 	ranked := func(doc sheaf.ID, score float64, ranks ...int) sheaf.Hit {
@@ -475,8 +475,8 @@ var every = []rank.Stage{
 	rank.AsSimilarity{To: rank.HalfCosine}, rank.ReadingOrder{Within: 0.5},
 }
 
-// TestStageProperties checks that no stage changes its input, that equal input gives equal output,
-// that scores fall and are explained, and that an error names a score that is not a number.
+// TestStageProperties checks that no stage changes its input, and that equal input gives equal
+// output. Scores fall and are explained. An error names a score that is not a number.
 func TestStageProperties(t *testing.T) {
 	cuts := []rank.Stage{rank.Top{}, rank.Elbow{}}
 	for seed := range uint64(60) {

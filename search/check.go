@@ -9,9 +9,9 @@ import (
 	"sheaf/store"
 )
 
-// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported, with the names of profile,
-// branch and store, when [Searcher.CheckStore] finds a fault, or when all counting branches of a phase need a
-// model and there is none.
+// Check reports whether the searcher can run a plan. It returns sheaf.ErrUnsupported for a fault of
+// [Searcher.CheckStore]. It also returns it when all counting branches of a phase need a model and
+// there is none. The error names profile, branch and store.
 func (s *Searcher) Check(plan *profile.Plan) error {
 	if err := s.CheckStore(plan); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 	return nil
 }
 
-// CheckStore returns sheaf.ErrUnsupported, with the names of profile, branch and store, when the store lacks what
-// a branch needs, or when the profile scans files and there is no scanner.
+// CheckStore returns sheaf.ErrUnsupported when the store lacks what a branch needs, or when the
+// profile needs a scanner and there is none. The error names profile, branch and store.
 func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if plan.Scan != nil {
 		if s.Scanner == nil {

@@ -400,7 +400,7 @@ func TestAnswerable(t *testing.T) {
 		{sure, search.Evidence{Unseen: 1}, true},
 		{sure, search.Evidence{Unseen: 0.24, Numbers: 0.24}, true},
 		{sure, search.Evidence{Unseen: 0.26, Numbers: 0.26}, false},
-		{sure, search.Evidence{Unseen: 0.9, Numbers: 0.1}, false}, // among known words it counts half
+		{sure, search.Evidence{Unseen: 0.9, Numbers: 0.1}, false}, // half of the idf without unseen words
 		{sure, search.Evidence{Unseen: 0.4, Numbers: 0.1}, true},
 		{unsure, search.Evidence{Score: 1.5, Words: 1, Meaning: 1, Lead: 1}, false},
 		{usual(), search.Evidence{Score: 1, Words: 0.9, Meaning: 0.8, Lead: 0.3, Length: 3}, true},

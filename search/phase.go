@@ -263,9 +263,9 @@ func larger(ctx context.Context, st store.Backend, hits sheaf.Ranking, req store
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// survivors returns the outcomes without an error. It returns an error at once for a request that
-// the store does not support or calls invalid, and for damage, which the caller can repair. Any
-// other fault is an error only when no branch is left.
+// survivors returns the outcomes without an error. Some errors it returns at once: an unsupported
+// or invalid request, and damage, which the caller can repair. Any other fault is an error only
+// when no branch is left.
 func (r *run) survivors(outcomes []outcome, at lane) ([]outcome, error) {
 	st := r.searcher.storeName()
 	out := outcomes[:0]

@@ -60,8 +60,8 @@ type Scanned struct {
 
 // ScanCounts counts what a scan examined.
 type ScanCounts struct {
-	// Files is how many files the scan examined, Matched how many have a needle, Candidates how
-	// many of these are in the store, and Chunks the number of their chunks.
+	// Files is how many files the scan examined. Matched is how many have a needle. Candidates is
+	// how many of these are in the store, with this number of Chunks.
 	Files, Matched, Candidates, Chunks int
 	// Bytes is roughly how much memory the scan uses.
 	Bytes int64

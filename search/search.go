@@ -136,9 +136,9 @@ type Report struct {
 	// Bare maps a warning or note that quotes an error to its text without the error. Errors may
 	// name machines, accounts and files.
 	Bare map[string]string
-	// Unmet explains an empty or unlikely answer. It names values of the query's filter that no document has (of
-	// a property, tag, extension, folder or file name) and the values that exist. It also names words that no
-	// chunk has, with words of similar spelling, and the property that was searched in place of the word.
+	// Unmet explains an empty or unlikely answer. It names values of the filter that no document has,
+	// and the existing values (of a property, tag, extension, folder or file name). It names words
+	// that no chunk has, with similar words. It names a property that was searched instead of a word.
 	Unmet []string
 	// Took is the time of every step, in the order in which the search waited for them.
 	Took []Timing

@@ -27,7 +27,7 @@ import (
 var window = chunk.Options{Chunker: "window", Window: chunk.WindowOptions{Size: 96, Overlap: 16}}
 
 // origins are the nine systems, each with the store of its design. Sonar and the heading tree use a
-// library inside the program (Tantivy in the tree), so the test uses a server with Lucene's BM25 for them.
+// library inside the program. For them the test uses a server with Lucene's BM25.
 var origins = []struct {
 	system, profile, store string
 	set                    map[string]string

@@ -8,7 +8,7 @@ import (
 )
 
 // growth writes, for each task and class, how the times of every engine grow with the number of
-// chunks, and how concurrent clients change the times.
+// chunks. Then it writes how concurrent clients change the times.
 func (r *Report) growth(b *strings.Builder) {
 	var sizes []int
 	for _, row := range r.Rows {

@@ -77,8 +77,8 @@ type Quality struct {
 	// Questions counts questions with an answer. Right counts questions with a right first result.
 	Questions int `json:"questions"`
 	Right     int `json:"right"`
-	// First and FirstFive are the expected calibration error, in ten bins, of the first result and
-	// of the first five results, over questions with an answer. Brier is the mean squared error of
+	// First is the expected calibration error, in ten bins, of the first result, over questions
+	// with an answer. FirstFive is this error of the first five. Brier is the mean squared error of
 	// the first five. Bins are the bins of the first results.
 	First     float64         `json:"first_error"`
 	FirstFive float64         `json:"error"`

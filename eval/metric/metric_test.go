@@ -179,8 +179,8 @@ func TestOrderInThirtyTwoBits(t *testing.T) {
 	}
 }
 
-// TestProperties checks that values are in [0,1], that the best ranking has nDCG 1, that moving a
-// better document up never lowers nDCG, and that the input does not change.
+// TestProperties checks that values are in [0,1], and that the best ranking has nDCG 1. Moving a
+// better document up never lowers nDCG, and the input does not change.
 func TestProperties(t *testing.T) {
 	ndcg, err := metric.Parse("nDCG@10")
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"sheaf/eval"
 )
 
-// Text writes a table for each data set, with a row for each ranking and a column for each measure, then the
-// differences, then, for several data sets, an overview of the first measure. A star marks a difference from the
-// first row at 5 % in both tests.
+// Text writes a table for each data set, with a row for each ranking and a column for each measure.
+// Then it writes the differences, and for several data sets an overview of the first measure. A
+// star marks a difference from the first row at 5 % in both tests.
 //
 // For every later column it lists the queries with the largest gains and losses in the first
 // measure, at most queries of each.

@@ -163,8 +163,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestLevels checks that of many comparisons without a difference about one in twenty is
-// significant at 5 %, and that intervals of 95 % contain the mean about as often.
+// TestLevels checks that about one in twenty comparisons without a difference is significant at 5
+// %. Intervals of 95 % contain the mean about as often as they should.
 func TestLevels(t *testing.T) {
 	const trials, n = 300, 30
 	state := uint64(12345)

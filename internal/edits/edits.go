@@ -17,8 +17,8 @@ func Weight(a, b []rune, most, same int) float64 {
 }
 
 // Distance returns the number of insertions, deletions, substitutions and swaps of neighbors that
-// turn a into b, without a second edit of any part (optimal string alignment). It returns most+1
-// for a larger number. most is 0 or more.
+// turn a into b. It edits no part twice (optimal string alignment). It returns most+1 for a larger
+// number. most is 0 or more.
 func Distance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1

@@ -1,5 +1,5 @@
-// Package lint checks rules of the code that no standard tool checks, for example which package may
-// import another, and that every exported name has a comment.
+// Package lint checks rules of the code that no standard tool checks. For example, it checks which
+// packages a package may import, and that every exported name has a comment.
 package lint_test
 
 import (

@@ -42,9 +42,9 @@ type Options struct {
 	// QueryTimeout, if above 0, limits the request for a query, which is then tried once: a user
 	// waits, and words can answer without the vector.
 	QueryTimeout time.Duration
-	// Rest is how long queries fail at once with the same error after the server was not reached,
-	// or did not answer a query in time. 0 tries every time. Passages are always tried. A failure
-	// on a passage does not delay queries.
+	// Rest is a time after a fault in which queries fail at once with the same error. The fault is
+	// that the server was not reached, or did not answer a query in time. 0 tries every time.
+	// Passages are always tried. A failure on a passage does not delay queries.
 	Rest time.Duration
 	// ConnectTimeout limits connecting; 0 means the timeout of the request.
 	ConnectTimeout time.Duration

@@ -133,8 +133,8 @@ func (f *failing) Embed(ctx context.Context, p model.Purpose, texts []string) ([
 	return f.counting.Embed(ctx, p, texts)
 }
 
-// TestSeveralProcesses checks that a process finds what another process stored in the open file,
-// and never takes the vector of another text, for any order of writes.
+// TestSeveralProcesses checks that a process finds what another process stored in the open file. It
+// never takes the vector of another text, for any order of writes.
 func TestSeveralProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vectors")
 	inner := &counting{hashed.New(8), 0, "m"}

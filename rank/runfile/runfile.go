@@ -64,9 +64,9 @@ const (
 // Read reads a run. Errors wrap sheaf.ErrInvalid and name file and line. Read also reads gzip. A
 // file that starts with { is JSON, any other file is TREC.
 //
-// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders
-// hits; the rank orders equal scores. JSON is an object with a list of {"id", "score"} in any order
-// for each query, or an object of IDs with scores, or the answer of sheaf search --json.
+// A TREC line is "QUERY Q0 DOCUMENT RANK SCORE NAME", separated by white space. The score orders hits;
+// the rank orders equal scores. JSON is an object with a list of {"id", "score"} for each query, in
+// any order, or an object of IDs with scores. It may also be the answer of sheaf search --json.
 func Read(file string, r io.Reader) (*Run, error) {
 	in := bufio.NewReader(r)
 	r = in

@@ -1,7 +1,7 @@
-// Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations that Onyx's
-// specification describes: create or verify, index, delete, change metadata without embedding again, and find by
-// document and range, by words (for administrators hidden ones too), by meaning, by a profile, or at random.
-// [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
+// Package onyx is the document index of Onyx on any store. Its main type, [Index], has the operations of
+// Onyx's specification: create or verify, index, delete, and change metadata without new vectors. It finds by
+// document and range, by words (for administrators also hidden documents), by meaning, by a profile, or at
+// random. [Filters] are its filters: tenants, access lists, document sets, tags, times, the knowledge graph.
 //
 // [Contents] stores the indexed documents beside the store. So an update of metadata does not send
 // or embed texts again, and stages know titles and times.
@@ -298,8 +298,8 @@ func (x *Index) Keyword(ctx context.Context, words sheaf.TextQuery, f Filters, n
 			K1:     store.DefaultK1, B: store.DefaultB}}, f)
 }
 
-// KeywordQuery returns the query by words of later versions of Onyx: text in the title, as a phrase in the title,
-// in the content and as a phrase in the content, with weights 0.1, 0.2, 1 and 1.5. At least one must match.
+// KeywordQuery returns the query by words of later versions of Onyx. It has four clauses: words in the title
+// (weight 0.1), phrase in the title (0.2), words in the content (1), phrase in the content (1.5). One must match.
 func KeywordQuery(text string) sheaf.TextQuery {
 	var q sheaf.Bool
 	for _, c := range []struct {

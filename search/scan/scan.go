@@ -1,6 +1,6 @@
 // Package scan finds answers to a query without an index. It searches the paths and files of a
-// folder for the words of the query, cuts the best files into sections, and indexes them in memory
-// while the query runs. Its main type is [Scanner], which implements search.Scanner.
+// folder for the words of the query. It cuts the best files into sections and indexes them in
+// memory while the query runs. Its main type is [Scanner], which implements search.Scanner.
 //
 // It writes nothing to disk. It caches cut files within a memory limit, so that the next query does
 // not cut them again. It detects a changed file by size and time.

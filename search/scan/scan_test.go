@@ -292,8 +292,8 @@ func TestLinksToOtherFiles(t *testing.T) {
 	}
 }
 
-// TestChangesAreSeen checks that a changed file is cut again although it was cached, that a deleted
-// file disappears, and that the cache does not change answers.
+// TestChangesAreSeen checks that a changed file is cut again although it was cached, and that a
+// deleted file disappears. The cache does not change answers.
 func TestChangesAreSeen(t *testing.T) {
 	root := folder(t, map[string]string{"a.md": "first word\n", "b.md": "word\n"})
 	s := searcher(t, root)
@@ -636,7 +636,7 @@ func TestFieldsOfSections(t *testing.T) {
 }
 
 // TestOnlyWhatNotesSayIsSearched checks that labels of the program and keys of frontmatter are not
-// searched, and that a tag does not match a longer tag that starts the same.
+// searched. A tag does not match a longer tag that starts the same.
 func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",

@@ -641,8 +641,8 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// inTarget reports whether the byte at i is in the target, label or definition of a link that has a text, or in
-// the identifier of a heading.
+// inTarget reports whether the byte at i is hidden in a link or heading. It is in the target, label
+// or definition of a link with a text, or in the identifier of a heading.
 func inTarget(text string, i int) bool {
 	from := max(0, i-linkReach)
 	from += lineBegin(text[from:i], i-from) // targets, labels and identifiers end at the latest with their line

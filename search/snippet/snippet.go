@@ -13,10 +13,10 @@ import (
 const (
 	// scanBytes is how much of the beginning of a text is analyzed.
 	scanBytes = 256 << 10
-	// jumpBytes is how much is analyzed around the first later place that seems to have a word,
-	// when the start of the text has none.
+	// jumpBytes is how much is analyzed around a later place that seems to have a word that is
+	// rarer than the words in the beginning.
 	jumpBytes = 64 << 10
-	// jumpWords is how many words of the query are searched there.
+	// jumpWords is how many words of the query are searched in the later text.
 	jumpWords = 4
 	// mostMatches is how many matches are weighed.
 	mostMatches = 20_000
@@ -35,8 +35,8 @@ type Snippet struct {
 	Text string
 	// Matches are the ranges of Text that match words of the query, in order, not overlapping.
 	Matches []sheaf.Span
-	// At is the offset, in the given text, of the rarest match in the snippet, or of its beginning when it has no
-	// match.
+	// At is the offset of the rarest match in the snippet, counted in the given text. Without a
+	// match, it is the offset of the snippet.
 	At int
 	// worth is the sum of the rarity of the words in Matches, each word once.
 	worth float64
@@ -97,8 +97,8 @@ func (h *Highlighter) weigh(matches []match) []float64 {
 	return weights
 }
 
-// find returns the matches in the beginning of text. When the beginning lacks a rarer word than it has, find
-// returns the matches around the first later place that seems to have the word.
+// find returns the matches in the beginning of text. A later place may seem to have a word that is
+// rarer than these. Then find returns the matches around the first place that does.
 func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil

@@ -13,9 +13,9 @@
 //
 //	go run -C lab/bench ./load --sheaf PROGRAM --in FOLDER
 //
-// measures all promises about a server, with its own servers and index: how soon a server with a
-// warm index is ready, how soon a saved note is found, 1,000 idle connections beside the clients,
-// then slow and enormous requests, and how many acknowledged documents survive a killed server.
+// measures all promises about a server, with its own servers and index. It measures how soon a
+// server with a warm index is ready, how soon a saved note is found, 1,000 idle connections, slow
+// and enormous requests, and how many acknowledged documents survive a killed server.
 package main
 
 import (

@@ -19,8 +19,7 @@ import (
 	"sheaf/store"
 )
 
-// A script in testdata/rank has documents, the rankings of branches, and the resulting ranking of a
-// profile:
+// A script in testdata/rank has documents, the rankings of branches, and the ranking of a profile:
 //
 //	# a comment
 //	profile NAME limit=3 PARAMETER=VALUE ...

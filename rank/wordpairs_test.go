@@ -55,7 +55,7 @@ func TestWordPairsExample(t *testing.T) {
 		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
 }
 
-// TestWordPairsLeavesTheRanking checks that the ranking stays without Env.Pairs, pairs or strength.
+// TestWordPairsLeavesTheRanking checks that nothing changes without Env.Pairs or pairs, or at strength 0.
 func TestWordPairsLeavesTheRanking(t *testing.T) {
 	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }

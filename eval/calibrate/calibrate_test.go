@@ -123,7 +123,7 @@ func TestMeanIsKept(t *testing.T) {
 	})
 }
 
-// TestWeights checks that a sample of weight n counts n times, and that nil means weight 1 for all.
+// TestWeights checks that weight 2 counts a sample twice, weight 0 drops it, and nil means weight 1.
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")

@@ -247,7 +247,7 @@ func (param *Parameter) bind(p *Profile, set map[string]string, v values) {
 }
 
 // reaches panics with a fault when x is below AtLeast. written says that x is the profile's own
-// number, for all parameters of a query.
+// number, which parameters of the query do not change.
 func (param *Parameter) reaches(p *Profile, x float64, v values, written bool) {
 	if param.atLeast == nil {
 		return

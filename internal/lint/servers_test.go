@@ -86,7 +86,7 @@ func TestRunning(t *testing.T) {
 	expect("one that is gone", "begins", "", true)
 }
 
-// TestAwait checks that the wait for a server has a time limit, and reports why it ended.
+// TestAwait checks that time, not the number of tries, limits the wait for a server, and the report.
 func TestAwait(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/out", "last words\n")

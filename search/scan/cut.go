@@ -107,7 +107,7 @@ func (s *Scanner) gather(ctx context.Context, f *found, req search.ScanRequest, 
 	}
 	matches := f.matches
 	for len(matches) > 0 && len(g.out.docs) < req.Limits.Files && !g.out.full {
-		// Take as many files as were dropped so far. Without it, each batch would have only a few files.
+		// Also take one more file for each file that was dropped so far, so that batches do not get small.
 		n := req.Limits.Files - len(g.out.docs) + g.out.tried - len(g.out.docs)
 		batch := firstBatch(f.files, matches[:min(len(matches), n)])
 		if err := g.batch(ctx, batch); err != nil {

@@ -183,7 +183,7 @@ func (d *DocumentInput) valid(dims int) error {
 		ch := &d.Chunks[i]
 		slug := cmp.Or(ch.Slug, fmt.Sprint(i))
 		if slugs[slug] {
-			return conflictError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s is there twice", slug)
+			return conflictError(fmt.Sprintf("chunks/%d/slug", i), "the slug %s appears twice", slug)
 		}
 		slugs[slug] = true
 		for k, v := range ch.Vectors {
@@ -237,7 +237,7 @@ func validProperties(properties map[string]Property) error {
 			if name == ingest.PropertyTenant {
 				use = "the tree of the identifier says it"
 			}
-			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "who may see a document is no property: %s", use)
+			return fieldError("properties/"+pointerEscapes.Replace(names[i]), "access to a document is not a property: %s", use)
 		}
 		if k := slices.IndexFunc(names[:i], func(other string) bool {
 			return ingest.PropertyColumn(other) == ingest.PropertyColumn(name)

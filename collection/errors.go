@@ -22,14 +22,14 @@ var (
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
 	// ErrTaken means that another process accepts the documents of this index until it ends.
-	ErrTaken = fmt.Errorf("%w: documents are given to another process of this index", sheaf.ErrUnavailable)
+	ErrTaken = fmt.Errorf("%w: another process of this index takes given documents", sheaf.ErrUnavailable)
 	// ErrForbidden means that the caller may not do this.
 	ErrForbidden = errors.New("not allowed")
 )
 
 // ErrExpired means that a cursor expired or never existed: search again. It wraps sheaf.ErrNotFound.
 var ErrExpired = fmt.Errorf(
-	"%w: there is no such cursor, or it is kept no longer: search again without it", sheaf.ErrNotFound)
+	"%w: there is no such cursor, or it has expired: search again without it", sheaf.ErrNotFound)
 
 // FieldError says what is wrong with one field of a request: an invalid value (sheaf.ErrInvalid), a missing thing
 // (sheaf.ErrNotFound), a forbidden operation (ErrForbidden), or a failed condition (ErrPrecondition).

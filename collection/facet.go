@@ -25,7 +25,7 @@ func validFacets(names []string) error {
 			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
 		}
 		if slices.Contains(names[:i], name) {
-			return fieldError("facets", "%q is there twice", name)
+			return fieldError("facets", "%q appears twice", name)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 	if !outgrown {
 		return nil
 	}
-	return errors.New("the language of the index was guessed from little text and is another now that there is more")
+	return errors.New("the language of the index was guessed from little text, and more text shows another")
 }
 
 // languageGuessed reports whether the language was detected from little text and the index can be

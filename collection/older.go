@@ -92,7 +92,7 @@ func readOlderTask(path string) (*olderTask, error) {
 		return nil, fmt.Errorf("read task: %w: %s: %w", sheaf.ErrCorrupt, path, err)
 	}
 	if k.ID+".json" != filepath.Base(path) {
-		return nil, fmt.Errorf("read task: %w: %s: it is that of the task %q", sheaf.ErrCorrupt, path, k.ID)
+		return nil, fmt.Errorf("read task: %w: %s: it belongs to task %q", sheaf.ErrCorrupt, path, k.ID)
 	}
 	return &k, nil
 }

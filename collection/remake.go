@@ -157,7 +157,7 @@ func (x *Index) dropLocked(keep bool) error {
 		if keep || SomeFolder(trees) != nil {
 			return errors.Join(err, w.Close())
 		}
-		x.Notice("%v: what was indexed of it is gone until it is back", err)
+		x.Notice("%v: its documents are not found until it is back", err)
 	}
 	if !keep {
 		trees = ownNames(trees)

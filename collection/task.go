@@ -448,7 +448,7 @@ func (c *Collection) mend(ctx context.Context) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	c.notice(fmt.Errorf("bring back what a change left half made: %w: it is tried again in %v", err, brokenRest))
+	c.notice(fmt.Errorf("finish an interrupted change: %w: next try in %v", err, brokenRest))
 	time.AfterFunc(brokenRest, c.given.breaks)
 }
 
@@ -503,7 +503,7 @@ func (c *Collection) giveUp(id string, why error) {
 	k, _, err := c.work(id)
 	switch {
 	case err != nil:
-		c.notice(fmt.Errorf("the task %s cannot be read: %w: it is looked at again when the server starts", id, err))
+		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
 	case k != nil:
 		c.given.file.Later(k.fail(c.toldOwner(id, why), c.o.Now().UTC()).write)
 	}

@@ -30,7 +30,7 @@ func TestColumnsHoldValuesOnce(t *testing.T) {
 	columns := map[string][]sheaf.Value{}
 	for _, c := range Columns(doc, sheaf.Dated{}) {
 		if columns[c.Name] != nil {
-			t.Errorf("%s is there twice", c.Name)
+			t.Errorf("%s appears twice", c.Name)
 		}
 		columns[c.Name] = c.Values
 	}

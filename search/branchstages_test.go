@@ -86,7 +86,7 @@ func checkLegs(t *testing.T, what string, fused []search.Hit, ends []sheaf.Ranki
 	for i := range fused {
 		h := &fused[i]
 		if seen[h.ID] {
-			t.Errorf("%s: %s is there twice", what, h.ID)
+			t.Errorf("%s: %s appears twice", what, h.ID)
 		}
 		seen[h.ID] = true
 		for b, leg := range h.Legs {

@@ -173,7 +173,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
 	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
-		return withHint(fmt.Errorf("--from: %w: nothing is known here of the documents in %s, which this folder did not fill",
+		return withHint(fmt.Errorf("--from: %w: the documents in %s are unknown here, because this folder did not fill it",
 			sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")
 	}

@@ -197,7 +197,7 @@ func expandDatasets(args []string, o evalOptions) ([]string, error) {
 			}
 		}
 		if n == len(out) {
-			return nil, withHint(sheaf.Invalidf("%s is no data set: it has no corpus.jsonl", arg),
+			return nil, withHint(sheaf.Invalidf("%s is not a data set: it has no corpus.jsonl", arg),
 				"name the queries of a folder of notes with --queries FILE.yaml, or with --topics and --qrels; to make queries "+
 					"of the notes themselves: sheaf eval self %s", wording.ShellQuoted(arg))
 		}
@@ -284,7 +284,7 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 }
 
 // twice returns the error for two columns with the same name.
-func twice(name string) error { return sheaf.Invalidf("the column %q is there twice", name) }
+func twice(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
 
 // embeddedIndexing returns how to index data sets in the engine.
 func (a *app) embeddedIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {

@@ -15,7 +15,7 @@ import (
 const reopenStep = time.Second
 
 // errGrown asks to reopen the index because its text changed to another language.
-var errGrown = errors.New("the language of the index is another one now")
+var errGrown = errors.New("the language of the index changed")
 
 // damagedRest is the time between two repairs of an index. Meanwhile the server answers from the
 // intact parts: the disk may be full or broken.

@@ -154,7 +154,7 @@ func (s *session) resolve(text string) (address.Target, error) {
 		hint := missing.Hint
 		switch {
 		case s.leftOut(text):
-			hint = "that file is there, but it is no document: sheaf status --all says why"
+			hint = "that file exists, but it is not a document: sheaf status --all says why"
 		case missing.Unlike:
 			hint += "; sheaf ls lists the documents"
 		}

@@ -156,7 +156,7 @@ func Filter(text string) (sheaf.Filter, error) {
 		return nil, sheaf.Invalidf("filter %q: %s", text, wrong)
 	}
 	if q.Filter == nil {
-		return nil, sheaf.Invalidf("filter %q: it is no filter: use filters such as tag:howto, path:guides/, ext:md, "+
+		return nil, sheaf.Invalidf("filter %q: it is not a filter: use filters such as tag:howto, path:guides/, ext:md, "+
 			"after:2024-05, before:2025 or prop.status:done", text)
 	}
 	if words, ok := q.Words.(sheaf.Bool); !ok || len(words.Must)+len(words.Should)+len(words.MustNot) > 0 {

@@ -83,7 +83,7 @@ func (k *Keys) read() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && k.state == nil:
 		if _, err := os.Lstat(k.path); err == nil {
-			return fmt.Errorf("read keys: %w: %s is a link to a file that is not there", sheaf.ErrUnavailable, k.path)
+			return fmt.Errorf("read keys: %w: %s is a link to a file that does not exist", sheaf.ErrUnavailable, k.path)
 		}
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
@@ -110,7 +110,7 @@ func (k *Keys) read() error {
 		return fmt.Errorf("read keys: %w: %s: %w", sheaf.ErrCorrupt, k.path, err)
 	}
 	if name, ok := jsonname.Twice(content, jsonname.AnyCase); ok { // a repeated member could replace a restriction
-		return fmt.Errorf("read keys: %w: %s: %q stands twice in one object", sheaf.ErrCorrupt, k.path, name)
+		return fmt.Errorf("read keys: %w: %s: %q appears twice in one object", sheaf.ErrCorrupt, k.path, name)
 	}
 	of := map[string]string{}
 	for i := range file.Keys {

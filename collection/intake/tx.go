@@ -305,7 +305,7 @@ func (tx *Tx) DropKey(key []byte) error {
 	}
 	var of keyTime
 	if err := json.Unmarshal(v, &of); err != nil {
-		return fmt.Errorf("%w: what is kept of a key: %w", sheaf.ErrCorrupt, err)
+		return fmt.Errorf("%w: read the entry of a key: %w", sheaf.ErrCorrupt, err)
 	}
 	b := tx.tx.Bucket(keys)
 	if err := b.SetSequence(b.Sequence() - 1); err != nil {

@@ -263,7 +263,7 @@ func TestRoutes(t *testing.T) {
 			`"A", "score": 3}]], "settings": `+settings+`}`, &ranking)
 		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" ||
 			stage == "aggregate" && ranking.Ranking[0].Score != 3 {
-			t.Errorf("%s of what is there twice: %+v", stage, ranking)
+			t.Errorf("%s of what appears twice: %+v", stage, ranking)
 		}
 	}
 	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method",

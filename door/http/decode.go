@@ -361,7 +361,7 @@ func bindList(in any, v reflect.Value, r *rules, at fault, out *faults) {
 		}
 		bind(item, items.Index(i), inner, here, out)
 		if text, ok := item.(string); ok && r.unique && slices.Contains(list[:i], item) {
-			out.add(here, "%s is there twice", quote(text))
+			out.add(here, "%s appears twice", quote(text))
 		}
 	}
 	v.Set(items)

@@ -95,10 +95,10 @@ func TestPatch(t *testing.T) {
 		{400, `{"title": null}`, "#/title", "null: must be a text"},
 		{400, `{"access": null}`, "#/access", "null: must be a list"},
 		{409, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
-		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "who may see a document is no property: " +
+		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "access to a document is not a property: " +
 			"say it with the field access"},
 		{422, `{"date": "9999-12-31T23:59:59-05:00"}`, "#/date", "it is in the year 10000 in UTC: must be in 0 to 9999"},
-		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "who may see a document is no property: the " +
+		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "access to a document is not a property: the " +
 			"tree of the identifier says it"},
 	} {
 		if p := s.wrong(t, c.status, "PATCH", path, c.body); len(p.Errors) != 1 || p.Errors[0].Pointer != c.pointer ||

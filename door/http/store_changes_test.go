@@ -227,7 +227,7 @@ func (m *movedStore) Moved() error { return m.why }
 // TestMovedStore checks that a server whose store has moved stays ready and answers from its old index.
 // /readyz and /v1/status report the move until the name is back, with names only to the scope admin.
 func TestMovedStore(t *testing.T) {
-	const why = "the alias birds stands for birds-2 now, which was made otherwise: birds-1 is still used"
+	const why = "the alias birds stands for birds-2 now, which was made with other settings: birds-1 is still used"
 	store := &movedStore{}
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
 		store.Backend, o.Backend, o.Distant = o.Backend, store, true

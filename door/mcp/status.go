@@ -147,7 +147,7 @@ func (o *statusOut) content() []sdk.Content {
 		w.line("  %s: %s", oneLine(k.Path), oneLine(k.Reason))
 	}
 	for _, folder := range o.Gone {
-		w.line("The folder %s is not there: what was indexed of it is kept.", oneLine(folder))
+		w.line("The folder %s is missing: its documents stay in the index.", oneLine(folder))
 	}
 	if o.Vectors != "" {
 		w.line("Vectors are missing: %s", oneLine(o.Vectors))

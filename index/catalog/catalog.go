@@ -370,7 +370,7 @@ func (c *Catalog) Reload() error {
 
 // ErrGone means that a catalog existed and is now missing. The error does not name its folder,
 // which a caller on another machine must not learn.
-var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or bring back what it was on", sheaf.ErrUnavailable)
+var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or restore its folder or disk", sheaf.ErrUnavailable)
 
 // newer reports whether a newer generation exists than the one loaded here.
 func (c *Catalog) newer() (bool, error) {

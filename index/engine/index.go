@@ -40,7 +40,7 @@ var (
 	ErrCorrupt = vfs.ErrCorrupt
 	// ErrMismatch means that an index was made with another analyzer or other vectors than this
 	// program uses.
-	ErrMismatch = errors.New("the index was made otherwise")
+	ErrMismatch = errors.New("the index was made with other settings")
 	// ErrVersion means that another version of this program wrote the index.
 	ErrVersion = vfs.ErrVersion
 	// ErrLocked means that another process writes to the index.

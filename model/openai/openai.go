@@ -229,7 +229,7 @@ type component float64
 func (c *component) UnmarshalJSON(text []byte) error {
 	x, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return fmt.Errorf("a vector holds %.40s, which is no finite number", text)
+		return fmt.Errorf("a vector holds %.40s, which is not a finite number", text)
 	}
 	*c = component(x)
 	return nil

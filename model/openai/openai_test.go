@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 		"no dimensions":  {`{"data":[{"embedding":[]}]}`, 200, "", "gave a vector without numbers for text 0"},
 		"null":           {`{"data":[{"embedding":[1,null]}]}`, 200, "", "a vector holds null"},
 		"beyond":         {`{"data":[{"embedding":[1,1e400]}]}`, 200, "", "a vector holds 1e400"},
-		"text":           {`{"data":[{"embedding":[1,"0.5"]}]}`, 200, "", "no finite number"},
+		"text":           {`{"data":[{"embedding":[1,"0.5"]}]}`, 200, "", "not a finite number"},
 		"NaN":            {`{"data":[{"embedding":[NaN,0]}]}`, 200, "", "no JSON"},
 		"infinite":       {`{"data":[{"embedding":[1e308,1e308]}]}`, 200, "", "no direction"},
 		"index":          {`{"data":[{"index":1,"embedding":[1,2]}]}`, 200, "", "wrongly: 1 of 1"},

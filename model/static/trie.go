@@ -78,7 +78,7 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 	for i, e := range texts {
 		switch {
 		case len(e.text) == depth && i > 0:
-			return fmt.Errorf("piece %q is there twice", e.text)
+			return fmt.Errorf("piece %q appears twice", e.text)
 		case len(e.text) == depth:
 			labels = append(labels, 0)
 		case e.text[depth] == 0:

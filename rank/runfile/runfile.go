@@ -207,7 +207,7 @@ func (p *parser) json(data []byte) error {
 	var order []string
 	if err := d.object(func(name string) error {
 		if _, ok := members[name]; ok {
-			return d.errorf("%q is there twice", name)
+			return d.errorf("%q appears twice", name)
 		}
 		at := d.InputOffset()
 		var value json.RawMessage

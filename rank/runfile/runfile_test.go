@@ -82,7 +82,7 @@ func TestReadRefuses(t *testing.T) {
 		"{\"q\": [\n{\"id\": \"a\"}\n]}":     "file:2: a hit of query \"q\" has no id or no score",
 		"{\"q\": {\"a\": 1,\n\"b\": 1e999}}": `file:2: the score of "b" is +Inf`,
 		`{"q": 3}`:                           `file:1: query "q" must have a list`,
-		`{"q": [], "q": []}`:                 `file:1: "q" is there twice`,
+		`{"q": [], "q": []}`:                 `file:1: "q" appears twice`,
 		`{"q": [{"id": "a", "score": "x"}]}`: `file:1: hit 1 of query "q" must be {"id", "score"}, a text ` +
 			`and a number`,
 		`[{"id": "a", "score": 1}]`:                    "file:1: a list: JSON must be an object",

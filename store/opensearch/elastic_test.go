@@ -368,7 +368,8 @@ func TestAliasOfAnotherModel(t *testing.T) {
 					t.Fatalf("%d found", n)
 				}
 			}
-			if err := b.Moved(); (err != nil) != want || want && !strings.Contains(err.Error(), "which was made otherwise") {
+			if err := b.Moved(); (err != nil) != want || want &&
+				!strings.Contains(err.Error(), "which was made with other settings") {
 				t.Errorf("moved: %v", err)
 			}
 		}

@@ -134,8 +134,8 @@ func (s *Store) examineIndex(ctx context.Context) store.Finding {
 		err = s.examineBlocks(ctx)
 	}
 	if err == nil && gone {
-		err = s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone: sheaf index --rebuild makes "+
-			"it again", s.index())
+		err = s.fault(sheaf.ErrNotFound, "the index exists, but its dictionary %s-terms does not: sheaf index --rebuild "+
+			"makes it again", s.index())
 		return storekit.Finding(check, "", err)
 	}
 	if errors.Is(err, sheaf.ErrNotFound) {

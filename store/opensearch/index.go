@@ -50,7 +50,7 @@ func (s *Store) complete(ctx context.Context) error {
 	err := s.ourDictionary(ctx)
 	switch {
 	case errors.Is(err, sheaf.ErrNotFound):
-		return s.fault(sheaf.ErrNotFound, "the index is there, its dictionary %s-terms is gone", s.index())
+		return s.fault(sheaf.ErrNotFound, "the index exists, but its dictionary %s-terms does not", s.index())
 	case errors.Is(err, store.ErrForbidden):
 		return nil // without the right to ask, completing words or a write fails later
 	}

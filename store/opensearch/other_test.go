@@ -133,7 +133,7 @@ func TestExamineWithoutDictionary(t *testing.T) {
 		o.URL = server.URL
 		found := opensearch.Examine(t.Context(), o)
 		if f := found[len(found)-1]; f.Check != "index notes" || (f.Err != nil) != gone ||
-			gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms is gone: sheaf index --rebuild") {
+			gone && !strings.Contains(fmt.Sprint(f.Err), "dictionary notes-terms does not: sheaf index --rebuild") {
 			t.Errorf("gone %v: %+v", gone, f)
 		}
 		server.Close()

@@ -96,8 +96,8 @@ func (s *Store) follow(ctx context.Context) {
 		err = other.sameVectors(s)
 	}
 	if err != nil {
-		s.setMoved(fmt.Errorf("the alias %s stands for %s now, which was made otherwise: %s is still used; start again "+
-			"with other settings, or move the alias back: %w", s.o.Index, p.index, now.index, err))
+		s.setMoved(fmt.Errorf("the alias %s stands for %s now, which was made with other settings: %s is still used; "+
+			"start again with other settings, or move the alias back: %w", s.o.Index, p.index, now.index, err))
 		return
 	}
 	s.vectors.Set(other.vectors.All())

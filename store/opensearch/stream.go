@@ -75,7 +75,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(source, &raw); err != nil || raw.ID == "" || json.Unmarshal(source, &all) != nil {
-		return store.Chunk{}, s.fault(sheaf.ErrUnavailable, "a document that is no chunk: %.200q", source)
+		return store.Chunk{}, s.fault(sheaf.ErrUnavailable, "a document that is not a chunk: %.200q", source)
 	}
 	out := store.Chunk{ID: sheaf.ID(unescape(raw.ID)), Doc: sheaf.ID(unescape(raw.Doc))}
 	for _, name := range slices.Sorted(maps.Keys(raw.Text)) {

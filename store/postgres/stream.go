@@ -24,7 +24,7 @@ func (s *Store) Stream(ctx context.Context, cursor string,
 	if cursor != "" {
 		var err error
 		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return sheaf.Invalidf("postgres: the cursor %q is none of this store", cursor)
+			return sheaf.Invalidf("postgres: the cursor %q does not belong to this store", cursor)
 		}
 	}
 	for {

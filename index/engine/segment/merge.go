@@ -184,7 +184,7 @@ func (m *merger) identifiers() error {
 	for in := m.least(); in != nil; in = m.least() {
 		id := string(in.cursor.key)
 		if ids.count > 0 && id == string(ids.last) {
-			return fmt.Errorf("chunk %q is there twice", id)
+			return fmt.Errorf("chunk %q appears twice", id)
 		}
 		if ranks[in.ordinal] != dropped {
 			return in.Reader.file.Corrupt(sectionIDs, 0, "%q is the identifier of a chunk that has another", id)

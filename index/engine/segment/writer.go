@@ -141,7 +141,7 @@ func (w *fileWriter) identifiers(ids, docs []string) {
 	slices.SortFunc(order, func(i, j uint32) int { return strings.Compare(ids[i], ids[j]) })
 	for rank, ordinal := range order {
 		if rank > 0 && ids[order[rank-1]] == ids[ordinal] {
-			w.fail(fmt.Errorf("chunk %q is there twice", ids[ordinal]))
+			w.fail(fmt.Errorf("chunk %q appears twice", ids[ordinal]))
 			return
 		}
 		table.addNumber(ids[ordinal], int(ordinal))

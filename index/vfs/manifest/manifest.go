@@ -78,7 +78,7 @@ func Read(fsys vfs.FS, dir string) (Manifest, error) {
 func decode(data []byte) (Manifest, error) {
 	le := binary.LittleEndian
 	if len(data) < headerBytes+4 || len(data) > maxBytes || string(data[:len(magic)]) != magic {
-		return Manifest{}, fmt.Errorf("%w: at byte 0: %d bytes that are no manifest", ErrCorrupt, len(data))
+		return Manifest{}, fmt.Errorf("%w: at byte 0: %d bytes that are not a manifest", ErrCorrupt, len(data))
 	}
 	body := data[:len(data)-4]
 	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(data[len(body):]); got != want {

@@ -143,7 +143,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	c := &Change{File: a.File, toml: a.toml, mode: 0o600}
 	if info, err := os.Stat(a.File); err == nil {
 		if !info.Mode().IsRegular() { // reading a pipe would block
-			return nil, sheaf.Invalidf("%s, the configuration of %s, is no file, so it stays as it is", a.File, a.Title)
+			return nil, sheaf.Invalidf("%s, the configuration of %s, is not a file, so it stays as it is", a.File, a.Title)
 		}
 		c.mode = info.Mode().Perm()
 	}
@@ -301,7 +301,7 @@ func (c *Change) Write() error {
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real // keep a link to a file elsewhere
 	} else if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return sheaf.Invalidf("%s is a link to a file that is not there: make that file, or take the link away", target)
+		return sheaf.Invalidf("%s is a link to a file that does not exist: make that file, or take the link away", target)
 	}
 	switch now, err := os.ReadFile(target); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

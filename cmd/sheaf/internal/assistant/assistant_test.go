@@ -288,9 +288,9 @@ func TestTOML(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a = \n": "line 1",
-		"mcp_servers = {sheaf = {command = \"x\"}}\n":        "mcp_servers are no tables",
+		"mcp_servers = {sheaf = {command = \"x\"}}\n":        "mcp_servers are not tables",
 		"[mcp_servers]\nsheaf = {command = \"x\"}\n":         "no table of its own",
-		"mcp_servers.sheaf.command = \"x\"\n":                "mcp_servers are no tables",
+		"mcp_servers.sheaf.command = \"x\"\n":                "mcp_servers are not tables",
 		"[mcp_servers.sheaf.env]\nA = \"1\"\n[b]\n":          "no table of its own",
 		"mcp_servers = {other = {command = \"x\"}}\nb = 1\n": "by hand",
 	} {
@@ -350,7 +350,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Write(); err == nil || !strings.Contains(err.Error(), "a link to a file that is not there") {
+	if err := c.Write(); err == nil || !strings.Contains(err.Error(), "a link to a file that does not exist") {
 		t.Errorf("written: %v", err)
 	}
 	put(t, kept, "{}")

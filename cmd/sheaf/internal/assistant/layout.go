@@ -32,7 +32,7 @@ func insert(root *hujson.Value, list, name string, entry []byte, newline string)
 	if servers := root.Find("/" + list); servers != nil {
 		inner, ok := servers.Value.(*hujson.Object)
 		if !ok {
-			return fmt.Errorf("its member %s is no object", list)
+			return fmt.Errorf("its member %s is not an object", list)
 		}
 		add(inner, name, value, layout{newline, unit, 1})
 		return nil

@@ -27,7 +27,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	tables := tablesOf(text)
 	// TOML does not allow adding to inline tables.
 	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) {
-		return fmt.Errorf("its %s are no tables such as %s: change them by hand", list, header)
+		return fmt.Errorf("its %s are not tables such as %s: change them by hand", list, header)
 	}
 	if !listed {
 		servers = map[string]any{}

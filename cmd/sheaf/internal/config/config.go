@@ -238,7 +238,7 @@ func (c *Config) loadEnvironment(environ []string) error {
 		key, ok := byVariable[name]
 		if !ok {
 			if near := suggest.Nearest(name, names); near != "" && edits.Distance([]rune(name), []rune(near), 2) <= 2 {
-				c.Notices = append(c.Notices, fmt.Sprintf("$%s is no setting: did you mean $%s?", name, near))
+				c.Notices = append(c.Notices, fmt.Sprintf("$%s is not a setting: did you mean $%s?", name, near))
 			}
 			continue
 		}

@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// TestNoticeNamesWhatIsLinked checks that the notice has a license for Go and for each module that
+// TestNoticeListsLinkedModules checks that the notice has a license for Go and for each module that
 // this test links. The program links these modules and more.
-func TestNoticeNamesWhatIsLinked(t *testing.T) {
+func TestNoticeListsLinkedModules(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	var text bytes.Buffer
 	if err := notice(&text); err != nil {
@@ -65,9 +65,9 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMacOSTakesTheProgram checks a small program that has the linker flags of .goreleaser.yaml.
+// TestProgramHasMacOSLoadCommands checks a small program that has the linker flags of .goreleaser.yaml.
 // macOS 26 needs the load command LC_UUID, and on arm64 also a signature.
-func TestMacOSTakesTheProgram(t *testing.T) {
+func TestProgramHasMacOSLoadCommands(t *testing.T) {
 	settings, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +109,8 @@ func TestMacOSTakesTheProgram(t *testing.T) {
 	}
 }
 
-// TestDocumentsComeAlong checks that doc/ has each page that help and README.md name.
-func TestDocumentsComeAlong(t *testing.T) {
+// TestReferencedDocumentsExist checks that doc/ has each page that help and README.md name.
+func TestReferencedDocumentsExist(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	files, err := filepath.Glob("cmd/sheaf/*.go")
 	if err != nil {

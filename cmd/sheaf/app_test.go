@@ -13,8 +13,8 @@ import (
 	"sheaf/collection"
 )
 
-// TestFolderThatDoesNotAnswer checks that a folder on a hanging drive causes an error with its name.
-func TestFolderThatDoesNotAnswer(t *testing.T) {
+// TestHangingFolderIsError checks that a folder on a hanging drive causes an error with its name.
+func TestHangingFolderIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})
 		began := time.Now()
@@ -30,9 +30,9 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherNames checks the suggestions for command names of other programs. Each suggested command
-// exists, and no Sheaf command has such a name.
-func TestOtherNames(t *testing.T) {
+// TestSuggestionsForOtherCommandNames checks the suggestions for command names of other programs. Each suggested
+// command exists, and no Sheaf command has such a name.
+func TestSuggestionsForOtherCommandNames(t *testing.T) {
 	root := new(app).command()
 	for theirs, ours := range otherNames {
 		words := strings.Fields(ours)

@@ -32,9 +32,9 @@ func learned(t *testing.T, model string, bias float64) *confidenceJSON {
 		Report: &confidence.Report{Profile: p.Name, Digest: p.Digest(), Fit: fit}}
 }
 
-// TestConfidenceIsThatOfNow checks that a server uses the current content of the file. Without a
+// TestServerUsesCurrentCalibration checks that a server uses the current content of the file. Without a
 // usable calibration in the file, it uses the shipped one.
-func TestConfidenceIsThatOfNow(t *testing.T) {
+func TestServerUsesCurrentCalibration(t *testing.T) {
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {
 		t.Fatal(err)
@@ -110,9 +110,9 @@ func TestConfidenceIsThatOfNow(t *testing.T) {
 	}
 }
 
-// TestConfidenceKeepsWhatIsBetter checks that a learned calibration replaces the shipped one only
+// TestLearningKeepsBetterCalibration checks that a learned calibration replaces the shipped one only
 // if it is better. It never replaces the calibration of another model.
-func TestConfidenceKeepsWhatIsBetter(t *testing.T) {
+func TestLearningKeepsBetterCalibration(t *testing.T) {
 	s := quietSession(location.Location{Dir: t.TempDir()})
 	p, err := profile.Load(profile.Default, profile.Builtin)
 	if err != nil {

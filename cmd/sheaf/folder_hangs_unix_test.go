@@ -16,9 +16,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestAddedFolderThatDoesNotAnswer checks that a command does not wait forever for an added folder
+// TestHangingAddedFolder checks that a command does not wait forever for an added folder
 // on a hanging drive.
-func TestAddedFolderThatDoesNotAnswer(t *testing.T) {
+func TestHangingAddedFolder(t *testing.T) {
 	hung := filepath.Join(t.TempDir(), "hung")
 	if err := syscall.Mkfifo(hung, 0o600); err != nil { // opening the pipe waits for a writer
 		t.Skipf("no named pipes: %v", err)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestMCPStopped checks that a stopped server answers running calls, because their index stays
+// TestStoppedMCPAnswersRunningCalls checks that a stopped server answers running calls, because their index stays
 // open.
-func TestMCPStopped(t *testing.T) {
+func TestStoppedMCPAnswersRunningCalls(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "a.md", "# A\n\napples and pears\n")
 	n.run(t, "index")

@@ -11,9 +11,9 @@ import (
 	"sheaf"
 )
 
-// TestLastingProgram checks that an entry names a path that stays valid when a package manager
+// TestEntryNamesLastingPath checks that an entry names a path that stays valid when a package manager
 // updates the program. A program built for one run is named without a path.
-func TestLastingProgram(t *testing.T) {
+func TestEntryNamesLastingPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +58,8 @@ func TestLastingProgram(t *testing.T) {
 	}
 }
 
-// TestInstallNamesTheFolder checks that install refuses a folder whose name is not UTF-8.
-func TestInstallNamesTheFolder(t *testing.T) {
+// TestInstallRefusesFolderNotUTF8 checks that install refuses a folder whose name is not UTF-8.
+func TestInstallRefusesFolderNotUTF8(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	folder := filepath.Join(t.TempDir(), "inv\xff")

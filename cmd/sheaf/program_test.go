@@ -6,9 +6,9 @@ import (
 	"sheaf/collection"
 )
 
-// TestIndexOfAProgram checks that a Go program and the command make the same index. Each leaves the
+// TestProgramAndCommandMakeSameIndex checks that a Go program and the command make the same index. Each leaves the
 // other's index unchanged.
-func TestIndexOfAProgram(t *testing.T) {
+func TestProgramAndCommandMakeSameIndex(t *testing.T) {
 	n := newNotes(t)
 	search := func() {
 		t.Helper()

@@ -19,7 +19,7 @@ func TestServeReadOnly(t *testing.T) {
 	}
 	n := newNotes(t)
 	index := n.index
-	t.Run("made", func(t *testing.T) {
+	t.Run("make index", func(t *testing.T) {
 		address := n.serve(t)
 		found(t, address, "apples", "a.md")
 		for _, id := range []string{"b", "c"} {
@@ -44,7 +44,7 @@ func TestServeReadOnly(t *testing.T) {
 			found(t, address, "apples", "a.md")
 		})
 	}
-	t.Run("nothing waits", reads)
+	t.Run("no pending document", reads)
 	// Imitate a crash that left an accepted document out of the index.
 	err := intake.Open(index).Update(func(tx *intake.Tx) error {
 		changed := strings.Replace(string(tx.Document("api:b.md")), "Bananas", "Cherries", 1)
@@ -53,5 +53,5 @@ func TestServeReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("a document waits", reads)
+	t.Run("pending document", reads)
 }

@@ -32,10 +32,10 @@ const (
 	waitForAnswer = 500 * time.Millisecond
 )
 
-// TestStoppedBeforeTheEngineIsEmpty checks that a server does not write to an index whose rebuild
+// TestNoWritesAfterStoppedRebuild checks that a server does not write to an index whose rebuild
 // stopped after its first step. The rest of the rebuild would remove those writes from the engine,
 // while the catalog lists them as indexed.
-func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
+func TestNoWritesAfterStoppedRebuild(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
@@ -52,9 +52,9 @@ func TestStoppedBeforeTheEngineIsEmpty(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestTreeOfThoseWithoutFolder checks that rebuilding renames the tree of a folder called api. An
+// TestRebuildRenamesTreeOfFolderAPI checks that rebuilding renames the tree of a folder called api. An
 // earlier version gave that folder the tree "api" of documents without a folder.
-func TestTreeOfThoseWithoutFolder(t *testing.T) {
+func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "b.md", "# B\n\nbears\n")
 	ids := func(change *catalog.Settings) (found []string) {
@@ -92,8 +92,8 @@ func TestTreeOfThoseWithoutFolder(t *testing.T) {
 	}
 }
 
-// TestDropWaits checks that Drop waits until another process has finished writing to the index.
-func TestDropWaits(t *testing.T) {
+// TestDropWaitsForWriter checks that Drop waits until another process has finished writing to the index.
+func TestDropWaitsForWriter(t *testing.T) {
 	dir := t.TempDir()
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
 	if err != nil {
@@ -169,9 +169,9 @@ func takenFrom(t *testing.T) (cmd *cobra.Command, s, other *session) {
 	return cmd, s, other
 }
 
-// TestSearchBesideRebuild checks that a search waits for a rebuild in another process instead of
+// TestSearchDuringRebuild checks that a search waits for a rebuild in another process instead of
 // reporting an empty index.
-func TestSearchBesideRebuild(t *testing.T) {
+func TestSearchDuringRebuild(t *testing.T) {
 	cmd, s, _ := takenFrom(t)
 	search := func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
 		q.Text = "apples"
@@ -182,8 +182,8 @@ func TestSearchBesideRebuild(t *testing.T) {
 	}
 }
 
-// TestRefreshBesideRebuild checks that a refresh waits too: the previous index is gone.
-func TestRefreshBesideRebuild(t *testing.T) {
+// TestRefreshDuringRebuild checks that a refresh waits too: the previous index is gone.
+func TestRefreshDuringRebuild(t *testing.T) {
 	_, s, other := takenFrom(t)
 	release, err := other.Catalog.Hold()
 	if err != nil {
@@ -196,9 +196,9 @@ func TestRefreshBesideRebuild(t *testing.T) {
 	}
 }
 
-// TestRemakeThatAnotherDid checks that Remake keeps an index that another process remade while
+// TestRemakeKeepsRemadeIndex checks that Remake keeps an index that another process remade while
 // Remake waited.
-func TestRemakeThatAnotherDid(t *testing.T) {
+func TestRemakeKeepsRemadeIndex(t *testing.T) {
 	n := newNotes(t)
 	_, s := opened(t, n.folder, n.index, openOptions{Refresh: true, Make: true})
 	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
@@ -228,9 +228,9 @@ func TestRemakeThatAnotherDid(t *testing.T) {
 	}
 }
 
-// TestStoppedInTheFirstCommit checks an engine that a process filled with other settings before it
+// TestOpenRemakesUnrecordedEngine checks an engine that a process filled with other settings before it
 // ended. The settings were not recorded. Opening remakes the engine and keeps given documents.
-func TestStoppedInTheFirstCommit(t *testing.T) {
+func TestOpenRemakesUnrecordedEngine(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	o := other.IngestOptions()
 	o.Trees = append(o.Trees, catalog.Tree{Name: "given"})
@@ -266,8 +266,8 @@ func TestStoppedInTheFirstCommit(t *testing.T) {
 	}
 }
 
-// TestCheckBesideServer checks that documents added during a check are not reported as faults.
-func TestCheckBesideServer(t *testing.T) {
+// TestCheckWhileServerWrites checks that documents added during a check are not reported as faults.
+func TestCheckWhileServerWrites(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
@@ -280,9 +280,9 @@ func TestCheckBesideServer(t *testing.T) {
 	}
 }
 
-// TestCheckBesideRemaking checks that a check reports an unfinished rebuild of another process,
+// TestCheckReportsUnfinishedRebuild checks that a check reports an unfinished rebuild of another process,
 // though the emptied engine shows no other fault.
-func TestCheckBesideRemaking(t *testing.T) {
+func TestCheckReportsUnfinishedRebuild(t *testing.T) {
 	cmd, s, other := takenFrom(t)
 	other.Close()
 	whole, err := s.open(cmd, openOptions{Refresh: true, Make: true}) // continues the unfinished rebuild

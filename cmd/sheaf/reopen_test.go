@@ -21,10 +21,10 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestServeReopens checks that a server shows changes of other processes to its index. An added
+// TestServerReopensChangedIndex checks that a server shows changes of other processes to its index. An added
 // folder stays when the server indexes. The server reopens an index that is rebuilt with other
 // settings.
-func TestServeReopens(t *testing.T) {
+func TestServerReopensChangedIndex(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
@@ -47,9 +47,9 @@ func TestServeReopens(t *testing.T) {
 	}
 }
 
-// TestMCPReopens checks the same for an assistant on standard input and output. Its connection
+// TestMCPReopensChangedIndex checks the same for an assistant on standard input and output. Its connection
 // stays open.
-func TestMCPReopens(t *testing.T) {
+func TestMCPReopensChangedIndex(t *testing.T) {
 	n := newNotes(t)
 	binary, err := exec.LookPath("sheaf")
 	if err != nil {
@@ -84,9 +84,9 @@ func TestMCPReopens(t *testing.T) {
 	}
 }
 
-// TestServeWhileMadeAnew checks that a server answers 503 while another process rebuilds its index
+// TestServerWhileIndexIsRemade checks that a server answers 503 while another process rebuilds its index
 // with other settings, and recovers afterwards.
-func TestServeWhileMadeAnew(t *testing.T) {
+func TestServerWhileIndexIsRemade(t *testing.T) {
 	n := newNotes(t)
 	address := n.serve(t)
 	found(t, address, "apples", "a.md")
@@ -117,9 +117,9 @@ func TestServeWhileMadeAnew(t *testing.T) {
 	found(t, address, "apples", "a.md")
 }
 
-// TestReopeningWaits checks that reopening retries while another process locks the index. The first
+// TestReopeningRetriesWhileLocked checks that reopening retries while another process locks the index. The first
 // opening returns that error at once.
-func TestReopeningWaits(t *testing.T) {
+func TestReopeningRetriesWhileLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
 		if err := a.reopening(t.Context(), func(openOptions, bool) error { return vfs.ErrLocked }); !errors.Is(err,
@@ -141,9 +141,9 @@ func TestReopeningWaits(t *testing.T) {
 	})
 }
 
-// TestReopeningEnds checks that canceling a long-running command while it opens its index is no
+// TestReopeningIsCanceled checks that canceling a long-running command while it opens its index is no
 // error. Other errors, and canceling without a request to stop, are errors.
-func TestReopeningEnds(t *testing.T) {
+func TestReopeningIsCanceled(t *testing.T) {
 	a := &app{streams: quiet()}
 	ctx, stop := context.WithCancel(t.Context())
 	opening := func(openOptions, bool) error { return fmt.Errorf("open the index: %w", context.Canceled) }

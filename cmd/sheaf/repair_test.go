@@ -17,9 +17,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestServeMends checks that a server remakes its index when it finds damage that opening does not
+// TestServerRepairsDamagedIndex checks that a server remakes its index when it finds damage that opening does not
 // find. The server keeps given documents and goes on.
-func TestServeMends(t *testing.T) {
+func TestServerRepairsDamagedIndex(t *testing.T) {
 	for _, part := range []string{filepath.Join(location.EngineDir(""), "*.seg"),
 		filepath.Join(location.CatalogDir(""), "catalog-0*")} {
 		for _, watch := range []bool{true, false} {
@@ -30,9 +30,9 @@ func TestServeMends(t *testing.T) {
 	}
 }
 
-// TestReopeningMends checks that reopening looks for damage until it opens. Damage that returns at
+// TestReopeningRepairsDamage checks that reopening looks for damage until it opens. Damage that returns at
 // once is an error.
-func TestReopeningMends(t *testing.T) {
+func TestReopeningRepairsDamage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{streams: quiet()}
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
@@ -61,10 +61,10 @@ func TestReopeningMends(t *testing.T) {
 	})
 }
 
-// TestUntilAnew checks when a damaged index is opened again: some time after the last repair, or at
+// TestWhenDamagedIndexIsReopened checks when a damaged index is opened again: some time after the last repair, or at
 // once when another process remakes the index. That also holds where this process cannot write, and
 // once the folder becomes writable.
-func TestUntilAnew(t *testing.T) {
+func TestWhenDamagedIndexIsReopened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		damage := fmt.Errorf("read index: %w", vfs.ErrCorrupt)
 		here := t.TempDir()
@@ -104,15 +104,15 @@ func (b *broken) Replaced() <-chan struct{} { return b.anew }
 func (b *broken) Damaged() <-chan struct{}  { return b.damaged }
 func (b *broken) Damage() error             { return b.damage }
 
-// TestServesWhatIsNotDamaged checks a damaged index that cannot be remade, because a folder is
+// TestServerOfIndexThatCannotBeRemade checks a damaged index that cannot be remade, because a folder is
 // unmounted. The server goes on, even if it cannot find given documents.
-func TestServesWhatIsNotDamaged(t *testing.T) {
+func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
 	other := t.TempDir()
 	writeNote(t, other, "o.md", "# Other\n\nquinces\n")
 	n.run(t, "add", other)
-	t.Run("before", func(t *testing.T) { putGrapes(t, n.serve(t)) })
+	t.Run("put documents", func(t *testing.T) { putGrapes(t, n.serve(t)) })
 	damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
 	if err := os.Rename(other, other+".away"); err != nil {
 		t.Fatal(err)
@@ -131,12 +131,12 @@ func TestServesWhatIsNotDamaged(t *testing.T) {
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 }
 
-// TestRemadeWithWhatWasGiven checks that each command that remakes a damaged index keeps given
+// TestRemakeKeepsGivenDocuments checks that each command that remakes a damaged index keeps given
 // documents without a running server.
-func TestRemadeWithWhatWasGiven(t *testing.T) {
+func TestRemakeKeepsGivenDocuments(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
-	t.Run("before", func(t *testing.T) { putGrapes(t, n.serve(t)) })
+	t.Run("put documents", func(t *testing.T) { putGrapes(t, n.serve(t)) })
 	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
 		damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
 		n.run(t, args...)
@@ -146,19 +146,19 @@ func TestRemadeWithWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestDeletedStaysDeleted checks that documents deleted over HTTP stay deleted if the part of the
+// TestRepairKeepsDeletions checks that documents deleted over HTTP stay deleted if the part of the
 // catalog that records the deletion is damaged.
-func TestDeletedStaysDeleted(t *testing.T) {
+func TestRepairKeepsDeletions(t *testing.T) {
 	n := newNotes(t)
 	fill(t, n)
-	t.Run("before", func(t *testing.T) {
+	t.Run("put documents", func(t *testing.T) {
 		address := n.serve(t)
 		putGrapes(t, address)
 		for i := range 30 { // keeps the part with the deletions from being merged
 			put(t, address, fmt.Sprintf("api:more%d.md", i))
 		}
 	})
-	t.Run("deleted", func(t *testing.T) {
+	t.Run("delete documents", func(t *testing.T) {
 		address := n.serve(t)
 		for i := range 3 {
 			if status := change(t, http.MethodDelete, fmt.Sprintf("%s/v1/documents/api:more%d.md", address, i),
@@ -194,7 +194,7 @@ func written(t *testing.T, file string) time.Time {
 func servesDamaged(t *testing.T, part string, watch bool) {
 	n := newNotes(t)
 	fill(t, n)
-	t.Run("before", func(t *testing.T) {
+	t.Run("put documents", func(t *testing.T) {
 		address := n.serve(t)
 		found(t, address, "apples", "a.md")
 		putGrapes(t, address)

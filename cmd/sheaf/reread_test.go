@@ -95,9 +95,9 @@ func readAsBy(index, version string) error {
 	return errors.Join(err, r.Close(), os.Rename(segment+".new", segment))
 }
 
-// TestReadAgainEmbedsNothing checks that a server rereads the documents of an older version without
+// TestRereadEmbedsNothing checks that a server rereads the documents of an older version without
 // embedding them again. Given documents stay unchanged.
-func TestReadAgainEmbedsNothing(t *testing.T) {
+func TestRereadEmbedsNothing(t *testing.T) {
 	var texts atomic.Int64
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -180,9 +180,9 @@ func TestReadAgainEmbedsNothing(t *testing.T) {
 	}
 }
 
-// TestReadingKilled checks that killing a program that rereads documents damages and loses nothing.
+// TestKilledReread checks that killing a program that rereads documents damages and loses nothing.
 // The next program goes on.
-func TestReadingKilled(t *testing.T) {
+func TestKilledReread(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

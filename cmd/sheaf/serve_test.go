@@ -88,9 +88,9 @@ func TestServeSaysThatNothingIsIndexed(t *testing.T) {
 	}
 }
 
-// TestServeSaysWhatItServes checks that a server started in a subfolder says that its index covers
+// TestServerNamesIndexedFolder checks that a server started in a subfolder says that its index covers
 // the folder above.
-func TestServeSaysWhatItServes(t *testing.T) {
+func TestServerNamesIndexedFolder(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()
 	part := filepath.Join(folder, "part")
 	writeNote(t, folder, "a.md", "apples\n")
@@ -159,8 +159,8 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 	})
 }
 
-// TestServeSweeps checks that serve removes old leftovers of killed processes beside the index.
-func TestServeSweeps(t *testing.T) {
+// TestServerRemovesLeftovers checks that serve removes old leftovers of killed processes beside the index.
+func TestServerRemovesLeftovers(t *testing.T) {
 	folder, index := t.TempDir(), t.TempDir()
 	old, young := filepath.Join(index, ".new-old"), filepath.Join(index, ".new-young")
 	for _, file := range []string{old, young} {
@@ -180,8 +180,8 @@ func TestServeSweeps(t *testing.T) {
 	}
 }
 
-// TestNoPort checks that the error for a port in use gives the reason and advice.
-func TestNoPort(t *testing.T) {
+// TestPortInUse checks that the error for a port in use gives the reason and advice.
+func TestPortInUse(t *testing.T) {
 	n := newNotes(t)
 	taken := strings.TrimPrefix(n.serve(t), "http://")
 	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
@@ -209,8 +209,8 @@ func TestNoPort(t *testing.T) {
 	}
 }
 
-// TestServersLookAtFlagsFirst checks that an invalid flag is reported before an index is made.
-func TestServersLookAtFlagsFirst(t *testing.T) {
+// TestInvalidFlagIsReportedBeforeIndexing checks that an invalid flag is reported before an index is made.
+func TestInvalidFlagIsReportedBeforeIndexing(t *testing.T) {
 	n := newNotes(t)
 	over, end := context.WithCancel(t.Context())
 	end() // a check that comes later never runs
@@ -235,7 +235,7 @@ func TestServersLookAtFlagsFirst(t *testing.T) {
 	}
 }
 
-func TestServeElsewhereNeedsKeys(t *testing.T) {
+func TestServerOnNetworkNeedsKeys(t *testing.T) {
 	n := newNotes(t)
 	run := func(args ...string) (string, error) {
 		out, in, err := os.Pipe()
@@ -397,12 +397,12 @@ func change(t *testing.T, method, address, body string) (status int) {
 	return res.StatusCode
 }
 
-// TestGivenBesideAFile checks that commands show a given document by its ID, not by the path of a
+// TestGivenDocumentIsShownByID checks that commands show a given document by its ID, not by the path of a
 // file, and without a date.
-func TestGivenBesideAFile(t *testing.T) {
+func TestGivenDocumentIsShownByID(t *testing.T) {
 	n := newNotes(t)
 	n.write(t, "a.md", "# A\n\ngiraffes of a file\n")
-	t.Run("given", func(t *testing.T) {
+	t.Run("put document", func(t *testing.T) {
 		address := n.serve(t)
 		ready(t, address)
 		change(t, "PUT", address+"/v1/documents/api:a.md", `{"text":"# A\n\ngiraffes\n"}`)
@@ -417,12 +417,12 @@ func TestGivenBesideAFile(t *testing.T) {
 	}
 }
 
-// TestIndexMendsGiven checks that sheaf index indexes a given document that a killed server left
+// TestIndexCommandIndexesGivenDocument checks that sheaf index indexes a given document that a killed server left
 // unindexed, as the next server would. While another server runs, it leaves that document alone.
-func TestIndexMendsGiven(t *testing.T) {
+func TestIndexCommandIndexesGivenDocument(t *testing.T) {
 	n := newNotes(t)
 	file := filepath.Join(n.index, intake.FileName)
-	t.Run("given", func(t *testing.T) {
+	t.Run("put document", func(t *testing.T) {
 		address := n.serve(t)
 		ready(t, address)
 		change(t, "PUT", address+"/v1/documents/api:g.md", `{"text":"# G\n\ngiraffes\n"}`)
@@ -444,9 +444,9 @@ func TestIndexMendsGiven(t *testing.T) {
 	n.run(t, "check")
 }
 
-// TestServeWritesNothing checks that a read-only server answers and refuses documents. Every file
+// TestReadOnlyServerWritesNothing checks that a read-only server answers and refuses documents. Every file
 // of the index stays unchanged, even if a file of the folder changes.
-func TestServeWritesNothing(t *testing.T) {
+func TestReadOnlyServerWritesNothing(t *testing.T) {
 	n := newNotes(t)
 	n.run(t, "index")
 	files := func() string {

@@ -41,7 +41,7 @@ func withSystemd(t *testing.T, systemctl string) (home, log string) {
 	return home, log
 }
 
-func TestServiceLife(t *testing.T) {
+func TestServiceLifecycle(t *testing.T) {
 	home, log := withSystemd(t, "case $1 in is-active) echo inactive; exit 3;; esac\n")
 	notes := filepath.Join(home, "my notes")
 	if err := os.Mkdir(notes, 0o755); err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestAwaitedInput checks that the first Ctrl-C ends a command that waits for standard input.
-func TestAwaitedInput(t *testing.T) {
+// TestCancelableInput checks that the first Ctrl-C ends a command that waits for standard input.
+func TestCancelableInput(t *testing.T) {
 	for _, args := range [][]string{{"chunks", "-"}, {"context", "-"}} {
 		cmd := exec.Command("sheaf", args...)
 		var said strings.Builder

@@ -73,10 +73,10 @@ func (b *slowStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	}
 }
 
-// TestStoppedInTheMiddleOfACall checks that a stopped MCP server over HTTP answers the running call
+// TestStoppedHTTPServerAnswersRunningCall checks that a stopped MCP server over HTTP answers the running call
 // or reports its timeout. A store that ignores cancellation loses its connection after the grace
 // period. The server refuses new connections meanwhile.
-func TestStoppedInTheMiddleOfACall(t *testing.T) {
+func TestStoppedHTTPServerAnswersRunningCall(t *testing.T) {
 	const stopped = 3 * time.Second // after the call began
 	for name, c := range map[string]struct {
 		takes time.Duration

@@ -22,8 +22,8 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestHintsCanBeCopied checks that the folder in a suggested command is one word.
-func TestHintsCanBeCopied(t *testing.T) {
+// TestSuggestedCommandQuotesFolder checks that the folder in a suggested command is one word.
+func TestSuggestedCommandQuotesFolder(t *testing.T) {
 	s := quietSession(location.Location{Root: "/my notes"})
 	var advised *collection.HintError
 	if err := s.Advise(sheaf.ErrCorrupt); !errors.As(err, &advised) ||
@@ -36,7 +36,7 @@ func TestHintsCanBeCopied(t *testing.T) {
 	}
 }
 
-func TestCopySaysHowMuchIsThere(t *testing.T) {
+func TestCopyReportsWhereItContinues(t *testing.T) {
 	for want, n := range map[string][2]int{
 		"copying 38,533 chunks from a":                  {0, 38533},
 		"going on after 15,000 of 38,533 chunks from a": {15000, 38533},
@@ -95,18 +95,18 @@ func knowingNothing(t *testing.T, st store.Backend) *session {
 	return s
 }
 
-// TestSilentServer checks that a server that does not answer a check is not reported as damage.
+// TestSilentServerIsNotDamage checks that a server that does not answer a check is not reported as damage.
 // Damage would cause a complete rewrite.
-func TestSilentServer(t *testing.T) {
+func TestSilentServerIsNotDamage(t *testing.T) {
 	s := knowingNothing(t, silent{})
 	if faults, err := s.Faults(t.Context()); len(faults) > 0 || !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("%v, %v", faults, err)
 	}
 }
 
-// TestCopyBeginsAgain checks that a copy whose earlier part was deleted starts again instead of
+// TestCopyRestartsAfterDeletion checks that a copy whose earlier part was deleted starts again instead of
 // continuing forever.
-func TestCopyBeginsAgain(t *testing.T) {
+func TestCopyRestartsAfterDeletion(t *testing.T) {
 	from := streaming{chunks: slices.Concat(storetest.One("t:a", "stone").Chunks, storetest.One("t:b", "moss").Chunks)}
 	source := knowingNothing(t, from)
 	a := source.app

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnread checks that a reader that closes the pipe early causes no error.
-func TestUnread(t *testing.T) {
+// TestClosedPipeIsNoError checks that a reader that closes the pipe early causes no error.
+func TestClosedPipeIsNoError(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -76,9 +76,9 @@ func TestKilledWatch(t *testing.T) {
 	w.check("index")
 }
 
-// TestSearchBesideWriter checks that a search waits for a process that finishes writing soon, and
+// TestSearchDuringWrite checks that a search waits for a process that finishes writing soon, and
 // finds its changes. A search does not wait for a slow process.
-func TestSearchBesideWriter(t *testing.T) {
+func TestSearchDuringWrite(t *testing.T) {
 	w := newWriters(t, false)
 	save := func(name string) {
 		t.Helper()

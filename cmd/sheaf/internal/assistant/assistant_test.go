@@ -32,9 +32,9 @@ func places(t *testing.T) assistant.Places {
 	})
 }
 
-// TestPlaces checks the paths of files on each system: Claude Desktop in the system's settings, or
+// TestConfigurationPaths checks the paths of files on each system: Claude Desktop in the system's settings, or
 // in a package folder on Windows; Zed and Devin Desktop on macOS in the same place as on Linux.
-func TestPlaces(t *testing.T) {
+func TestConfigurationPaths(t *testing.T) {
 	home := t.TempDir()
 	env := func(pairs ...string) func(string) string {
 		return func(name string) string {
@@ -92,9 +92,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatIsThere checks that adding, changing and removing an entry keeps comments and other
+// TestEditsKeepComments checks that adding, changing and removing an entry keeps comments and other
 // members.
-func TestKeepsWhatIsThere(t *testing.T) {
+func TestEditsKeepComments(t *testing.T) {
 	for name, before := range map[string]string{
 		"cursor": "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}, // keep\n  },\n  " +
 			"\"theme\": 1.50\n}\n",
@@ -218,8 +218,8 @@ func edited(t *testing.T, name, before, want string, change func(assistant.Assis
 	}
 }
 
-// TestTakesOut checks that removing an entry keeps the comments beside it.
-func TestTakesOut(t *testing.T) {
+// TestRemovalKeepsComments checks that removing an entry keeps the comments beside it.
+func TestRemovalKeepsComments(t *testing.T) {
 	for _, c := range []struct{ before, want string }{
 		{"{\"mcpServers\": {\n  \"x\": {}, // of x\n  // of sheaf\n  \"sheaf\": {}, // too\n\n  // of y\n" +
 			"  \"y\": {} // end\n}}",
@@ -324,8 +324,8 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// TestBrokenFiles checks that an invalid file stays unchanged.
-func TestBrokenFiles(t *testing.T) {
+// TestInvalidFileStaysUnchanged checks that an invalid file stays unchanged.
+func TestInvalidFileStaysUnchanged(t *testing.T) {
 	for _, text := range []string{"{", "[]", `{"mcpServers": 5}`, "{} {}", "null"} {
 		a := find(t, places(t), "cursor")
 		put(t, a.File, text)
@@ -365,8 +365,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile checks that a change by another program during confirmation is not lost.
-func TestChangedMeanwhile(t *testing.T) {
+// TestConcurrentChangeIsKept checks that a change by another program during confirmation is not lost.
+func TestConcurrentChangeIsKept(t *testing.T) {
 	for name, before := range map[string]string{"a file": `{"mcpServers": {}}`, "none": ""} {
 		cursor := find(t, places(t), "cursor")
 		file := cursor.File
@@ -388,9 +388,9 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTwoOfOneName checks that neither of two members with one name is changed. It is unknown which
+// TestDuplicateMembersStayUnchanged checks that neither of two members with one name is changed. It is unknown which
 // of them a program reads.
-func TestTwoOfOneName(t *testing.T) {
+func TestDuplicateMembersStayUnchanged(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\"mcpServers\": {\n\"sheaf\": 1,\n\"x\": {},\n\"she\\u0061f\": 2}}": `two members called "sheaf", in lines 2 and 4`,
 		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}": `two members called "mcpServers", in ` +

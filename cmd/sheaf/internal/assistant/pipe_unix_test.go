@@ -12,8 +12,8 @@ import (
 	"sheaf"
 )
 
-// TestNoFile checks that a pipe as configuration does not block, and that a folder is reported.
-func TestNoFile(t *testing.T) {
+// TestConfigurationIsPipeOrFolder checks that a pipe as configuration does not block, and that a folder is reported.
+func TestConfigurationIsPipeOrFolder(t *testing.T) {
 	for what, make := range map[string]func(name string) error{
 		"pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
 		"folder": func(name string) error { return os.Mkdir(name, 0o700) },

@@ -68,7 +68,7 @@ func TestEmptySection(t *testing.T) {
 	}
 }
 
-func TestFaultsNameThePlace(t *testing.T) {
+func TestErrorsNamePosition(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"limit: 10\nlimti: 3\n", `:2:1: unknown key "limti": did you mean "limit"?`},
 		{"hybrid_search:\n  method: rrf\n", `:2:3: unknown key "hybrid_search.method": the keys of hybrid_search are ` +
@@ -146,7 +146,7 @@ func TestMisspelledVariableIsNoticed(t *testing.T) {
 	}
 }
 
-func TestStrangersFilesNeedApproval(t *testing.T) {
+func TestForeignFilesNeedApproval(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(t.TempDir(), "x")
 	text := "embedder:\n  url: http://evil.example/v1\n  key_env: AWS_SECRET_ACCESS_KEY\n  key_file: ../../.ssh/id\n" +
@@ -216,7 +216,7 @@ func TestHarmlessPathsNeedNoApproval(t *testing.T) {
 	}
 }
 
-func TestSetKeepsTheRest(t *testing.T) {
+func TestSetKeepsOtherKeys(t *testing.T) {
 	for _, c := range []struct{ name, before, key, values, want string }{
 		{"new file", "", "limit", "20", "limit: 20\n"},
 		{"replace", "# mine\nlimit: 10 # few\nworkers: 2\n", "limit", "20", "# mine\nlimit: 20 # few\nworkers: 2\n"},

@@ -105,8 +105,8 @@ func TestWriteAll(t *testing.T) {
 	}
 }
 
-// TestGroffShowsIt checks that groff shows the text as written.
-func TestGroffShowsIt(t *testing.T) {
+// TestGroffShowsTextAsWritten checks that groff shows the text as written.
+func TestGroffShowsTextAsWritten(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("no groff: the pages are not rendered")
 	}

@@ -139,10 +139,10 @@ func admit(client net.Conn, to *url.URL, pair tls.Certificate) error {
 	return err
 }
 
-// TestOwnAuthority checks OpenSearch and PostgreSQL with TLS, their own certificate authority, and
+// TestPrivateCertificateAuthority checks OpenSearch and PostgreSQL with TLS, their own certificate authority, and
 // a password with special characters of addresses. If one of them is wrong, the error names the
 // store and gives advice, but never shows the password.
-func TestOwnAuthority(t *testing.T) {
+func TestPrivateCertificateAuthority(t *testing.T) {
 	cert, _, pair := authority(t)
 	other, _, _ := authority(t)
 	analyzer := storetest.Analyzer(t, "en")
@@ -238,9 +238,9 @@ func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
 	}
 }
 
-// TestWhoAsksWithoutKey checks that the option auth without a key is an error, and that writing the
+// TestAuthWithoutKey checks that the option auth without a key is an error, and that writing the
 // mapping needs no key.
-func TestWhoAsksWithoutKey(t *testing.T) {
+func TestAuthWithoutKey(t *testing.T) {
 	for address, want := range map[string]string{
 		"elasticsearch://127.0.0.1:1/x?auth=bearer": "store_key_env",
 		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
@@ -255,9 +255,9 @@ func TestWhoAsksWithoutKey(t *testing.T) {
 	}
 }
 
-// TestWhoAsks checks that a key is sent as a password, an API key or a bearer token, as the address
+// TestAuthSchemes checks that a key is sent as a password, an API key or a bearer token, as the address
 // says.
-func TestWhoAsks(t *testing.T) {
+func TestAuthSchemes(t *testing.T) {
 	for address, want := range map[string]string{
 		"elasticsearch://%s/x":                "ApiKey sesame",
 		"elasticsearch://%s/x?auth=bearer":    "Bearer sesame",
@@ -281,9 +281,9 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
-// TestSecretIsNamed checks that the error of a server that refuses a known user names the setting
+// TestRefusedUserErrorNamesSecretSetting checks that the error of a server that refuses a known user names the setting
 // of the secret.
-func TestSecretIsNamed(t *testing.T) {
+func TestRefusedUserErrorNamesSecretSetting(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
@@ -296,9 +296,9 @@ func TestSecretIsNamed(t *testing.T) {
 	}
 }
 
-// TestNoAuthority checks that the error for a missing or invalid certificate file names the setting
+// TestMissingOrInvalidCertificateFile checks that the error for a missing or invalid certificate file names the setting
 // of that file.
-func TestNoAuthority(t *testing.T) {
+func TestMissingOrInvalidCertificateFile(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
 	text := filepath.Join(t.TempDir(), "text.pem")
 	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {

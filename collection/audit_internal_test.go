@@ -11,9 +11,9 @@ import (
 	"sheaf/profile"
 )
 
-// TestAuditTellsNamesApart checks a visible name that begins or ends like a hidden name. It is no
+// TestAuditComparesWholeNames checks a visible name that begins or ends like a hidden name. It is no
 // leak, and it does not mask a hidden name beside it.
-func TestAuditTellsNamesApart(t *testing.T) {
+func TestAuditComparesWholeNames(t *testing.T) {
 	public := []string{"public"}
 	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
 		{id: "of-api:doc1", access: public}}
@@ -49,9 +49,9 @@ func TestAuditFindsFolders(t *testing.T) {
 	}
 }
 
-// TestAuditReadsOnce checks that the memory to scan an answer depends on its length, not on the
+// TestAuditScanMemory checks that the memory to scan an answer depends on its length, not on the
 // number of hidden documents.
-func TestAuditReadsOnce(t *testing.T) {
+func TestAuditScanMemory(t *testing.T) {
 	a := &trial{auditor: &auditor{learned: &learned{}, out: &Audit{}}}
 	for i := range 200 {
 		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)

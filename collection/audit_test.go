@@ -246,8 +246,8 @@ func TestAuditOfSections(t *testing.T) {
 	}
 }
 
-// TestAuditTellsOfIncompleteChecks checks that the audit reports checks with incomplete answers.
-func TestAuditTellsOfIncompleteChecks(t *testing.T) {
+// TestAuditReportsIncompleteChecks checks that the audit reports checks with incomplete answers.
+func TestAuditReportsIncompleteChecks(t *testing.T) {
 	incomplete := 0
 	for failing := range int64(10) { // 0: none of the calls
 		f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(_ context.Context, call int64) error {
@@ -318,9 +318,9 @@ func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Rankin
 	return s.Backend.Retrieve(ctx, r)
 }
 
-// TestAuditAway checks an audit in which no search is answered. It returns an error with the
+// TestAuditWithoutAnswers checks an audit in which no search is answered. It returns an error with the
 // reason, or the leaks that it found.
-func TestAuditAway(t *testing.T) {
+func TestAuditWithoutAnswers(t *testing.T) {
 	store := &awayStore{}
 	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
 		store.Backend, o.Backend = o.Backend, store
@@ -339,9 +339,9 @@ func TestAuditAway(t *testing.T) {
 	}
 }
 
-// TestAuditOfPatched checks that changed access lists take effect at once, even if answers from
+// TestAuditAfterAccessChange checks that changed access lists take effect at once, even if answers from
 // before are in the cache.
-func TestAuditOfPatched(t *testing.T) {
+func TestAuditAfterAccessChange(t *testing.T) {
 	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
 	grant := access.Unrestricted()
 	who := []string{"public", "user:ann", "user:bob", "group:staff"}
@@ -371,9 +371,9 @@ func TestAuditOfPatched(t *testing.T) {
 	audit()
 }
 
-// TestAuditBesideWriters checks that documents that change during an audit are no leaks. The audit
+// TestAuditDuringWrites checks that documents that change during an audit are no leaks. The audit
 // judges each check by the state at that time.
-func TestAuditBesideWriters(t *testing.T) {
+func TestAuditDuringWrites(t *testing.T) {
 	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
 	who := []string{"public", "user:ann", "user:bob", "group:staff"}
 	ctx, stop := context.WithCancel(context.Background())
@@ -407,8 +407,8 @@ func TestAuditBesideWriters(t *testing.T) {
 	}
 }
 
-// TestAuditOfEmptied checks that an audit returns an error if its last document is removed meanwhile.
-func TestAuditOfEmptied(t *testing.T) {
+// TestAuditOfEmptiedIndex checks that an audit returns an error if its last document is removed meanwhile.
+func TestAuditOfEmptiedIndex(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	put := collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, "a.md"),
 		Put: &collection.DocumentInput{Text: "# Budget\n"}}

@@ -11,9 +11,9 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestCacheTellsWhatItHolds compares the reported size of the cache with the real memory. They
+// TestCacheReportsItsSize compares the reported size of the cache with the real memory. They
 // differ by at most a fifth, whether all or few results were shown.
-func TestCacheTellsWhatItHolds(t *testing.T) {
+func TestCacheReportsItsSize(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	words := make([]string, 40)
 	for i := range words {

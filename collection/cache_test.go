@@ -176,7 +176,7 @@ func gatedOf(t *testing.T, files map[string]string,
 	}), calls
 }
 
-func TestSameSearchesAtOnceAreOne(t *testing.T) {
+func TestEqualConcurrentSearchesRunOnce(t *testing.T) {
 	const callers = 20
 	began, release := make(chan struct{}), make(chan struct{})
 	f, calls := gated(t, func(_ context.Context, call int64) error {
@@ -213,8 +213,8 @@ func TestSameSearchesAtOnceAreOne(t *testing.T) {
 	}
 }
 
-// TestGivingUpConcernsNobodyElse checks that canceling a search does not fail other callers that wait for it.
-func TestGivingUpConcernsNobodyElse(t *testing.T) {
+// TestCancelDoesNotFailOtherCallers checks that canceling a search does not fail other callers that wait for it.
+func TestCancelDoesNotFailOtherCallers(t *testing.T) {
 	began := make(chan struct{})
 	f, _ := gated(t, func(ctx context.Context, call int64) error {
 		if call > 1 {
@@ -246,8 +246,8 @@ func TestGivingUpConcernsNobodyElse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestDegradedAnswersAreNotKept checks that the cache does not store incomplete answers.
-func TestDegradedAnswersAreNotKept(t *testing.T) {
+// TestIncompleteAnswersAreNotCached checks that the cache does not store incomplete answers.
+func TestIncompleteAnswersAreNotCached(t *testing.T) {
 	f, _ := gated(t, func(_ context.Context, call int64) error {
 		if call == 1 {
 			return errors.New("the model is away")

@@ -38,9 +38,9 @@ func find(t testing.TB, r *collection.Reader, q collection.SearchRequest) *colle
 	return a
 }
 
-// TestNamesInBrackets checks that property filters in brackets work the same for a caller that sees
+// TestPropertyFiltersInBrackets checks that property filters in brackets work the same for a caller that sees
 // only a part.
-func TestNamesInBrackets(t *testing.T) {
+func TestPropertyFiltersInBrackets(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"a.md":     "---\nstatus: draft\nnext step: call Ann\npath: x\n---\nText.\n",
 		"b.md":     "---\nstatus: done\nnext step: call Ann\npath: x\n---\nText.\n",
@@ -148,8 +148,8 @@ func TestRequestsOutOfRange(t *testing.T) {
 	}
 }
 
-// TestSortRefused checks that the error for an unknown sort order lists the valid orders.
-func TestSortRefused(t *testing.T) {
+// TestUnknownSortOrder checks that the error for an unknown sort order lists the valid orders.
+func TestUnknownSortOrder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
 	for _, sort := range []string{"random", "-random", "random:7", "size"} {
@@ -162,8 +162,8 @@ func TestSortRefused(t *testing.T) {
 	}
 }
 
-// TestConditionIsNotInvalid checks that a failed precondition is not invalid input, but a wrong field is.
-func TestConditionIsNotInvalid(t *testing.T) {
+// TestFailedPreconditionIsNotInvalid checks that a failed precondition is not invalid input, but a wrong field is.
+func TestFailedPreconditionIsNotInvalid(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	for _, c := range []struct {
 		change collection.Change
@@ -184,8 +184,8 @@ func TestConditionIsNotInvalid(t *testing.T) {
 	}
 }
 
-// TestPagesHoldStill checks that pages neither repeat nor lose a result while the index changes.
-func TestPagesHoldStill(t *testing.T) {
+// TestPagesWhileIndexChanges checks that pages neither repeat nor lose a result while the index changes.
+func TestPagesWhileIndexChanges(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
 		files[fmt.Sprintf("n%02d.md", i)] = fmt.Sprintf("# Note %d\n\napples %s\n", i, strings.Repeat("pear ", i))
@@ -264,7 +264,7 @@ func TestForeignCursors(t *testing.T) {
 	}
 }
 
-func TestHiddenDocumentsAreNotThere(t *testing.T) {
+func TestHiddenDocumentsAreNotFound(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget figures, see [closed](closed.md)\n",
 		"mine.md":   "---\naccess: [user:ann]\nsets: [finance]\n---\n# Mine\n\nbudget figures [open](open.md)\n",
@@ -385,8 +385,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestFoldersOfWhatIsSeen checks that folder sizes in stages count only documents the caller sees.
-func TestFoldersOfWhatIsSeen(t *testing.T) {
+// TestFolderSizesCountVisibleDocuments checks that folder sizes in stages count only documents the caller sees.
+func TestFolderSizesCountVisibleDocuments(t *testing.T) {
 	const public = "---\naccess: [public]\n---\n# Public\n"
 	f := collectiontest.Open(t, map[string]string{"f/a.md": public, "f/b.md": public, "f/c.md": "# Hidden\n",
 		"f/g/d.md": public, "e.md": public}, nil)
@@ -401,7 +401,7 @@ func TestFoldersOfWhatIsSeen(t *testing.T) {
 	}
 }
 
-func TestProfilesAreNoFiles(t *testing.T) {
+func TestProfileNamesAreNoPaths(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n", "evil.yaml": "name: evil\n"}, nil)
 	for _, name := range []string{f.Root + "/evil.yaml", "../evil.yaml", "evil.yaml", "a\x00b", strings.Repeat("a", 200)} {
 		if _, err := f.Load(name); !errors.Is(err, sheaf.ErrNotFound) {
@@ -414,9 +414,9 @@ func TestProfilesAreNoFiles(t *testing.T) {
 	}
 }
 
-// TestWarningsOfOldAnswers checks that an answer from an outdated index has a warning. Callers that
+// TestWarningOfOutdatedIndex checks that an answer from an outdated index has a warning. Callers that
 // may not see everything get no names from the error.
-func TestWarningsOfOldAnswers(t *testing.T) {
+func TestWarningOfOutdatedIndex(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "Another harbor.\n"}, nil)
 	f.Write(t, "b.md", "Another harbor, and a lighthouse.\n")
 	a := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "harbor"})
@@ -446,9 +446,9 @@ func TestWarningsOfOldAnswers(t *testing.T) {
 	}
 }
 
-// TestWarningsOfWhatIsNotLookedAt checks that answers warn while an unreadable ignore file stops
+// TestWarningOfUnreadableIgnoreFile checks that answers warn while an unreadable ignore file stops
 // indexing. Only callers that see everything learn the reason.
-func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
+func TestWarningOfUnreadableIgnoreFile(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	ignores := filepath.Join(f.Root, ".gitignore")
 	if err := os.Symlink("nowhere", ignores); err != nil {
@@ -476,8 +476,8 @@ func TestWarningsOfWhatIsNotLookedAt(t *testing.T) {
 	}
 }
 
-// TestGrantsEnd checks that an expired grant can neither read nor change anything.
-func TestGrantsEnd(t *testing.T) {
+// TestExpiredGrant checks that an expired grant can neither read nor change anything.
+func TestExpiredGrant(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nwords\n"}, nil)
 	grant := access.Unrestricted()
 	grant.Expires = time.Now().Add(-time.Second)

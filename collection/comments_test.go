@@ -53,9 +53,9 @@ func told(t *testing.T, r *collection.Reader, query string) string {
 	return b.String()
 }
 
-// TestCommentsOfCallers checks that callers that may not see everything see no comments, unless the
+// TestRestrictedCallersSeeNoComments checks that callers that may not see everything see no comments, unless the
 // collection shows comments.
-func TestCommentsOfCallers(t *testing.T) {
+func TestRestrictedCallersSeeNoComments(t *testing.T) {
 	f := withComments(t, new(bool))
 	caller := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
 	if out := told(t, reader(t, f, caller), "ship march"); strings.Contains(out, "the oryx") ||

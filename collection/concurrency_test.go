@@ -45,9 +45,9 @@ func markedNotes(of, round int) map[string]string {
 	return notes
 }
 
-// TestAllTogether checks that concurrent answers of several collections never mix documents and
+// TestConcurrentAnswersOfCollections checks that concurrent answers of several collections never mix documents and
 // never show hidden ones. The index changes, and some callers cancel.
-func TestAllTogether(t *testing.T) {
+func TestConcurrentAnswersOfCollections(t *testing.T) {
 	for name, remember := range map[string]int64{"remembered": 0, "forgotten": 1 << 16, "searched for": -1} {
 		t.Run(name, func(t *testing.T) {
 			var fs []*collectiontest.Fixture

@@ -24,9 +24,9 @@ func (s *lateView) Pin() (store.Backend, error) {
 	return held, err
 }
 
-// TestCountsOfAnOlderStore checks that counts of an older store state are not cached for a newer
+// TestCountsOfOlderStoreAreNotCached checks that counts of an older store state are not cached for a newer
 // one.
-func TestCountsOfAnOlderStore(t *testing.T) {
+func TestCountsOfOlderStoreAreNotCached(t *testing.T) {
 	late := &lateView{}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: [public]\n---\n# Pear\n\nOne pear.\n"},
 		func(o *collection.Options) {

@@ -8,9 +8,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestCountsAreTheCallers checks that word counts cover only documents visible to the caller.
+// TestCountsCoverVisibleDocuments checks that word counts cover only documents visible to the caller.
 // Cached counts of another caller and a changed access list do not matter.
-func TestCountsAreTheCallers(t *testing.T) {
+func TestCountsCoverVisibleDocuments(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",
 		"ann.md":    "---\naccess: [user:ann]\n---\n# Ann\n\nbudget\n",

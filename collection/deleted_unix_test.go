@@ -15,9 +15,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestDeleted deletes the index under a server. Every request and readiness report that without the
+// TestIndexDeletedUnderServer deletes the index under a server. Every request and readiness report that without the
 // path, and writes fail. After another process remakes the index, everything works again.
-func TestDeleted(t *testing.T) {
+func TestIndexDeletedUnderServer(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n", "b.bin": "x"}, nil)
 	before := reader(t, f, access.Unrestricted())
 	index := f.Options.Intake

@@ -23,9 +23,9 @@ func (u unlisted) Count(ctx context.Context, req store.Request) (int, error) {
 	return u.countable.Count(ctx, req)
 }
 
-// TestUnmetOfStoresThatListNothing checks that no counts are sent for filter values to a store that
+// TestEmptyFilterOfStoreWithoutValues checks that no counts are sent for filter values to a store that
 // cannot list values.
-func TestUnmetOfStoresThatListNothing(t *testing.T) {
+func TestEmptyFilterOfStoreWithoutValues(t *testing.T) {
 	var counted atomic.Int64
 	f := collectiontest.Open(t, notes, func(o *collection.Options) {
 		o.Backend = unlisted{o.Backend.(countable), &counted}

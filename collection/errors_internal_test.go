@@ -12,9 +12,9 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestToldOfTooManyFiles checks that the error for too many open files hides the file name and is
+// TestTooManyFilesErrorHidesName checks that the error for too many open files hides the file name and is
 // temporary at every door.
-func TestToldOfTooManyFiles(t *testing.T) {
+func TestTooManyFilesErrorHidesName(t *testing.T) {
 	grant := access.Unrestricted()
 	err := Told(fmt.Errorf("open index: %w", &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.ENFILE}),
 		&grant)

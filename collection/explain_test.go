@@ -105,8 +105,8 @@ func TestExplainedWindow(t *testing.T) {
 	}
 }
 
-// TestTotalTellsOfOthers checks that a total marked as exact does not grow with a larger window.
-func TestTotalTellsOfOthers(t *testing.T) {
+// TestExactTotal checks that a total marked as exact does not grow with a larger window.
+func TestExactTotal(t *testing.T) {
 	docs := map[string]string{}
 	var many strings.Builder
 	for i := range 300 { // results show only a few of them
@@ -144,8 +144,8 @@ func TestTotalTellsOfOthers(t *testing.T) {
 	}
 }
 
-// TestTotalWithoutAPart checks that the total is a lower bound if a part of the ranking failed.
-func TestTotalWithoutAPart(t *testing.T) {
+// TestTotalAfterFailureIsLowerBound checks that the total is a lower bound if a part of the ranking failed.
+func TestTotalAfterFailureIsLowerBound(t *testing.T) {
 	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"},
 		func(_ context.Context, call int64) error {
 			if call == 1 {
@@ -164,8 +164,8 @@ func TestTotalWithoutAPart(t *testing.T) {
 	}
 }
 
-// TestExplainAnswersAsSearch checks that Explain returns facets, counts and order like Search.
-func TestExplainAnswersAsSearch(t *testing.T) {
+// TestExplainEqualsSearch checks that Explain returns facets, counts and order like Search.
+func TestExplainEqualsSearch(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	r := reader(t, f, access.Unrestricted())
 	for _, q := range []collection.SearchRequest{

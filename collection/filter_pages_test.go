@@ -10,9 +10,9 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestListedInPages checks the pages of a query with only filters. They show every matching
+// TestPagesOfFilterQuery checks the pages of a query with only filters. They show every matching
 // document and no result twice, even if the first document has hundreds of sections.
-func TestListedInPages(t *testing.T) {
+func TestPagesOfFilterQuery(t *testing.T) {
 	var big strings.Builder
 	big.WriteString("---\ntags: [x]\n---\n# Big\n")
 	for i := range 900 {

@@ -12,9 +12,9 @@ import (
 	"sheaf/store"
 )
 
-// TestHitsOfAnotherProgram checks that hits of another program in the same store are skipped, with one note. Callers
+// TestForeignHitsAreSkipped checks that hits of another program in the same store are skipped, with one note. Callers
 // that may not see everything get no note, because the hits may be hidden documents.
-func TestHitsOfAnotherProgram(t *testing.T) {
+func TestForeignHitsAreSkipped(t *testing.T) {
 	for _, distant := range []bool{true, false} {
 		f := collectiontest.Open(t, map[string]string{"open.md": "---\naccess: public\n---\n# Open\n\nbudget\n"},
 			func(o *collection.Options) { o.Distant = distant })

@@ -56,9 +56,9 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
-// TestStoreHangsBesideWords checks that Words works while the store hangs, and returns nil for an
+// TestWordsWhileStoreHangs checks that Words works while the store hangs, and returns nil for an
 // invalid query.
-func TestStoreHangsBesideWords(t *testing.T) {
+func TestWordsWhileStoreHangs(t *testing.T) {
 	h := &hung{free: make(chan struct{})}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
 		func(o *collection.Options) {
@@ -170,9 +170,9 @@ func (l *looks) Count(ctx context.Context, req store.Request) (int, error) {
 // Version implements store.Versioned.
 func (l *looks) Version() (uint64, error) { return l.Backend.(store.Versioned).Version() }
 
-// TestNamesAreLookedUp checks that a failed lookup of property names is an error for callers that
+// TestFailedPropertyLookupIsError checks that a failed lookup of property names is an error for callers that
 // may not see everything. Otherwise the answer could show excluded documents.
-func TestNamesAreLookedUp(t *testing.T) {
+func TestFailedPropertyLookupIsError(t *testing.T) {
 	var store *looks
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n",
 		"b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {

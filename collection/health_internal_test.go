@@ -9,8 +9,8 @@ import (
 	"sheaf/ingest"
 )
 
-// TestSeen checks that an open, damaged index also notices when another process remakes it.
-func TestSeen(t *testing.T) {
+// TestDamagedIndexNoticesRemake checks that an open, damaged index also notices when another process remakes it.
+func TestDamagedIndexNoticesRemake(t *testing.T) {
 	c := &Collection{}
 	c.watchHealth()
 	c.seen(errors.New("another fault"))

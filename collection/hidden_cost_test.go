@@ -13,10 +13,10 @@ import (
 	"sheaf/rank"
 )
 
-// TestHiddenIsNotRead checks that a request for a large hidden document costs as little as for a
+// TestHiddenDocumentIsNotRead checks that a request for a large hidden document costs as little as for a
 // missing one, even the first time. Reading the document would take long and so reveal that it
 // exists.
-func TestHiddenIsNotRead(t *testing.T) {
+func TestHiddenDocumentIsNotRead(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---\naccess: [group:board]\n---\n")
 	for i := range 30_000 {

@@ -13,9 +13,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestHiddenNames checks that a link by name ignores hidden documents. A link that leads to no
+// TestLinksIgnoreHiddenDocuments checks that a link by name ignores hidden documents. A link that leads to no
 // document would reveal that a hidden one exists.
-func TestHiddenNames(t *testing.T) {
+func TestLinksIgnoreHiddenDocuments(t *testing.T) {
 	const public = "---\naccess: [public]\n"
 	seen := map[string]string{
 		"a/from.md": public + "---\n# From\n\nSee [[plan]], ![[notes/plan]], [home](../guide), [start](/en/start) " +

@@ -13,8 +13,8 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPlaceIsNotTold checks that the message about a changed file names the document, not its path.
-func TestPlaceIsNotTold(t *testing.T) {
+// TestChangedFileErrorHidesPath checks that the message about a changed file names the document, not its path.
+func TestChangedFileErrorHidesPath(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	f.Index(t)
 	r := reader(t, f, access.Unrestricted())
@@ -32,9 +32,9 @@ func TestPlaceIsNotTold(t *testing.T) {
 	}
 }
 
-// TestFoldersOfProfilesAreNotTold checks that errors of profiles name the file without its folder
+// TestProfileErrorsHideFolders checks that errors of profiles name the file without its folder
 // and without the searched folders.
-func TestFoldersOfProfilesAreNotTold(t *testing.T) {
+func TestProfileErrorsHideFolders(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	dir := f.Options.ProfileDirs[0]
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -71,9 +71,9 @@ func TestFoldersOfProfilesAreNotTold(t *testing.T) {
 	}
 }
 
-// TestAddressesTellNoPlace checks that a caller that sees a part finds a document by its path inside the folder, but
+// TestAddressesRevealNoFolder checks that a caller that sees a part finds a document by its path inside the folder, but
 // not by a path from outside. An outside path would reveal where the folder is.
-func TestAddressesTellNoPlace(t *testing.T) {
+func TestAddressesRevealNoFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
 	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
 		reader(t, f, access.Unrestricted())

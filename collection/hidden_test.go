@@ -14,10 +14,10 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestHiddenChangesNothing checks that answers equal those of an index with only the visible
+// TestHiddenDocumentsChangeNoAnswer checks that answers equal those of an index with only the visible
 // documents, to the last digit. Hidden documents are not shown, and no difference reveals that they
 // exist.
-func TestHiddenChangesNothing(t *testing.T) {
+func TestHiddenDocumentsChangeNoAnswer(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 5))
@@ -116,9 +116,9 @@ func TestHiddenChangesNothing(t *testing.T) {
 	}
 }
 
-// TestPropertiesWithoutTheHidden checks property names in queries of a caller that sees a part.
+// TestPropertyNamesOfVisibleDocuments checks property names in queries of a caller that sees a part.
 // They are read as in an index of that part, with any name in any position.
-func TestPropertiesWithoutTheHidden(t *testing.T) {
+func TestPropertyNamesOfVisibleDocuments(t *testing.T) {
 	seen := map[string]string{
 		"seen.md": "---\naccess: public\nstatus: done\ncontent: Rich\n\"f(x)\": one\n---\n# Seen\n\nHello, what is done " +
 			"is one of the rich.\n",

@@ -57,9 +57,9 @@ func (f uncounting) Count(ctx context.Context, req store.Request) (int, error) {
 	return f.whole.Count(ctx, req)
 }
 
-// TestShortAnswers checks that an answer without data that the store failed to return is not
+// TestAnswerWithMissingDataIsNotCached checks that an answer without data that the store failed to return is not
 // cached. An answer without data that the store never supports is cached.
-func TestShortAnswers(t *testing.T) {
+func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 	for what, q := range map[string]collection.SearchRequest{
 		"an explanation":   {Text: "undo a commit", Explain: true},
 		"values there are": {Text: "undo tag:nothing-has-it"},
@@ -91,9 +91,9 @@ func TestShortAnswers(t *testing.T) {
 	}
 }
 
-// TestGuessedSnippets checks that a snippet is not cached if the store failed to count its words.
+// TestSnippetWithoutCountsIsNotCached checks that a snippet is not cached if the store failed to count its words.
 // This holds for callers that see all or a part.
-func TestGuessedSnippets(t *testing.T) {
+func TestSnippetWithoutCountsIsNotCached(t *testing.T) {
 	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
 		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
 	for i := range 30 {

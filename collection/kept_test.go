@@ -12,9 +12,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestSimilarKeepsNoText checks that cached answers of Similar do not keep the text of the source
+// TestCachedSimilarHasNoSourceText checks that cached answers of Similar do not keep the text of the source
 // document.
-func TestSimilarKeepsNoText(t *testing.T) {
+func TestCachedSimilarHasNoSourceText(t *testing.T) {
 	const size = 1 << 20
 	docs := map[string]string{"big.md": "# Big\n\n" + strings.Repeat("zebra giraffe lion pasture ", size/27)}
 	for i := range 10 {

@@ -16,9 +16,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestLifeWaits checks that Do retries long work when the other process releases its lock, and only
+// TestDoRetriesWhenLockIsReleased checks that Do retries long work when the other process releases its lock, and only
 // then.
-func TestLifeWaits(t *testing.T) {
+func TestDoRetriesWhenLockIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "lock")
 		life := Life{Moved: func() bool { return false }}
@@ -56,8 +56,8 @@ func TestLifeWaits(t *testing.T) {
 	})
 }
 
-// TestLifeWaitsForOthersWork checks that Do retries after a lock holder, as in a merge, has done the work.
-func TestLifeWaitsForOthersWork(t *testing.T) {
+// TestDoRetriesAfterWorkOfLockHolder checks that Do retries after a lock holder, as in a merge, has done the work.
+func TestDoRetriesAfterWorkOfLockHolder(t *testing.T) {
 	dir, known := t.TempDir(), func(dir string) *catalog.Catalog {
 		c, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
 		if err != nil {
@@ -93,8 +93,8 @@ func TestLifeWaitsForOthersWork(t *testing.T) {
 	}
 }
 
-// TestLifeTable checks how Do handles each kind of error, and that it gives up after repeated errors.
-func TestLifeTable(t *testing.T) {
+// TestDoByKindOfError checks how Do handles each kind of error, and that it gives up after repeated errors.
+func TestDoByKindOfError(t *testing.T) {
 	anew, damaged := ingest.ErrRebuilt, fmt.Errorf("read: %w", sheaf.ErrCorrupt)
 	server := StoreError{fmt.Errorf("ask: %w", sheaf.ErrUnsupported)}
 	for _, c := range []struct {

@@ -9,9 +9,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestLimitOfTheProfile checks that a request without a limit gets the limit of the profile and its
+// TestDefaultLimitOfProfile checks that a request without a limit gets the limit of the profile and its
 // parameters.
-func TestLimitOfTheProfile(t *testing.T) {
+func TestDefaultLimitOfProfile(t *testing.T) {
 	files := map[string]string{}
 	for i := range 25 {
 		files[fmt.Sprintf("n%d.md", i)] = "heron\n"

@@ -12,9 +12,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestFolderAway checks that the status names a missing folder, and that its indexed documents
+// TestMissingFolder checks that the status names a missing folder, and that its indexed documents
 // return with the folder.
-func TestFolderAway(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	away := filepath.Join(t.TempDir(), "disk")
 	if err := os.MkdirAll(away, 0o755); err != nil {
 		t.Fatal(err)

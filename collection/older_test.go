@@ -28,9 +28,9 @@ func older(t *testing.T, index string) {
 // olderDay is the day of the answers of the earlier version.
 var olderDay = time.Date(2026, 11, 29, 7, 0, 0, 0, time.UTC)
 
-// TestOlderFiles checks that documents, tasks and answers of an earlier version move to the new
+// TestFilesOfEarlierVersionMove checks that documents, tasks and answers of an earlier version move to the new
 // file, without unacknowledged ones.
-func TestOlderFiles(t *testing.T) {
+func TestFilesOfEarlierVersionMove(t *testing.T) {
 	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
 	older(t, f.Options.Intake)
 	kept, err := collection.WasGiven(f.Options.Intake)

@@ -84,8 +84,8 @@ func TestOpenUpdates(t *testing.T) {
 	}
 }
 
-// TestOpenTogether checks that several programs can open and search one index at once.
-func TestOpenTogether(t *testing.T) {
+// TestConcurrentOpen checks that several programs can open and search one index at once.
+func TestConcurrentOpen(t *testing.T) {
 	first, folder, index := opened(t, map[string]string{"a.md": "# Harbor\n\nA lighthouse.\n"})
 	var all sync.WaitGroup
 	for _, c := range []*collection.Collection{first, reopened(t, folder, index), reopened(t, folder, index)} {

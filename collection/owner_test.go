@@ -16,9 +16,9 @@ import (
 	"sheaf/collection/intake"
 )
 
-// TestOwner checks that, of two processes with one index, only the first with Work accepts
+// TestOneProcessAcceptsDocuments checks that, of two processes with one index, only the first with Work accepts
 // documents. The other accepts them after the first ends. Tasks run once.
-func TestOwner(t *testing.T) {
+func TestOneProcessAcceptsDocuments(t *testing.T) {
 	a := collectiontest.Open(t, map[string]string{"a.md": "# A\n"}, nil)
 	b := a.Beside(t)
 	work := func(f *collectiontest.Fixture) (end func()) { return collectiontest.Working(t, f.Collection) }
@@ -87,8 +87,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestDamagedIntake checks that writes fail and searches work while the file of given documents is damaged.
-func TestDamagedIntake(t *testing.T) {
+// TestWritesFailOnDamagedIntake checks that writes fail and searches work while the file of given documents is damaged.
+func TestWritesFailOnDamagedIntake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	if err := os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),
 		0o600); err != nil {

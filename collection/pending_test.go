@@ -37,10 +37,10 @@ func (m awayModel) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return m.Embedder.Embed(ctx, purpose, texts)
 }
 
-// TestVectorsThatWereMissing checks documents that were given without vectors: while the model was
+// TestMissingVectorsOfGivenDocuments checks documents that were given without vectors: while the model was
 // away, or with vectors for some chunks only. When the model is back, each gets its vectors once
 // and keeps its version.
-func TestVectorsThatWereMissing(t *testing.T) {
+func TestMissingVectorsOfGivenDocuments(t *testing.T) {
 	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}}
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
 		m.Embedder = o.Ingest.Embedder
@@ -96,9 +96,9 @@ func TestVectorsThatWereMissing(t *testing.T) {
 	}
 }
 
-// TestTextsThatAModelRefuses checks a document that the model refuses. Other documents still get
+// TestDocumentThatModelRefuses checks a document that the model refuses. Other documents still get
 // vectors, and retries of the refused one become rarer.
-func TestTextsThatAModelRefuses(t *testing.T) {
+func TestDocumentThatModelRefuses(t *testing.T) {
 	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}, refuses: "granite"}
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
 		m.Embedder = o.Ingest.Embedder

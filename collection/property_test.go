@@ -9,9 +9,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestWordIsAProperty checks a query word that no text has. It finds visible documents with a
+// TestQueryWordFindsProperty checks a query word that no text has. It finds visible documents with a
 // property of that name, but only if nothing else matches.
-func TestWordIsAProperty(t *testing.T) {
+func TestQueryWordFindsProperty(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{
 		"open.md": "---\naccess: public\nreplicas: 3\n---\n# Cluster\n\nThe manifest.\n",
 		"shut.md": "---\naccess: [ann]\nreplicas: 4\nquorum: 2\n---\n# Other\n\nThe manifest.\n",

@@ -14,9 +14,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestReadyUnwatched checks that an unindexed collection is not ready before the first run if it
+// TestReadyBeforeFirstRun checks that an unindexed collection is not ready before the first run if it
 // will be watched, and is ready otherwise.
-func TestReadyUnwatched(t *testing.T) {
+func TestReadyBeforeFirstRun(t *testing.T) {
 	c := collectiontest.Unindexed(t, map[string]string{"a.md": "# A\n"}, nil)
 	if err := c.Ready(t.Context()); err != nil {
 		t.Errorf("nobody watches: %v", err)

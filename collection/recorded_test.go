@@ -35,9 +35,9 @@ func TestModelIsRecorded(t *testing.T) {
 	}
 }
 
-// TestWhatIsGivenStays checks that Write does not change the caller's document: sets from a grant
+// TestWriteKeepsDocumentOfCaller checks that Write does not change the caller's document: sets from a grant
 // and normalized vectors go into a copy.
-func TestWhatIsGivenStays(t *testing.T) {
+func TestWriteKeepsDocumentOfCaller(t *testing.T) {
 	f := collectiontest.Open(t, nil, nil)
 	own := make([]float32, f.Collection.Dims())
 	own[0] = 2

@@ -25,8 +25,8 @@ func (l *late) Rerank(ctx context.Context, _ string, _ []string) ([]float64, err
 	return nil, ctx.Err()
 }
 
-// TestRerankedAsTimeEnds checks that a late model leaves the previous ranking, with a warning.
-func TestRerankedAsTimeEnds(t *testing.T) {
+// TestLateRerankKeepsRanking checks that a late model leaves the previous ranking, with a warning.
+func TestLateRerankKeepsRanking(t *testing.T) {
 	open := func(change func(*collection.Options)) *collection.Reader {
 		return reader(t, collectiontest.Open(t, map[string]string{
 			"port.md": "# Port\n\nShips come and go in the harbor.\n", "dock.md": "# Dock\n\nNine cranes, near the harbor.\n",

@@ -135,9 +135,9 @@ func TestSaveProfile(t *testing.T) {
 	}
 }
 
-// TestSavedTellsNoPlace checks that callers that may not see everything get no file paths. This
+// TestSavedFilesHidePaths checks that callers that may not see everything get no file paths. This
 // covers saved files and unreadable profiles.
-func TestSavedTellsNoPlace(t *testing.T) {
+func TestSavedFilesHidePaths(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}
 	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{"notes:git.md"}}}}
@@ -245,8 +245,8 @@ type countable interface {
 	store.Explainer
 }
 
-// TestJudgedAreSeen checks that judging a hidden chunk returns the same error as judging a missing one.
-func TestJudgedAreSeen(t *testing.T) {
+// TestJudgingHiddenChunk checks that judging a hidden chunk returns the same error as judging a missing one.
+func TestJudgingHiddenChunk(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // sees public documents only
 	save := func(id sheaf.ID) error {

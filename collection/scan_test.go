@@ -32,9 +32,9 @@ func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	})
 }
 
-// TestTieredThroughADoor checks that a profile without an index answers with snippets and pages,
+// TestScanHasSnippetsAndPages checks that a profile without an index answers with snippets and pages,
 // from the current files.
-func TestTieredThroughADoor(t *testing.T) {
+func TestScanHasSnippetsAndPages(t *testing.T) {
 	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n",
 		"b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
 	f.Write(t, "new.md", "# New\n\nA harbor that was not indexed yet.\n")
@@ -85,8 +85,8 @@ func (c *countingScans) Scan(ctx context.Context, req search.ScanRequest) (*sear
 	return c.Scanner.Scan(ctx, req)
 }
 
-// TestScans checks that each explanation scans the current files.
-func TestScans(t *testing.T) {
+// TestExplanationScansCurrentFiles checks that each explanation scans the current files.
+func TestExplanationScansCurrentFiles(t *testing.T) {
 	counted := &countingScans{}
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n",
 		"b.md": "# Beta\n\nAnother harbor.\n"}, func(o *collection.Options) {
@@ -142,9 +142,9 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// TestTieredKeepsWhatIsKept checks that hidden files are not scanned: neither results nor reasons
+// TestHiddenFilesAreNotScanned checks that hidden files are not scanned: neither results nor reasons
 // reveal them, even if a file was public when it was indexed.
-func TestTieredKeepsWhatIsKept(t *testing.T) {
+func TestHiddenFilesAreNotScanned(t *testing.T) {
 	const public = "---\naccess: public\n---\n"
 	f := scanning(t, map[string]string{"open.md": public + "A harbor.\n", "closed.md": "A harbor.\n",
 		"was-open.md": public + "A harbor.\n"})
@@ -182,9 +182,9 @@ func TestTieredKeepsWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestTieredWithoutAFolder checks that loading the profile without a folder fails, and that a
+// TestScanProfileWithoutFolder checks that loading the profile without a folder fails, and that a
 // collection with this profile does not open.
-func TestTieredWithoutAFolder(t *testing.T) {
+func TestScanProfileWithoutFolder(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "word\n"}, nil)
 	if _, err := f.Load("tiered"); !errors.Is(err, sheaf.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "candidates: scan") {

@@ -17,9 +17,9 @@ import (
 	"sheaf/store"
 )
 
-// TestBeside checks that a collection that does not index shows what another process indexed, even
+// TestShowsIndexOfOtherProcess checks that a collection that does not index shows what another process indexed, even
 // if it opened an empty index. Every result has its path and title.
-func TestBeside(t *testing.T) {
+func TestShowsIndexOfOtherProcess(t *testing.T) {
 	writer := collectiontest.Unindexed(t, map[string]string{"first.md": "# First\n\nA harbor.\n"}, nil)
 	beside := writer.Beside(t)
 	if a := find(t, reader(t, beside, access.Unrestricted()),
@@ -86,9 +86,9 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestBesideAnew checks that an index that another process remade with other settings is neither
+// TestRemadeIndexMustBeReopened checks that an index that another process remade with other settings is neither
 // searched nor written. The collection reports that it must be reopened.
-func TestBesideAnew(t *testing.T) {
+func TestRemadeIndexMustBeReopened(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	other := f.Beside(t)
 	settings := catalog.Settings{Trees: f.Options.Ingest.Trees}
@@ -124,9 +124,9 @@ type otherwise struct{ store.Backend }
 
 func (otherwise) Pin() (store.Backend, error) { return nil, store.ErrMadeOtherwise }
 
-// TestBesideAnewUnrecorded checks the same if the store reports the change before the catalog does.
+// TestUnrecordedRemakeIsTemporary checks the same if the store reports the change before the catalog does.
 // The error is temporary, not invalid input.
-func TestBesideAnewUnrecorded(t *testing.T) {
+func TestUnrecordedRemakeIsTemporary(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	o := f.Options
 	o.Backend = otherwise{o.Backend}
@@ -148,9 +148,9 @@ func TestBesideAnewUnrecorded(t *testing.T) {
 	}
 }
 
-// TestBesideRemaking checks that requests fail while another process remakes the index, even with
+// TestRequestsFailDuringRemake checks that requests fail while another process remakes the index, even with
 // equal settings, because the index may be empty meanwhile.
-func TestBesideRemaking(t *testing.T) {
+func TestRequestsFailDuringRemake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	other := f.Beside(t)
 	view := other.Options.Catalog.View()
@@ -167,8 +167,8 @@ func TestBesideRemaking(t *testing.T) {
 	<-f.Replaced()
 }
 
-// TestCloseWaits checks that Close waits for open readers, and that no new reader opens meanwhile.
-func TestCloseWaits(t *testing.T) {
+// TestCloseWaitsForReaders checks that Close waits for open readers, and that no new reader opens meanwhile.
+func TestCloseWaitsForReaders(t *testing.T) {
 	c := collectiontest.Open(t, map[string]string{"a.md": "# A\n\napples\n"}, nil)
 	r, err := c.For(access.Unrestricted())
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sheaf/collection/intake"
 )
 
-// TestKeptIn checks that the lookup of given documents stays cheap with many documents. Salvaging a
+// TestGivenLookupIsCheap checks that the lookup of given documents stays cheap with many documents. Salvaging a
 // damaged index looks up all of its documents.
-func TestKeptIn(t *testing.T) {
+func TestGivenLookupIsCheap(t *testing.T) {
 	dir := t.TempDir()
 	if none, err := collection.WasGiven(dir); err != nil || none != nil {
 		t.Errorf("nothing was given: %v", err)

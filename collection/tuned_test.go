@@ -27,8 +27,8 @@ func TestTunedProfiles(t *testing.T) {
 	}
 }
 
-// TestProfileOfAFile checks that callers do not see the path of the collection's profile.
-func TestProfileOfAFile(t *testing.T) {
+// TestProfilePathIsHidden checks that callers do not see the path of the collection's profile.
+func TestProfilePathIsHidden(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {
 		o.Profile = "/home/ann/mine.yaml"
 		o.Profiles = func(name string) (string, []byte, error) {
@@ -49,8 +49,8 @@ func TestProfileOfAFile(t *testing.T) {
 	}
 }
 
-// TestProfilesOfAProgram checks that Profiles lists the collection's profile if a program provides it.
-func TestProfilesOfAProgram(t *testing.T) {
+// TestProfilesListProfileOfProgram checks that Profiles lists the collection's profile if a program provides it.
+func TestProfilesListProfileOfProgram(t *testing.T) {
 	text := []byte("name: mine\nabout: A test.\nparameters:\n  much: {default: 2, min: 1, max: 9, about: How " +
 		"much.}\nbranches: [{name: words, retrieve: text, fields: {body: much}}]\n")
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, func(o *collection.Options) {

@@ -16,9 +16,9 @@ import (
 	"sheaf/index/catalog"
 )
 
-// TestUnreadFile checks that an unreadable file is not a server failure, and that the error hides
+// TestUnreadableFileError checks that an unreadable file is not a server failure, and that the error hides
 // its path.
-func TestUnreadFile(t *testing.T) {
+func TestUnreadableFileError(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	name := filepath.Join(f.Root, "a.md")
 	if err := os.Remove(name); err != nil {

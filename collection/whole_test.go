@@ -46,9 +46,9 @@ then:
   - top: limit
 `
 
-// TestDocumentsOfPieces checks that a document in pieces, which has no chunk with its own name, is
+// TestDocumentInPieces checks that a document in pieces, which has no chunk with its own name, is
 // shown, read and explained like any other.
-func TestDocumentsOfPieces(t *testing.T) {
+func TestDocumentInPieces(t *testing.T) {
 	for _, chunker := range []string{"window", "sections"} {
 		t.Run(chunker, func(t *testing.T) {
 			model := &readsTexts{}

@@ -107,8 +107,8 @@ func TestGrantValidate(t *testing.T) {
 	}
 }
 
-// TestFilterSaysHowPropertiesAreNamed checks that the error for a wrong field shows the right form.
-func TestFilterSaysHowPropertiesAreNamed(t *testing.T) {
+// TestFilterErrorShowsPropertyForm checks that the error for a wrong field shows the right form.
+func TestFilterErrorShowsPropertyForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"status:draft":  `"status:" is no field; a property is named prop.status:`,
 		"-Status:draft": `"Status:" is no field; a property is named prop.Status:`,

@@ -132,9 +132,9 @@ func TestKeysDamaged(t *testing.T) {
 	}
 }
 
-// TestKeysBehindALink checks keys behind a link. While the target is missing, opening fails.
+// TestKeysFileIsLink checks keys behind a link. While the target is missing, opening fails.
 // Changes go to the target, where other users of that file see them.
-func TestKeysBehindALink(t *testing.T) {
+func TestKeysFileIsLink(t *testing.T) {
 	dir := t.TempDir()
 	kept, link := filepath.Join(dir, "kept.json"), filepath.Join(dir, "keys.json")
 	if err := os.Symlink(kept, link); err != nil {
@@ -159,7 +159,7 @@ func TestKeysBehindALink(t *testing.T) {
 	}
 }
 
-func TestKeysTogether(t *testing.T) {
+func TestConcurrentKeyChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	k, beside := openKeys(t, path), openKeys(t, path) // like another process
 	var wg sync.WaitGroup
@@ -182,8 +182,8 @@ func TestKeysTogether(t *testing.T) {
 	}
 }
 
-// TestRevokeFindsTheKeyThatIsMeant checks that an ID revokes its own key, and a name the valid key.
-func TestRevokeFindsTheKeyThatIsMeant(t *testing.T) {
+// TestRevokeByIDOrName checks that an ID revokes its own key, and a name the valid key.
+func TestRevokeByIDOrName(t *testing.T) {
 	k := openKeys(t, filepath.Join(t.TempDir(), "keys.json"))
 	add := func(name string, expires time.Time) access.Key {
 		t.Helper()

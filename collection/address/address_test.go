@@ -137,8 +137,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestResolveWhole checks that the address of a document in pieces returns the whole document.
-func TestResolveWhole(t *testing.T) {
+// TestResolveDocumentInPieces checks that the address of a document in pieces returns the whole document.
+func TestResolveDocumentInPieces(t *testing.T) {
 	r := newResolver(t, nil)
 	text := "# Title\n\n" + strings.Repeat("Words of a long document.\n\n", 500)
 	chunker, err := chunk.New(chunk.Options{Chunker: "sections"})

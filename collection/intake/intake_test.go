@@ -30,8 +30,8 @@ func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 	}
 }
 
-// TestBefore checks that reverting restores the version before, even after several changes.
-func TestBefore(t *testing.T) {
+// TestRevertRestoresVersionBefore checks that reverting restores the version before, even after several changes.
+func TestRevertRestoresVersionBefore(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	view(t, in, func(tx *intake.Tx) {
 		if tx.Document("api:a") != nil || len(tx.Changing())+len(tx.Begun()) > 0 || tx.Task("x") != nil {

@@ -33,7 +33,7 @@ func find(t *testing.T, f location.Finder, folder string) (location.Location, []
 	return loc, notices
 }
 
-func TestNearestIndexServes(t *testing.T) {
+func TestNearestIndexIsUsed(t *testing.T) {
 	top := t.TempDir()
 	f := location.Finder{Data: filepath.Join(top, "data")}
 	notes := filepath.Join(top, "notes")
@@ -62,7 +62,7 @@ func TestNearestIndexServes(t *testing.T) {
 	}
 }
 
-func TestIndexFromElsewhereIsNotUsed(t *testing.T) {
+func TestUnapprovedIndexIsNotUsed(t *testing.T) {
 	top := t.TempDir()
 	approved := false
 	f := location.Finder{Data: filepath.Join(top, "data"), Approved: func(string) bool { return approved }}
@@ -78,7 +78,7 @@ func TestIndexFromElsewhereIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestNamedIndexMustFit(t *testing.T) {
+func TestNamedIndexMustCoverFolder(t *testing.T) {
 	top := t.TempDir()
 	notes, other := filepath.Join(top, "notes"), filepath.Join(top, "other")
 	f := location.Finder{Index: filepath.Join(top, "index")}
@@ -150,9 +150,9 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordSum checks the example of doc/formats/collection.md, the same record without a
+// TestRecordChecksum checks the example of doc/formats/collection.md, the same record without a
 // checksum, and a record with a wrong checksum.
-func TestRecordSum(t *testing.T) {
+func TestRecordChecksum(t *testing.T) {
 	if !filepath.IsAbs("/notes") {
 		t.Skip("/notes is no absolute path here")
 	}

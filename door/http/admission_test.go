@@ -43,9 +43,9 @@ func startSlow(t *testing.T, limits httpdoor.Limits) (*server, *slow) {
 	return startOf(t, f, func(o *httpdoor.Options) { o.Limits = limits }), b
 }
 
-// TestWhoHangsUp checks that a request whose caller hangs up counts with status 499 and is not
+// TestCanceledRequestHasStatus499 checks that a request whose caller hangs up counts with status 499 and is not
 // logged. A page that searches at every letter sends many of these.
-func TestWhoHangsUp(t *testing.T) {
+func TestCanceledRequestHasStatus499(t *testing.T) {
 	s, b := startSlow(t, httpdoor.Limits{Running: 2, Time: time.Minute})
 	defer close(b.free)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -159,9 +159,9 @@ func (b *busy) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, 
 	return b.Backend.Retrieve(ctx, req)
 }
 
-// TestDistantStoreIsNotFlooded checks that a store never gets more requests at once than there are slots.
+// TestStoreRequestsStayWithinSlots checks that a store never gets more requests at once than there are slots.
 // Many callers or callers that give up do not change this. A request with a slot gets its whole answer.
-func TestDistantStoreIsNotFlooded(t *testing.T) {
+func TestStoreRequestsStayWithinSlots(t *testing.T) {
 	b := &busy{free: make(chan struct{})}
 	free := sync.OnceFunc(func() { close(b.free) })
 	f := collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -219,8 +219,8 @@ func TestDistantStoreIsNotFlooded(t *testing.T) {
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
-// TestOtherDoorsAreAdmitted checks that requests of other doors need slots, except pages without a scope.
-func TestOtherDoorsAreAdmitted(t *testing.T) {
+// TestOtherDoorsNeedSlots checks that requests of other doors need slots, except pages without a scope.
+func TestOtherDoorsNeedSlots(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute}
 	})
@@ -268,7 +268,7 @@ func waitLoad(t *testing.T, s *server, want string) {
 	})
 }
 
-func TestImpatience(t *testing.T) {
+func TestQueuedRequestTimesOut(t *testing.T) {
 	s, b := startSlow(t, httpdoor.Limits{Running: 1, Waiting: 10, OfOne: 10, Patience: 20 * time.Millisecond,
 		Time: time.Minute})
 	done := make(chan int, 1)
@@ -292,7 +292,7 @@ func TestImpatience(t *testing.T) {
 	}
 }
 
-func TestTimeOfRequests(t *testing.T) {
+func TestRunningRequestTimesOut(t *testing.T) {
 	s, b := startSlow(t, httpdoor.Limits{Time: 50 * time.Millisecond})
 	defer close(b.free)
 	if res, _ := s.ask(t, "GET", "/v1/search?query=undo", ""); res.StatusCode != 503 {

@@ -379,8 +379,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestLimitsThatCannotBe checks that New refuses negative limits.
-func TestLimitsThatCannotBe(t *testing.T) {
+// TestNegativeLimits checks that New refuses negative limits.
+func TestNegativeLimits(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for name, limits := range map[string]httpdoor.Limits{
 		"Body": {Body: -1}, "IngestBody": {IngestBody: -1}, "Bodies": {Bodies: -1}, "Time": {Time: -1},
@@ -394,9 +394,9 @@ func TestLimitsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestNamesThatCannotBe checks that New refuses hosts and origins that no browser sends, and two
+// TestInvalidHostsAndOrigins checks that New refuses hosts and origins that no browser sends, and two
 // collections of one name.
-func TestNamesThatCannotBe(t *testing.T) {
+func TestInvalidHostsAndOrigins(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for name, o := range map[string]httpdoor.Options{
 		"a host with a port":     {Hosts: []string{"notes.example:80"}},
@@ -425,8 +425,8 @@ func TestNamesThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestPatternsInWords checks that an error about a pattern explains the rule and does not show the expression.
-func TestPatternsInWords(t *testing.T) {
+// TestPatternErrorExplainsRule checks that an error about a pattern explains the rule and does not show the expression.
+func TestPatternErrorExplainsRule(t *testing.T) {
 	s := start(t, notes, nil)
 	for address, want := range map[string]string{
 		"/v1/search?sort=size":             `sort: "size": must be date, path or prop.NAME`,

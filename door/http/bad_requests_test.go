@@ -172,9 +172,9 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
-// TestBadReasons checks that the explain routes refuse fields without effect there: sort, facets,
-// count and explain.
-func TestBadReasons(t *testing.T) {
+// TestExplainRefusesFieldsWithoutEffect checks that the explain routes refuse fields without effect there: sort,
+// facets, count and explain.
+func TestExplainRefusesFieldsWithoutEffect(t *testing.T) {
 	s := start(t, notes, nil)
 	for path, rest := range map[string]string{"/v1/explain/absence": `"id": "notes:git.md"`,
 		"/v1/explain/changes": `"change": {"meaning": 0}`} {
@@ -384,9 +384,9 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// TestWhereSomethingIsMissing checks that an error about something missing points at its place in
+// TestMissingNameErrorHasPosition checks that an error about something missing points at its place in
 // the body.
-func TestWhereSomethingIsMissing(t *testing.T) {
+func TestMissingNameErrorHasPosition(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, c := range []struct {
 		status                      int

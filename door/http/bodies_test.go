@@ -16,8 +16,9 @@ import (
 	"sheaf/collection"
 )
 
-// TestReadAtOnce checks that bodies count with their received bytes against Bodies, and small bodies not.
-func TestReadAtOnce(t *testing.T) {
+// TestReceivedBytesCountAgainstBodies checks that bodies count with their received bytes against Bodies, and small
+// bodies not.
+func TestReceivedBytesCountAgainstBodies(t *testing.T) {
 	l := Limits{Bodies: 64 << 10}
 	l.defaults(false)
 	a := &API{o: Options{Limits: l}, bodies: semaphore.NewWeighted(l.Bodies)}
@@ -119,8 +120,8 @@ func TestMaxValues(t *testing.T) {
 	}
 }
 
-// TestParsedAtOnce checks that a body with too many values is refused, and that others share the memory.
-func TestParsedAtOnce(t *testing.T) {
+// TestBodyWithTooManyValues checks that a body with too many values is refused, and that others share the memory.
+func TestBodyWithTooManyValues(t *testing.T) {
 	l := Limits{Bodies: 1 << 20, Patience: 200 * time.Millisecond}
 	l.defaults(false)
 	a := &API{o: Options{Limits: l}, values: semaphore.NewWeighted(l.Bodies)}

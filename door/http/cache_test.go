@@ -8,8 +8,8 @@ import (
 	"sheaf/collection"
 )
 
-// TestRememberedAnswers checks that cached answers are reported and counted, and new notes found at once.
-func TestRememberedAnswers(t *testing.T) {
+// TestCachedAnswers checks that cached answers are reported and counted, and new notes found at once.
+func TestCachedAnswers(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/search?query=undo"
 	var first, second collection.Answer

@@ -11,9 +11,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestAnswersTogether checks that concurrent requests get the same bytes as a request alone, with
+// TestConcurrentAnswers checks that concurrent requests get the same bytes as a request alone, with
 // the cache and without.
-func TestAnswersTogether(t *testing.T) {
+func TestConcurrentAnswers(t *testing.T) {
 	var bodies []string
 	for _, profile := range []string{"sheaf", "rrf", "bench", "tree"} {
 		for _, query := range append([]string{"nowhere to be found xyzzy", `"lose nothing" -crash`},

@@ -281,9 +281,9 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestTagsInLines checks that several header lines of tags make one list (RFC 9110, section 5.3).
+// TestTagsInSeveralHeaderLines checks that several header lines of tags make one list (RFC 9110, section 5.3).
 // An Idempotency-Key may not come in two lines.
-func TestTagsInLines(t *testing.T) {
+func TestTagsInSeveralHeaderLines(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:a.md"
 	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
@@ -320,8 +320,8 @@ func TestTagsInLines(t *testing.T) {
 	}
 }
 
-// TestTagsOfTheDocument checks conditional requests for the OpenAPI document and its page.
-func TestTagsOfTheDocument(t *testing.T) {
+// TestTagsOfOpenAPI checks conditional requests for the OpenAPI document and its page.
+func TestTagsOfOpenAPI(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
 		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
 	tags := map[string]string{}
@@ -349,7 +349,7 @@ func TestTagsOfTheDocument(t *testing.T) {
 	}
 }
 
-func TestIdentifiersThatAreNoPaths(t *testing.T) {
+func TestInvalidIdentifiers(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.",
 		"api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
@@ -546,9 +546,9 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestNamesOfProperties checks that a restricted caller can filter by the name of a property or
+// TestFilterByVisiblePropertyNames checks that a restricted caller can filter by the name of a property or
 // document set that a visible document has. A name that only hidden documents have is unknown.
-func TestNamesOfProperties(t *testing.T) {
+func TestFilterByVisiblePropertyNames(t *testing.T) {
 	all := []access.Scope{access.ScopeSearch, access.ScopeIngest}
 	s, keys := keyed(t, notes, map[string]access.Grant{
 		"ann":  {Scopes: all, Access: []string{"user:ann"}},
@@ -659,8 +659,8 @@ func TestWritesStayWithinSets(t *testing.T) {
 	}
 }
 
-// TestNotFoundTellsNothing checks that answers about hidden and missing documents differ only in the name.
-func TestNotFoundTellsNothing(t *testing.T) {
+// TestHiddenAndMissingAnswerAlike checks that answers about hidden and missing documents differ only in the name.
+func TestHiddenAndMissingAnswerAlike(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"public": {Scopes: []access.Scope{access.ScopeSearch}}})
 	strip := func(body, id string) string {
 		var p map[string]any

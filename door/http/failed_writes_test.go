@@ -150,9 +150,9 @@ func TestNoSpace(t *testing.T) {
 	})
 }
 
-// TestNotForNow checks temporary file errors, such as too many open files. The answer asks for a
+// TestTemporaryFileErrors checks temporary file errors, such as too many open files. The answer asks for a
 // retry, and accepted tasks wait.
-func TestNotForNow(t *testing.T) {
+func TestTemporaryFileErrors(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.EACCES, syscall.EROFS} {
 		t.Run(fault.Error(), func(t *testing.T) {
 			s, store := filling(t)
@@ -255,10 +255,10 @@ func refused(t *testing.T, s *server) []collection.Skip {
 	return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
 }
 
-// TestRejectedOfBatch checks a batch of which the store takes only a part. The answer names the
+// TestPartlyRejectedBatch checks a batch of which the store takes only a part. The answer names the
 // rejected documents, which stay unchanged. All other changes are made in the store, the catalog
 // and the intake.
-func TestRejectedOfBatch(t *testing.T) {
+func TestPartlyRejectedBatch(t *testing.T) {
 	s := startPicky(t, t.TempDir())
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "Apples.\n"}, {"id": "api:b.md", `+
 		`"text": "Bananas.\n"}]}`, &httpdoor.BatchAnswer{})
@@ -314,9 +314,9 @@ func TestRejectedAfterCrash(t *testing.T) {
 	}
 }
 
-// TestChangedAtStart checks that changes to documents which are not indexed yet wait for indexing,
+// TestChangesBeforeIndexing checks that changes to documents which are not indexed yet wait for indexing,
 // so deleted documents do not come back.
-func TestChangedAtStart(t *testing.T) {
+func TestChangesBeforeIndexing(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
@@ -342,9 +342,9 @@ func TestChangedAtStart(t *testing.T) {
 	}
 }
 
-// TestRefusedAtStart checks that a given document whose only version the store rejects stays, is
+// TestOnlyVersionRejectedAtStart checks that a given document whose only version the store rejects stays, is
 // reported, and does not block other documents.
-func TestRefusedAtStart(t *testing.T) {
+func TestOnlyVersionRejectedAtStart(t *testing.T) {
 	docs, heavy := t.TempDir(), ""
 	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples"}, {"id": "api:b.md", `+
@@ -380,9 +380,9 @@ func TestRefusedAtStart(t *testing.T) {
 	}
 }
 
-// TestRefusedAtStartAndDeleted checks that a key which may delete a rejected document deletes all
+// TestDeleteRejectedDocument checks that a key which may delete a rejected document deletes all
 // of it. Keys of other sets cannot.
-func TestRefusedAtStartAndDeleted(t *testing.T) {
+func TestDeleteRejectedDocument(t *testing.T) {
 	docs := t.TempDir()
 	s := startWith(t, docs)
 	s.get(t, "POST", "/v1/documents", `{"documents": [{"id": "api:a.md", "text": "heavy apples", "sets": ["fruit"]}, `+
@@ -438,9 +438,9 @@ func (h *half) Write(ctx context.Context, b store.Batch) error {
 	return err
 }
 
-// TestHalfMade checks a change that fails after the store wrote it. The document is unchanged soon
+// TestChangeFailsAfterStoreWrite checks a change that fails after the store wrote it. The document is unchanged soon
 // in the running server, or when the next one starts.
-func TestHalfMade(t *testing.T) {
+func TestChangeFailsAfterStoreWrite(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
 			store := &half{}

@@ -16,9 +16,9 @@ import (
 	"sheaf/store"
 )
 
-// TestIdempotencyKeysBeforeTheAnswerIsKept checks a server that ended before it stored its answer.
+// TestIdempotencyKeyWithoutStoredAnswer checks a server that ended before it stored its answer.
 // The repeated request gets the first answer and does not run twice.
-func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
+func TestIdempotencyKeyWithoutStoredAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, body string
 		status             int
@@ -76,9 +76,9 @@ func TestIdempotencyKeysBeforeTheAnswerIsKept(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeysBeforeAnother checks that a key keeps its answer after later changes of the
+// TestIdempotencyKeyAfterLaterChanges checks that a key keeps its answer after later changes of the
 // document. This holds even if the process ended before it stored the answer.
-func TestIdempotencyKeysBeforeAnother(t *testing.T) {
+func TestIdempotencyKeyAfterLaterChanges(t *testing.T) {
 	const path, text = "/v1/documents/api:new.md", `{"text": "Cherries."}`
 	s, crash := copied(t, nil)
 	first, body := s.ask(t, "PUT", path, text, "Idempotency-Key", "k1")
@@ -96,8 +96,8 @@ func TestIdempotencyKeysBeforeAnother(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeysForgotten checks that a key is forgotten after a day, or when its request failed.
-func TestIdempotencyKeysForgotten(t *testing.T) {
+// TestIdempotencyKeysExpire checks that a key is forgotten after a day, or when its request failed.
+func TestIdempotencyKeysExpire(t *testing.T) {
 	now := time.Now()
 	fixture := collectiontest.Open(t, notes, func(o *collection.Options) { o.Now = func() time.Time { return now } })
 	s := startOf(t, fixture, nil)
@@ -137,9 +137,9 @@ func (s *server) restarted(t *testing.T) *collectiontest.Fixture {
 	return &f
 }
 
-// TestIdempotencyKeysAreTheCallers checks that two callers can use the same Idempotency-Key without
+// TestIdempotencyKeysOfTwoCallers checks that two callers can use the same Idempotency-Key without
 // a conflict or the other's answer.
-func TestIdempotencyKeysAreTheCallers(t *testing.T) {
+func TestIdempotencyKeysOfTwoCallers(t *testing.T) {
 	feed := access.Grant{Scopes: []access.Scope{access.ScopeIngest}}
 	s, keys := keyed(t, notes, map[string]access.Grant{"one": feed, "another": feed})
 	for _, c := range []struct {
@@ -154,8 +154,8 @@ func TestIdempotencyKeysAreTheCallers(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeysOfOneAddress checks that escaping does not change which address a key belongs to.
-func TestIdempotencyKeysOfOneAddress(t *testing.T) {
+// TestIdempotencyKeysOfEscapedAddress checks that escaping does not change which address a key belongs to.
+func TestIdempotencyKeysOfEscapedAddress(t *testing.T) {
 	s := start(t, notes, nil)
 	for i, c := range []struct {
 		path   string

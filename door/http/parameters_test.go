@@ -127,9 +127,9 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestTakenOrContradictory checks that a taken name is a conflict of the field name, so the lab can
+// TestConflictNamesField checks that a taken name is a conflict of the field name, so the lab can
 // offer to replace it. Contradicting parameters name other fields.
-func TestTakenOrContradictory(t *testing.T) {
+func TestConflictNamesField(t *testing.T) {
 	s := start(t, notes, nil)
 	const mine = `{"extends": "rrf"}`
 	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", mine); res.StatusCode != 201 {

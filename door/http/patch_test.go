@@ -8,9 +8,9 @@ import (
 	"sheaf/collection"
 )
 
-// TestPropertiesOfNamesThatLookAlike checks that two property names are equal only where stores use
+// TestPropertyNamesOfOneColumnAreEqual checks that two property names are equal only where stores use
 // one column for both. A long s differs from s, and a final sigma from a sigma.
-func TestPropertiesOfNamesThatLookAlike(t *testing.T) {
+func TestPropertyNamesOfOneColumnAreEqual(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:alike.md"
 	var stored collection.Stored
@@ -115,8 +115,8 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// TestPatchLeavesTheRest checks that a patch keeps all other fields exactly, and can remove a date.
-func TestPatchLeavesTheRest(t *testing.T) {
+// TestPatchKeepsOtherFields checks that a patch keeps all other fields exactly, and can remove a date.
+func TestPatchKeepsOtherFields(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/api:zebra.md"
 	s.ask(t, "PUT", path, `{"text": "Stripes.", "date": "2024-05-01", "properties": {"Own": 1e21, "empty": [], `+

@@ -15,8 +15,8 @@ import (
 	"sheaf/collection/access"
 )
 
-// TestConditionsToTheLetter checks that a request with a false or malformed condition changes nothing.
-func TestConditionsToTheLetter(t *testing.T) {
+// TestFailedConditionChangesNothing checks that a request with a false or malformed condition changes nothing.
+func TestFailedConditionChangesNothing(t *testing.T) {
 	s := start(t, notes, nil)
 	var stored collection.Stored
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "One.\n"}`, &stored)
@@ -85,8 +85,9 @@ func TestConditionsToTheLetter(t *testing.T) {
 	}
 }
 
-// TestTagOfADate checks that a new file time changes the ETag, because it changes the date of the document.
-func TestTagOfADate(t *testing.T) {
+// TestETagChangesWithFileTime checks that a new file time changes the ETag, because it changes the date of the
+// document.
+func TestETagChangesWithFileTime(t *testing.T) {
 	s := start(t, notes, nil)
 	const path = "/v1/documents/notes:git.md"
 	var d collection.Document
@@ -212,9 +213,9 @@ func TestDeletedBetweenPages(t *testing.T) {
 	}
 }
 
-// TestReadyTellsStrangersNothing checks that readiness names collections only to keys that may
+// TestReadinessHidesDetails checks that readiness names collections only to keys that may
 // search, and reasons only to admins.
-func TestReadyTellsStrangersNothing(t *testing.T) {
+func TestReadinessHidesDetails(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{
 		"ann":  {Scopes: []access.Scope{access.ScopeSearch}},
 		"root": {Scopes: []access.Scope{access.ScopeAdmin}},
@@ -236,8 +237,8 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 	}
 }
 
-// TestHeadersOfTheDocument checks that the OpenAPI document has the headers that clients use.
-func TestHeadersOfTheDocument(t *testing.T) {
+// TestHeadersOfOpenAPI checks that the OpenAPI document has the headers that clients use.
+func TestHeadersOfOpenAPI(t *testing.T) {
 	s := start(t, notes, nil)
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -277,8 +278,8 @@ func TestUnavailableIsAWarning(t *testing.T) {
 	}
 }
 
-// TestCodingsToTheLetter checks that every valid spelling of Accept-Encoding can refuse gzip.
-func TestCodingsToTheLetter(t *testing.T) {
+// TestAcceptEncodingSpellings checks that every valid spelling of Accept-Encoding can refuse gzip.
+func TestAcceptEncodingSpellings(t *testing.T) {
 	s := start(t, notes, nil)
 	for accepted, zipped := range map[string]bool{
 		"gzip": true, "br, GZIP;q=0.001": true, "gzip;q=1.000": true, "gzip;q=0": false, "gzip; q=0.0": false,
@@ -291,9 +292,9 @@ func TestCodingsToTheLetter(t *testing.T) {
 	}
 }
 
-// TestCodedBodies checks that only the refusal of an encoded body has the header Accept-Encoding.
+// TestRefusalOfEncodedBody checks that only the refusal of an encoded body has the header Accept-Encoding.
 // It tells a wrong coding from a wrong type (RFC 9110, section 12.5.3).
-func TestCodedBodies(t *testing.T) {
+func TestRefusalOfEncodedBody(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, test := range []struct {
 		kind, coding, accepted string
@@ -309,9 +310,9 @@ func TestCodedBodies(t *testing.T) {
 	}
 }
 
-// TestTracesToTheLetter checks that the server continues traces of later versions, and keeps only
+// TestTraceVersionsAndFlags checks that the server continues traces of later versions, and keeps only
 // the flags that it knows.
-func TestTracesToTheLetter(t *testing.T) {
+func TestTraceVersionsAndFlags(t *testing.T) {
 	s := start(t, notes, nil)
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for given, flags := range map[string]string{
@@ -329,8 +330,8 @@ func TestTracesToTheLetter(t *testing.T) {
 	}
 }
 
-// TestCountOfWhatIsOrdered checks that an ordered list without a query counts all its documents.
-func TestCountOfWhatIsOrdered(t *testing.T) {
+// TestCountOfOrderedList checks that an ordered list without a query counts all its documents.
+func TestCountOfOrderedList(t *testing.T) {
 	s := start(t, notes, nil)
 	for _, parameters := range []string{"sort=path", "sort=-date&filter=ext:md"} {
 		var a collection.Answer
@@ -377,8 +378,8 @@ func TestMetricsOfDocument(t *testing.T) {
 	}
 }
 
-// TestMetricsToTheLetter checks that metrics have the statuses of other doors, and help texts.
-func TestMetricsToTheLetter(t *testing.T) {
+// TestMetricsOfOtherDoors checks that metrics have the statuses of other doors, and help texts.
+func TestMetricsOfOtherDoors(t *testing.T) {
 	s := start(t, notes, nil)
 	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/door/open" {
@@ -412,8 +413,8 @@ func TestMetricsToTheLetter(t *testing.T) {
 	}
 }
 
-// TestTwoKeysAreNone checks that two keys in one request are refused: proxies may read different ones.
-func TestTwoKeysAreNone(t *testing.T) {
+// TestTwoKeysAreRefused checks that two keys in one request are refused: proxies may read different ones.
+func TestTwoKeysAreRefused(t *testing.T) {
 	s, secrets := keyed(t, notes, map[string]access.Grant{
 		"ann": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{access.All}},
 		"ben": {Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"user:ben"}},
@@ -438,8 +439,8 @@ func TestTwoKeysAreNone(t *testing.T) {
 	}
 }
 
-// TestGoneParametersAndStages checks that an error about a removed parameter or stage says what to use.
-func TestGoneParametersAndStages(t *testing.T) {
+// TestRemovedParametersAndStages checks that an error about a removed parameter or stage says what to use.
+func TestRemovedParametersAndStages(t *testing.T) {
 	s := start(t, notes, nil)
 	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it " +
 		"(parameters: meaning, "

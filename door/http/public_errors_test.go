@@ -30,9 +30,9 @@ func scoped(r *http.Request) (access.Grant, error) {
 	return g, nil
 }
 
-// TestStoreIsNotNamed checks every route when a store or model does not answer. Only the scope
+// TestErrorsHideStoreAddress checks every route when a store or model does not answer. Only the scope
 // admin and the log get its address and user. Other callers only learn that it does not answer.
-func TestStoreIsNotNamed(t *testing.T) {
+func TestErrorsHideStoreAddress(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	writes := []string{"PUT /v1/documents/api:pear.md " + `{"text": "Pears.\n"}`, "POST /v1/documents " +
 		`{"documents": [{"id": "api:b.md", "text": "Bananas.\n"}]}`}
@@ -93,8 +93,8 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 	}
 }
 
-// TestNotesNameNoStore checks the same for the notes of an answer, when an optional step failed.
-func TestNotesNameNoStore(t *testing.T) {
+// TestNotesHideStoreAddress checks the same for the notes of an answer, when an optional step failed.
+func TestNotesHideStoreAddress(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
 		o.Backend, o.Distant = halfGone{o.Backend, fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)},
@@ -113,9 +113,9 @@ func TestNotesNameNoStore(t *testing.T) {
 	}
 }
 
-// TestLostVersionsNameNoStore checks the same for a store that rejects a version and fails before
+// TestLostVersionErrorHidesStoreAddress checks the same for a store that rejects a version and fails before
 // it gets the previous version back.
-func TestLostVersionsNameNoStore(t *testing.T) {
+func TestLostVersionErrorHidesStoreAddress(t *testing.T) {
 	const place = "postgres://sheaf@db.internal:5432"
 	for scopes, told := range map[string]bool{"ingest": false, "ingest,admin": true} {
 		store := &vanishing{why: fmt.Errorf("%w: failed to connect to %s", sheaf.ErrUnavailable, place)}
@@ -166,9 +166,9 @@ func (h halfGone) Explain(context.Context, store.Request, []sheaf.ID) ([]*sheaf.
 	return nil, h.why
 }
 
-// TestFailedBranchIsNotNamed checks that an incomplete answer says which part is missing, and says
+// TestFailedBranchHidesReason checks that an incomplete answer says which part is missing, and says
 // why only to the scope admin.
-func TestFailedBranchIsNotNamed(t *testing.T) {
+func TestFailedBranchHidesReason(t *testing.T) {
 	const place = "https://models.internal:8443"
 	failed := errors.New("embedding server: " + place + " refuses the key")
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
@@ -193,9 +193,9 @@ func TestFailedBranchIsNotNamed(t *testing.T) {
 	}
 }
 
-// TestProblemsSayWhere checks that an error about a missing thing or a taken name names the
+// TestProblemNamesField checks that an error about a missing thing or a taken name names the
 // parameter or field.
-func TestProblemsSayWhere(t *testing.T) {
+func TestProblemNamesField(t *testing.T) {
 	s := start(t, notes, nil)
 	s.ask(t, "PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`)
 	for _, c := range []struct {

@@ -156,9 +156,9 @@ func startKeyed(t *testing.T) (s *server, path, secret string) {
 	return start(t, notes, func(o *httpdoor.Options) { o.Keys = keys }), path, secret
 }
 
-// TestKeysGone checks that a server without its key file refuses all callers, says why, and is not
+// TestMissingKeyFile checks that a server without its key file refuses all callers, says why, and is not
 // ready. It recovers when the file is back.
-func TestKeysGone(t *testing.T) {
+func TestMissingKeyFile(t *testing.T) {
 	s, path, secret := startKeyed(t)
 	for _, gone := range []bool{false, true, false} {
 		from, to := path+".away", path
@@ -187,9 +187,9 @@ func TestKeysGone(t *testing.T) {
 	}
 }
 
-// TestKeysUnreadable checks that a server with an unreadable key file refuses all callers, without
+// TestUnreadableKeyFile checks that a server with an unreadable key file refuses all callers, without
 // the file's content or path.
-func TestKeysUnreadable(t *testing.T) {
+func TestUnreadableKeyFile(t *testing.T) {
 	s, path, secret := startKeyed(t)
 	for name, text := range map[string]string{
 		"no JSON":          "{",

@@ -19,9 +19,9 @@ import (
 	httpdoor "sheaf/door/http"
 )
 
-// TestTaskThatTheServerFails checks that a failed task tells its owner the reason if the task is at
+// TestReasonOfFailedTask checks that a failed task tells its owner the reason if the task is at
 // fault. Internal errors with file names go only to the log.
-func TestTaskThatTheServerFails(t *testing.T) {
+func TestReasonOfFailedTask(t *testing.T) {
 	s, store := filling(t)
 	store.fault = &fs.PathError{Op: "write", Path: "/secret/place", Err: syscall.EIO}
 	submit := func(change string) string {
@@ -44,9 +44,9 @@ func TestTaskThatTheServerFails(t *testing.T) {
 	}
 }
 
-// TestTaskOfAnother checks that the owner can read a task of another process or an earlier one at
+// TestTaskOfOtherProcess checks that the owner can read a task of another process or an earlier one at
 // once. No worker has to run in this process.
-func TestTaskOfAnother(t *testing.T) {
+func TestTaskOfOtherProcess(t *testing.T) {
 	s := start(t, notes, nil)
 	var answer httpdoor.BatchAnswer
 	s.get(t, "POST", "/v1/documents", `{"async": true, "documents": [{"id": "api:a.md", "text": "Apples."}]}`, &answer)
@@ -107,9 +107,9 @@ func TestResultsOfTasks(t *testing.T) {
 	}
 }
 
-// TestWhereATaskIs checks that Location leads to the task, also in another collection than the
+// TestLocationOfTask checks that Location leads to the task, also in another collection than the
 // first. Pages of other origins may read it.
-func TestWhereATaskIs(t *testing.T) {
+func TestLocationOfTask(t *testing.T) {
 	other := collectiontest.Open(t, notes, func(o *collection.Options) { o.Name = "other & more" })
 	s := start(t, notes, func(o *httpdoor.Options) {
 		o.Collections, o.Origins = append(o.Collections, other.Collection), []string{"https://example.org"}
@@ -128,10 +128,10 @@ func TestWhereATaskIs(t *testing.T) {
 	}
 }
 
-// TestTaskRefusedOnce checks a task that the store took in part, whose process ended before it
+// TestPartlyRejectedTaskAfterCrash checks a task that the store took in part, whose process ended before it
 // stored the outcome. The next process reaches the same outcome: it repeats no change that was
 // made, and tries the others once more.
-func TestTaskRefusedOnce(t *testing.T) {
+func TestPartlyRejectedTaskAfterCrash(t *testing.T) {
 	var crash func(*testing.T)
 	s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
 		o.Backend = collectiontest.Picky{Backend: o.Backend}
@@ -184,9 +184,9 @@ func workUntilDone(t *testing.T, o collection.Options, id string) collection.Tas
 	return *task
 }
 
-// TestUnreadableHoldsUpNothing checks that unreadable task and document files of an earlier version
+// TestUnreadableFilesBlockNothing checks that unreadable task and document files of an earlier version
 // stay, are reported, and do not block others.
-func TestUnreadableHoldsUpNothing(t *testing.T) {
+func TestUnreadableFilesBlockNothing(t *testing.T) {
 	s := start(t, notes, nil)
 	s.get(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, &collection.Stored{})
 	var answer httpdoor.BatchAnswer

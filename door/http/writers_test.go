@@ -50,8 +50,8 @@ func slowModel(t *testing.T) (*collectiontest.Fixture, slowEmbedder) {
 	}), model
 }
 
-// TestPutBesideARun checks that during a long run a document is refused in time, without a change.
-func TestPutBesideARun(t *testing.T) {
+// TestPutDuringRun checks that during a long run a document is refused in time, without a change.
+func TestPutDuringRun(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()
 	s := startOf(t, f, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Time: 200 * time.Millisecond} })
@@ -84,9 +84,9 @@ func TestPutBesideARun(t *testing.T) {
 	}
 }
 
-// TestWritersThatWait checks that readers get answers while documents wait for a remote model or
+// TestReadersWhileWritersWait checks that readers get answers while documents wait for a remote model or
 // for other writes.
-func TestWritersThatWait(t *testing.T) {
+func TestReadersWhileWritersWait(t *testing.T) {
 	f, model := slowModel(t)
 	defer model.let()
 	s := startOf(t, f, func(o *httpdoor.Options) {
@@ -113,9 +113,9 @@ func TestWritersThatWait(t *testing.T) {
 	waitLoad(t, s, "sheaf_requests_running 0")
 }
 
-// TestPutToTheSecondServer checks that the second server of an index names the first as the writer.
+// TestSecondServerNamesWriter checks that the second server of an index names the first as the writer.
 // It does not advise to wait a moment.
-func TestPutToTheSecondServer(t *testing.T) {
+func TestSecondServerNamesWriter(t *testing.T) {
 	first := collectiontest.Open(t, notes, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -137,10 +137,10 @@ func TestPutToTheSecondServer(t *testing.T) {
 	t.Error("both take documents")
 }
 
-// TestKeysWhereTheFirstServerIsStartedAgain checks that the second of two servers takes over the
+// TestSecondServerTakesOver checks that the second of two servers takes over the
 // documents when the first ends. This also holds for a key that is new to it. A third server takes
 // over when the second ends.
-func TestKeysWhereTheFirstServerIsStartedAgain(t *testing.T) {
+func TestSecondServerTakesOver(t *testing.T) {
 	index := collectiontest.Open(t, notes, nil)
 	begin := func(f *collectiontest.Fixture) (s *server, end func()) {
 		s = startOf(t, f, nil)

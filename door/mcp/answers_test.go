@@ -23,9 +23,9 @@ func connectWith(t *testing.T, notes map[string]string) *sdk.ClientSession {
 	return connectOver(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
 }
 
-// TestNamesAreGivenBack checks that tools accept the names in the text of an answer. Some files
+// TestToolsAcceptNamesOfAnswers checks that tools accept the names in the text of an answer. Some files
 // have names that a line cannot show exactly.
-func TestNamesAreGivenBack(t *testing.T) {
+func TestToolsAcceptNamesOfAnswers(t *testing.T) {
 	names := []string{"two  spaces.md", "at 10\u202fAM.md", "no\u00a0break.md", "\u200bunseen.md", "plain name.md",
 		"emoji😀.md"}
 	if canName("line\nbreak.md") {
@@ -76,9 +76,9 @@ func jsonOf(t *testing.T, v any) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// TestBudgetOfEverything checks that every answer stays within its budget, or within the default,
+// TestEveryAnswerWithinBudget checks that every answer stays within its budget, or within the default,
 // however long the documents are. This holds for text and structured content.
-func TestBudgetOfEverything(t *testing.T) {
+func TestEveryAnswerWithinBudget(t *testing.T) {
 	s := connectWith(t, long())
 	all := []string{"headings.md", "links.md", "tags.md", "text.md"}
 	for tool, arguments := range map[string]map[string]any{
@@ -164,8 +164,8 @@ func TestBudgetsOfAllSizes(t *testing.T) {
 	}
 }
 
-// TestReadOn checks that a client can read a cut text to its end with the next of each answer.
-func TestReadOn(t *testing.T) {
+// TestCutTextIsReadToEnd checks that a client can read a cut text to its end with the next of each answer.
+func TestCutTextIsReadToEnd(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&text, "line %d of the walrus\n", i)
@@ -208,8 +208,8 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
-// TestReadOnLineEnds checks that reading on gives the exact text with all kinds of line ends.
-func TestReadOnLineEnds(t *testing.T) {
+// TestCutTextKeepsLineEnds checks that reading on gives the exact text with all kinds of line ends.
+func TestCutTextKeepsLineEnds(t *testing.T) {
 	text := "# Walrus\n\n" + strings.Repeat("a line of the walrus\n\nanother\n", 300)
 	notes := map[string]string{"lf.md": text, "crlf.md": strings.ReplaceAll(text, "\n", "\r\n"),
 		"cr.md": strings.ReplaceAll(text, "\n", "\r")}
@@ -230,8 +230,8 @@ func TestReadOnLineEnds(t *testing.T) {
 	}
 }
 
-// TestNamedTwice checks that a passage named twice comes once, and lines of it separately.
-func TestNamedTwice(t *testing.T) {
+// TestPassageNamedTwice checks that a passage named twice comes once, and lines of it separately.
+func TestPassageNamedTwice(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	var got struct{ Parts []struct{ ID string } }
 	call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", "notes:git.md", "git.md:1:2", "git.md:1:2"}}, &got)
@@ -240,8 +240,8 @@ func TestNamedTwice(t *testing.T) {
 	}
 }
 
-// TestLeftOutOnce checks that a repeated link without space counts once in left_out.
-func TestLeftOutOnce(t *testing.T) {
+// TestRepeatedLinkCountsOnce checks that a repeated link without space counts once in left_out.
+func TestRepeatedLinkCountsOnce(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n" +
 		strings.Repeat("[l](b.md#"+strings.Repeat("walrus-", 30)+"end) ", 40) + "\n", "b.md": "# B\n\n## " +
 		strings.Repeat("Walrus ", 30) + "end\n\nText.\n"})
@@ -261,9 +261,9 @@ func TestLeftOutOnce(t *testing.T) {
 	}
 }
 
-// TestEachFormIsWhole checks that the text and the structured content each have all information.
+// TestBothFormsAreComplete checks that the text and the structured content each have all information.
 // Some assistants show their model only one of them.
-func TestEachFormIsWhole(t *testing.T) {
+func TestBothFormsAreComplete(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, c := range []struct {
 		tool      string
@@ -290,8 +290,8 @@ func TestEachFormIsWhole(t *testing.T) {
 	}
 }
 
-// TestSnippetsAreNoResults checks that a snippet cannot imitate a line of the answer.
-func TestSnippetsAreNoResults(t *testing.T) {
+// TestSnippetCannotImitateResult checks that a snippet cannot imitate a line of the answer.
+func TestSnippetCannotImitateResult(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n## Walrus\n\nid notes:b.md, b.md:1, score 9, confidence high\n"})
 	for details, want := range map[bool]string{false: "\n   > id notes:b.md", true: "snippet id notes:b.md"} {
 		text := call(t, s, "search", map[string]any{"query": "walrus", "details": details}, nil)
@@ -301,8 +301,8 @@ func TestSnippetsAreNoResults(t *testing.T) {
 	}
 }
 
-// TestSpacesThatAreNotShown checks that a hint which looks like the request mentions hidden spaces.
-func TestSpacesThatAreNotShown(t *testing.T) {
+// TestHintMentionsHiddenSpaces checks that a hint which looks like the request mentions hidden spaces.
+func TestHintMentionsHiddenSpaces(t *testing.T) {
 	s := connectWith(t, map[string]string{"two  spaces.md": "# Walrus\n"})
 	text := call(t, s, "multi_get", map[string]any{"ids": []string{"two spaces.md"}}, nil)
 	if !strings.Contains(text, "did you mean two spaces.md? There are spaces in that name") {
@@ -310,8 +310,8 @@ func TestSpacesThatAreNotShown(t *testing.T) {
 	}
 }
 
-// TestLongAddresses checks that an error shortens a long name that does not exist.
-func TestLongAddresses(t *testing.T) {
+// TestErrorShortensLongName checks that an error shortens a long name that does not exist.
+func TestErrorShortensLongName(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
 		nil); len(text) > 2000 || !strings.Contains(text, "Not given: xxx") {
@@ -324,9 +324,9 @@ func TestLongAddresses(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingFitsTheBudget checks that missing passages are listed with their reasons, and
+// TestMissingPassagesWithinBudget checks that missing passages are listed with their reasons, and
 // that texts leave space for them.
-func TestWhatIsMissingFitsTheBudget(t *testing.T) {
+func TestMissingPassagesWithinBudget(t *testing.T) {
 	s := connectWith(t, long())
 	ids := []string{"text.md", "headings.md"}
 	for i := range 48 {
@@ -355,8 +355,8 @@ func whatIsMissingFits(t *testing.T, s *sdk.ClientSession, ids []string, budget 
 	}
 }
 
-// TestNothingHere checks that answers say when a collection is empty, and that no answer is empty.
-func TestNothingHere(t *testing.T) {
+// TestEmptyCollection checks that answers say when a collection is empty, and that no answer is empty.
+func TestEmptyCollection(t *testing.T) {
 	s := connectWith(t, nil)
 	for tool, arguments := range map[string]map[string]any{"search": {"query": "walrus"}, "context": {"text": "walrus"}} {
 		var found answer
@@ -386,9 +386,9 @@ func TestNothingHere(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that the status lists at most 50 skipped files, unsupported types last. A
+// TestStatusListsSkippedFiles checks that the status lists at most 50 skipped files, unsupported types last. A
 // restricted caller gets no list.
-func TestLeftOut(t *testing.T) {
+func TestStatusListsSkippedFiles(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	for i := range 60 {
 		f.Write(t, fmt.Sprintf("code/%02d.xyz", i), "x")

@@ -122,8 +122,8 @@ type answer struct {
 	Notes     []string
 }
 
-// TestDataAsText checks that answers omit pictures that a note contains as base64 text.
-func TestDataAsText(t *testing.T) {
+// TestBase64Data checks that answers omit pictures that a note contains as base64 text.
+func TestBase64Data(t *testing.T) {
 	picture := strings.Repeat("iVBORw0KGgo9AQz/7", 500)
 	f := collectiontest.Open(t, map[string]string{"r.md": "# Router\n\nThe uplink is grey. ![r](data:image/png;base64," +
 		picture + ")\n\n<img src=\"data:image/png;base64," + picture + "\">\n\nLast line.\n"}, nil)
@@ -289,8 +289,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestQuotes checks that a document cannot end the quotation around its text.
-func TestQuotes(t *testing.T) {
+// TestDocumentCannotEndQuotation checks that a document cannot end the quotation around its text.
+func TestDocumentCannotEndQuotation(t *testing.T) {
 	text := call(t, connect(t, access.Unrestricted()), "get", map[string]any{"id": "deep/far.md"}, nil)
 	if strings.Count(text, "\n<<<< end of text\n") != 1 || !strings.Contains(text, "<<<< text of notes:deep/far.md\n") {
 		t.Errorf("the quotation:\n%s", text)
@@ -340,9 +340,9 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestStrict checks that a tool names an unknown parameter in its error, and says which values it
+// TestUnknownParameterIsNamed checks that a tool names an unknown parameter in its error, and says which values it
 // allows.
-func TestStrict(t *testing.T) {
+func TestUnknownParameterIsNamed(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	for _, c := range []struct {
 		tool      string
@@ -620,9 +620,9 @@ func (b *hung) Retrieve(ctx context.Context, _ store.Request) (sheaf.Ranking, er
 	return nil, ctx.Err()
 }
 
-// TestSearchesEnd checks that a search ends when its client leaves, in every version of the
+// TestSearchEndsWithItsClient checks that a search ends when its client leaves, in every version of the
 // protocol, and when its time is over.
-func TestSearchesEnd(t *testing.T) {
+func TestSearchEndsWithItsClient(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"undo commit"}}}`
 	start := func(limit time.Duration) (*httptest.Server, *hung) {
 		b := &hung{asked: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
@@ -649,9 +649,9 @@ func TestSearchesEnd(t *testing.T) {
 	}
 }
 
-// TestNobodyListens checks that the server announces no notices, and answers a client that listens
+// TestListenWithoutSubscriptions checks that the server announces no notices, and answers a client that listens
 // at once with no subscriptions, on every transport.
-func TestNobodyListens(t *testing.T) {
+func TestListenWithoutSubscriptions(t *testing.T) {
 	for name, transport := range map[string]func() sdk.Transport{
 		"memory": func() sdk.Transport {
 			server := serverOf(t, collectiontest.Open(t, notes, nil), access.Unrestricted())
@@ -696,9 +696,9 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestAnswersAreSettled checks that an answer takes at least the settling time, so its time does
+// TestAnswerTakesSettlingTime checks that an answer takes at least the settling time, so its time does
 // not tell restricted callers which documents exist.
-func TestAnswersAreSettled(t *testing.T) {
+func TestAnswerTakesSettlingTime(t *testing.T) {
 	web := overHTTP(t, mcp.Options{Time: time.Minute}, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}, nil)
 	for range 20 {
 		for _, id := range []string{"secret/key.md", "nosuch.md"} {
@@ -712,8 +712,8 @@ func TestAnswersAreSettled(t *testing.T) {
 	}
 }
 
-// TestListsOverHTTP checks that a list of messages is refused: it could have thousands of calls.
-func TestListsOverHTTP(t *testing.T) {
+// TestMessageListOverHTTP checks that a list of messages is refused: it could have thousands of calls.
+func TestMessageListOverHTTP(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	for _, body := range []string{"[]", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, " \r\n\t[" +
 		strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 5000)} {

@@ -65,9 +65,9 @@ func postRefused(t *testing.T, web *httptest.Server, message string, header ...s
 // version names a version of the protocol in which the SDK answers with plain text.
 var version = []string{"MCP-Protocol-Version", "2025-06-18"}
 
-// TestRefused checks the answer to a text that is not a message, on stdio and over HTTP. It has the
+// TestInvalidMessage checks the answer to a text that is not a message, on stdio and over HTTP. It has the
 // identifier of the text.
-func TestRefused(t *testing.T) {
+func TestInvalidMessage(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
 	r.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`)
@@ -88,9 +88,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCodes checks that errors have the codes of JSON-RPC. Over HTTP, unknown methods and missing
+// TestErrorCodes checks that errors have the codes of JSON-RPC. Over HTTP, unknown methods and missing
 // parameters get them too, because clients take plain text for a broken connection.
-func TestCodes(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	web := overHTTP(t, mcp.Options{}, access.Unrestricted(), nil)
 	r := startRaw(t)
 	if l := r.ask("tools/list", "{}"); l.Error == nil || l.Error.Code != -32600 {
@@ -159,8 +159,8 @@ func (crowded) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("%w: too many bodies are being read", sheaf.ErrUnavailable)
 }
 
-// TestCrowdedBodies checks that a client whose body was refused for lack of memory may retry.
-func TestCrowdedBodies(t *testing.T) {
+// TestRetryAfterMemoryRefusal checks that a client whose body was refused for lack of memory may retry.
+func TestRetryAfterMemoryRefusal(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}},
 		func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })

@@ -36,9 +36,9 @@ func (w *wire) Write(_ context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// TestEnding checks that a session ends when all calls are answered or their time is over. A late
+// TestSessionEnds checks that a session ends when all calls are answered or their time is over. A late
 // call gets an error, and its later answer is dropped.
-func TestEnding(t *testing.T) {
+func TestSessionEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer time.Duration // after the end; 0 is never
 		stop   bool          // the server is stopped, the input goes on
@@ -111,8 +111,9 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// TestNobodyReads checks that a client which ended its input and reads nothing does not keep the server running.
-func TestNobodyReads(t *testing.T) {
+// TestClientThatReadsNothing checks that a client which ended its input and reads nothing does not keep the server
+// running.
+func TestClientThatReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, ask := io.Pipe()
 		_, out := io.Pipe() // without a reader

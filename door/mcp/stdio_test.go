@@ -162,9 +162,9 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestLists checks that the server refuses a list of messages in every version of the protocol, and
+// TestMessageList checks that the server refuses a list of messages in every version of the protocol, and
 // keeps running.
-func TestLists(t *testing.T) {
+func TestMessageList(t *testing.T) {
 	const ping, notice = `{"jsonrpc":"2.0","id":7,"method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
 	lists := []string{"[]", "[5]", "[" + ping + "]", "[" + ping + "," + ping + "]", "[" + ping + "," + notice + "]", "[" +

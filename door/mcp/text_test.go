@@ -9,9 +9,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestMarksAroundMarks checks that quoting a text of marks takes linear time. It measures processor
+// TestQuotingMarksIsLinear checks that quoting a text of marks takes linear time. It measures processor
 // time, and one of ten tries must pass, because the machine may be busy.
-func TestMarksAroundMarks(t *testing.T) {
+func TestQuotingMarksIsLinear(t *testing.T) {
 	const few, times, tries = 20_000, 16, 10
 	took := func(marks int) time.Duration {
 		text, least := strings.Repeat("<", marks), time.Duration(math.MaxInt64)

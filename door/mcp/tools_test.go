@@ -60,9 +60,9 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestResultsOfAScanAreRead checks that results of a profile without an index are named by a line.
+// TestScanResultsNameLines checks that results of a profile without an index are named by a line.
 // Their section numbers exist only in that scan, and tools would not accept them.
-func TestResultsOfAScanAreRead(t *testing.T) {
+func TestScanResultsNameLines(t *testing.T) {
 	files := map[string]string{
 		"a.md": "# Alpha\n\nNothing.\n\n## Cranes\n\nThe harbor and its cranes.\n\n## Boats\n\nBoats.\n",
 		"years.md": "# Years\n\nOf the harbor.\n\n## 0\n\nThe harbor in the first year.\n\n## 1\n\nNothing.\n\n## " +
@@ -160,9 +160,9 @@ func TestSchemasOfOneType(t *testing.T) {
 	}
 }
 
-// TestFirstLook checks that a call before the first scan for changes finds documents saved while no
+// TestCallBeforeFirstScan checks that a call before the first scan for changes finds documents saved while no
 // server ran.
-func TestFirstLook(t *testing.T) {
+func TestCallBeforeFirstScan(t *testing.T) {
 	before := collectiontest.Open(t, notes, nil)
 	before.Write(t, "new.md", "# Walrus\n\nA walrus at the door.\n")
 	f := before.Beside(t)

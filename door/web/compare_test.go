@@ -77,9 +77,9 @@ func TestLabCompared(t *testing.T) {
 			`!document.querySelector(".judge table")`))
 }
 
-// TestLabStill checks that stages which move no result take less width than other stages. The
+// TestLabIdleStagesAreNarrow checks that stages which move no result take less width than other stages. The
 // results are visible without scrolling.
-func TestLabStill(t *testing.T) {
+func TestLabIdleStagesAreNarrow(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "the lab", chromedp.Navigate(s.URL+"/?view=lab&q=commit"), chromedp.WaitVisible("svg.lab .node"),
@@ -145,9 +145,9 @@ func TestArithmeticFolds(t *testing.T) {
 			`[data-at="' + unfolded + '"]')?.open`))
 }
 
-// TestPageNarrow checks that the facets mark only the chosen values, stay folded or unfolded, and
+// TestPageChosenFacets checks that the facets mark only the chosen values, stay folded or unfolded, and
 // keep the keyboard focus. The page names the profile, and a button removes it.
-func TestPageNarrow(t *testing.T) {
+func TestPageChosenFacets(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
 		"a/b/one.md":              "---\ntags: [git, github]\n---\n# One\n\nA walrus.\n",
@@ -233,9 +233,9 @@ func TestPageBack(t *testing.T) {
 	}
 }
 
-// TestPageAgain checks that the page repeats a failed request and then removes its note. The status
+// TestPageRepeatsFailedRequest checks that the page repeats a failed request and then removes its note. The status
 // view updates search times and index changes without a user action.
-func TestPageAgain(t *testing.T) {
+func TestPageRepeatsFailedRequest(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
 	step(t, ctx, "similar", chromedp.Navigate(s.URL+"/?view=document&id=git.md"), until(shown),
@@ -308,8 +308,8 @@ func TestPageIndexing(t *testing.T) {
 		`document.querySelector("main").textContent.includes("documents7,")`))
 }
 
-// TestPageForbidden checks that the page works in a browser that forbids local storage.
-func TestPageForbidden(t *testing.T) {
+// TestPageWithoutLocalStorage checks that the page works in a browser that forbids local storage.
+func TestPageWithoutLocalStorage(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "nothing is kept", chromedp.ActionFunc(func(ctx context.Context) error {

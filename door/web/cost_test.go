@@ -8,9 +8,9 @@ import (
 	"sheaf/collection"
 )
 
-// TestIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
+// TestCostlyTextIsIntricate checks that text which costs minutes or gigabytes to render counts as intricate.
 // Long text of usual kinds does not.
-func TestIntricate(t *testing.T) {
+func TestCostlyTextIsIntricate(t *testing.T) {
 	repeated := func(unit string) func(int) string {
 		return func(n int) string { return strings.Repeat(unit, n) + " a\n" }
 	}

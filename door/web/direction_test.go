@@ -98,8 +98,8 @@ func TestPageDirection(t *testing.T) {
 			`document.querySelector("#result-0 .above").getBoundingClientRect().left > r.getBoundingClientRect().left + 2; })()`))
 }
 
-// TestPageMostLetters checks that text has the direction of most of its letters, whatever its first word is.
-func TestPageMostLetters(t *testing.T) {
+// TestPageTextDirection checks that text has the direction of most of its letters, whatever its first word is.
+func TestPageTextDirection(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{
 		"fa.md": "# ملاحظات\n\nObsidian به\u200cگونه\u200cای طراحی شده که به\u200cصورت آفلاین کار کند\n\n- Obsidian " +

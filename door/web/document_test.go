@@ -13,9 +13,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestWritten checks how the page shows the additions of Obsidian to Markdown. Text that only looks
+// TestObsidianSyntax checks how the page shows the additions of Obsidian to Markdown. Text that only looks
 // like them stays text.
-func TestWritten(t *testing.T) {
+func TestObsidianSyntax(t *testing.T) {
 	for _, c := range []struct{ name, note, want string }{
 		{"marks", "This is ==highlighted *text*== here.", `<p>This is <span class="highlight">highlighted ` +
 			`<em>text</em></span> here.</p>`},
@@ -88,9 +88,9 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenIsBounded checks that many opening signs without an end render in at most 5 seconds of
+// TestUnclosedSignsAreBounded checks that many opening signs without an end render in at most 5 seconds of
 // processor time.
-func TestWrittenIsBounded(t *testing.T) {
+func TestUnclosedSignsAreBounded(t *testing.T) {
 	for _, sign := range []string{"==a ", "%%a ", "$a ", "$$a ", "[^a] ", " ^a", "\n%%", "\n$$", "\n[^a]: ", "[^1]: - ",
 		"==a==", "\n\n%%a", "\n\n$$a"} {
 		s := served(t, map[string]string{"near.md": "x " + strings.Repeat(sign, 200_000/len(sign)) + "\n\n[^a]: b\n"})
@@ -102,9 +102,9 @@ func TestWrittenIsBounded(t *testing.T) {
 	}
 }
 
-// TestPageWritten checks that a footnote leads to its definition and back without changing the
+// TestPageFootnotesAndComments checks that a footnote leads to its definition and back without changing the
 // address. A comment is visible only when it contains a word of the query.
-func TestPageWritten(t *testing.T) {
+func TestPageFootnotesAndComments(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"near.md": "# Near\n\nA zebra ==walks a zebra== by[^1]. %%secret " +
 		"fox%% ^id\n\n^only\n\n" + strings.Repeat("Line.\n\n", 100) + "[^1]: So it is.\n\n## Last\n"})
@@ -137,9 +137,9 @@ func TestPageWritten(t *testing.T) {
 	}
 }
 
-// TestDocumentLaidOut checks table alignment, callouts with kind and title, task boxes instead of
+// TestDocumentLayout checks table alignment, callouts with kind and title, task boxes instead of
 // list markers, and the direction of lists. The content policy blocks nothing.
-func TestDocumentLaidOut(t *testing.T) {
+func TestDocumentLayout(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"note.md": "# Note\n\n| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n" +
 		"> [!warning]- Take *care* here\n> It bites.\n>\n> Often.\n\n> [!NOTE]\n> Nothing else.\n\n> [!tip] Alone\n\n> " +
@@ -256,8 +256,9 @@ func TestLabNames(t *testing.T) {
 			`e.getAttribute("aria-label").replace(/[\u2068\u2069]/g, "")).some((name) => /^\d\. B, score /.test(name))`))
 }
 
-// TestLabPinnedGone checks that the lab reports a pinned result that left the ranking, and offers to explain why.
-func TestLabPinnedGone(t *testing.T) {
+// TestLabPinnedResultLeavesRanking checks that the lab reports a pinned result that left the ranking, and offers to
+// explain why.
+func TestLabPinnedResultLeavesRanking(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\nA commit.\n", "b.md": "# B\n\nNothing of it.\n"})
 	step(t, ctx, "gone", chromedp.Navigate(s.URL+"/?view=lab&q=%2Bcommit&pin=notes:b.md"),
@@ -345,9 +346,9 @@ func TestPageOutline(t *testing.T) {
 		do(`dispatchEvent(new Event("scroll")); dispatchEvent(new Event("resize"))`))
 }
 
-// TestPageOutlineElsewhere checks that a link beside a long, scrolled document opens another one at
+// TestPageLinkOpensDocumentAtTop checks that a link beside a long, scrolled document opens another one at
 // its top. A tag leads to the documents with this tag.
-func TestPageOutlineElsewhere(t *testing.T) {
+func TestPageLinkOpensDocumentAtTop(t *testing.T) {
 	ctx := browser(t)
 	long := strings.Repeat("Words.\n\n", 100)
 	s := served(t, map[string]string{"a.md": "---\ntags: [\"two words\", other]\n---\n# A\n\nTo [b](b.md).\n\n" + long,

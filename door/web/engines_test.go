@@ -11,9 +11,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPageModuleAgain checks that the page loads a view whose module failed to load. Firefox does
+// TestPageReloadsFailedModule checks that the page loads a view whose module failed to load. Firefox does
 // not request a failed module address again, so the page uses another address.
-func TestPageModuleAgain(t *testing.T) {
+func TestPageReloadsFailedModule(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, f)
@@ -28,9 +28,9 @@ func TestPageModuleAgain(t *testing.T) {
 		chromedp.WaitVisible("svg.lab .node"), until(`document.getElementById("notes").textContent === ""`))
 }
 
-// TestPageComposing checks that the page ignores a key that ends the composition of a letter. In
+// TestPageIgnoresComposingKey checks that the page ignores a key that ends the composition of a letter. In
 // Safari the key arrives after the composition.
-func TestPageComposing(t *testing.T) {
+func TestPageIgnoresComposingKey(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "Escape", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), chromedp.Focus("#query"),
@@ -38,8 +38,8 @@ func TestPageComposing(t *testing.T) {
 			`bubbles: true, cancelable: true}))`), until(`document.activeElement.id === "query"`))
 }
 
-// TestPageRing checks that the title has the focus ring, because the title cuts off a ring of its link.
-func TestPageRing(t *testing.T) {
+// TestPageFocusRing checks that the title has the focus ring, because the title cuts off a ring of its link.
+func TestPageFocusRing(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "a result", chromedp.Navigate(s.URL+"/?q=undo"), until(shown), chromedp.Focus("#query"),

@@ -231,9 +231,9 @@ func TestPageFocus(t *testing.T) {
 	}
 }
 
-// TestPageForced checks forced colors, where transparent borders become visible: only one result
+// TestPageForcedColors checks forced colors, where transparent borders become visible: only one result
 // looks selected, and pressed buttons stay readable.
-func TestPageForced(t *testing.T) {
+func TestPageForcedColors(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	var marked string
@@ -316,8 +316,8 @@ func ending(t *testing.T, h http.Handler) (address string, end, again func()) {
 	return address, end, again
 }
 
-// TestPageKeyUnasked checks that the page's own requests, such as for unknown words, never ask for a key.
-func TestPageKeyUnasked(t *testing.T) {
+// TestPageRequestsAskForNoKey checks that the page's own requests, such as for unknown words, never ask for a key.
+func TestPageRequestsAskForNoKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
 	step(t, ctx, "a misspelt word beside another", chromedp.Navigate(s.URL), chromedp.WaitVisible("#query"),

@@ -15,9 +15,9 @@ import (
 	"sheaf/collection/collectiontest"
 )
 
-// TestPageKeyEnds checks that after a key is revoked, the next action asks for a new key and then
+// TestPageRevokedKey checks that after a key is revoked, the next action asks for a new key and then
 // runs. Typed text and changed numbers stay.
-func TestPageKeyEnds(t *testing.T) {
+func TestPageRevokedKey(t *testing.T) {
 	ctx := browser(t)
 	s, keys := keyed(t)
 	closed := until(`!document.querySelector("dialog[open]")`)
@@ -91,9 +91,9 @@ func TestPageKeyEnds(t *testing.T) {
 			`document.getElementById("query").value === "undos" && location.search === "?q=undos"`))
 }
 
-// TestLabBeside checks that a failing profile does not stop the profile beside it. It no longer
+// TestLabFailingProfile checks that a failing profile does not stop the profile beside it. It no longer
 // shows the results of an earlier query.
-func TestLabBeside(t *testing.T) {
+func TestLabFailingProfile(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	fail := func(profile string) chromedp.Action {
@@ -158,8 +158,9 @@ func TestLabJudged(t *testing.T) {
 		mean(`{"nothing much": {"notes:deep/far.md#far": 1}}`, "0.000"))
 }
 
-// TestLabAsksFirst checks that the lab sends a new number first: writing the address is slower than a search.
-func TestLabAsksFirst(t *testing.T) {
+// TestLabSearchesBeforeAddress checks that the lab sends a new number first: writing the address is slower than a
+// search.
+func TestLabSearchesBeforeAddress(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	step(t, ctx, "a number", chromedp.Navigate(s.URL+"/?view=lab&q=walrus&profile=rrf"),
@@ -189,9 +190,9 @@ func TestLabNumberTyped(t *testing.T) {
 	step(t, ctx, "a point", number("0.25", "0.25", `"0.25"`))
 }
 
-// TestLabLooked checks that the arithmetic of the last result stays visible while numbers change,
+// TestLabArithmeticStaysVisible checks that the arithmetic of the last result stays visible while numbers change,
 // until another result or query. Results have the names of their passages.
-func TestLabLooked(t *testing.T) {
+func TestLabArithmeticStaysVisible(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"long.md": "# " + strings.Repeat("A long title ", 9) + "\n\nText.\n\n## One " +
 		"walrus\n\nA walrus.\n\n## Other walrus\n\nOf a walrus.\n"})
@@ -249,8 +250,8 @@ func TestLabWhyNotInOrder(t *testing.T) {
 		until(`late`), until(`document.querySelector(".arithmetic").textContent.includes("answer 2")`))
 }
 
-// TestLabForgets checks that the lab forgets all marks only after confirmation.
-func TestLabForgets(t *testing.T) {
+// TestLabConfirmsForgetting checks that the lab forgets all marks only after confirmation.
+func TestLabConfirmsForgetting(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# Walrus\n\nA walrus.\n"})
 	forget := func(sure string) chromedp.Action {
@@ -397,9 +398,9 @@ func TestLabTouch(t *testing.T) {
 		until(number+` === "0.9" && location.search.includes("set.names=0.9")`), until(`Number(`+slider+`.value) === 0.9`))
 }
 
-// TestLabTwins checks that results of the same name also show their identifiers, in text and in
+// TestLabResultsOfSameName checks that results of the same name also show their identifiers, in text and in
 // accessible names. Other results show only their names.
-func TestLabTwins(t *testing.T) {
+func TestLabResultsOfSameName(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a/notes.md": "# Notes\n\n## Undo\n\nA walrus.\n",
 		"b/notes.md": "# Notes\n\n## Undo\n\nA walrus.\n", "c.md": "# Alone\n\nA walrus.\n"})

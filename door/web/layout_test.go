@@ -42,8 +42,8 @@ const reach = `(() => {
 	return found;
 })()`
 
-// TestPageReach checks the page for screen readers, keyboards and magnification by four.
-func TestPageReach(t *testing.T) {
+// TestPageAccessibility checks the page for screen readers, keyboards and magnification by four.
+func TestPageAccessibility(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	pin := chromedp.Tasks{until(`document.querySelectorAll(".judge li").length > 2`),
@@ -82,9 +82,9 @@ func TestPageReach(t *testing.T) {
 	}
 }
 
-// TestPageLetters checks that the page uses the browser's font size. Text of double size fits the
+// TestPageFontSize checks that the page uses the browser's font size. Text of double size fits the
 // width of a phone.
-func TestPageLetters(t *testing.T) {
+func TestPageFontSize(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	for _, view := range []string{"/?q=undo+commit&filter=ext:md", "/?view=document&id=git.md",

@@ -63,9 +63,9 @@ func TestPageMore(t *testing.T) {
 		until(`[...document.querySelectorAll("#results bdi[dir=ltr]")].every((e) => e.textContent.startsWith("n/0"))`))
 }
 
-// TestPageMoreThanKept checks that for a profile which returns fewer results than a page, the
+// TestPageMoreThanProfileReturns checks that for a profile which returns fewer results than a page, the
 // button asks once for more.
-func TestPageMoreThanKept(t *testing.T) {
+func TestPageMoreThanProfileReturns(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("## Commit\n\nA commit.\n\n", 200),
 		"b.md": "# B\n\nA commit.\n"})
@@ -215,9 +215,9 @@ func TestPageEditor(t *testing.T) {
 	}
 }
 
-// TestPageWayBack checks that going back from a document restores filter and profile. Escape leads
+// TestPageBackFromDocument checks that going back from a document restores filter and profile. Escape leads
 // to the results even without history.
-func TestPageWayBack(t *testing.T) {
+func TestPageBackFromDocument(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "a document", chromedp.Navigate(s.URL+"/?q=commit&filter=ext:md&profile=rrf"),
@@ -338,9 +338,9 @@ func TestLabReturn(t *testing.T) {
 		do(`dispatchEvent(new Event("focus"))`), until(number+` === "0.6" && location.search.includes("set.names=0.7")`))
 }
 
-// TestPageReturnToNothing checks that returning to a deleted note says so, and shows the note again
+// TestPageReturnToDeletedNote checks that returning to a deleted note says so, and shows the note again
 // once it is back.
-func TestPageReturnToNothing(t *testing.T) {
+func TestPageReturnToDeletedNote(t *testing.T) {
 	ctx := browser(t)
 	s, f := start(t)
 	back := do(`window.dispatchEvent(new Event("focus"))`)
@@ -376,9 +376,9 @@ func TestPageBackToResult(t *testing.T) {
 	step(t, ctx, "and back", do(`history.back()`), until(`document.activeElement.closest("#result-1 h2") && `+shown))
 }
 
-// TestPageKept checks that query, filter and profile stay when the view changes. "?" shows the
+// TestPageKeepsQueryAcrossViews checks that query, filter and profile stay when the view changes. "?" shows the
 // keys, and a link without a target has no address.
-func TestPageKept(t *testing.T) {
+func TestPageKeepsQueryAcrossViews(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "the keys in an empty search box", chromedp.Navigate(s.URL+"/"),
@@ -420,9 +420,9 @@ func TestPageKept(t *testing.T) {
 		until(`[...document.querySelectorAll("article a")].some((a) => a.textContent === "out" && a.target === "_blank")`))
 }
 
-// TestPageFoundInFiles checks that a result of the file scanner opens, although the scanner numbers
+// TestPageScanResult checks that a result of the file scanner opens, although the scanner numbers
 // sections differently. Marks on it count and are saved under the name of the index.
-func TestPageFoundInFiles(t *testing.T) {
+func TestPageScanResult(t *testing.T) {
 	ctx := browser(t)
 	long := "# Git\n\n## Other things\n\n" + strings.Repeat("Nothing of interest stands here. ", 200) +
 		"\n\n## Undo a commit\n\n" + strings.Repeat("Move the branch back. ", 200) + "\n"

@@ -18,9 +18,9 @@ import (
 	"sheaf/door/web"
 )
 
-// TestPageArithmeticAway checks that arithmetic, explanations and the status requested during an
+// TestPageArithmeticAfterOutage checks that arithmetic, explanations and the status requested during an
 // outage arrive afterwards, and that the outage note disappears.
-func TestPageArithmeticAway(t *testing.T) {
+func TestPageArithmeticAfterOutage(t *testing.T) {
 	ctx := browser(t)
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, f)

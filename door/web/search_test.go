@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestPageAlike checks that the page offers similar words for a misspelt word, if some exist. It
+// TestPageSimilarWords checks that the page offers similar words for a misspelt word, if some exist. It
 // counts one result as "1 result", and gives advice after the last result.
-func TestPageAlike(t *testing.T) {
+func TestPageSimilarWords(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
 	step(t, ctx, "a misspelt word", chromedp.Navigate(s.URL+"/?q=itineray&filter=tag:travel&profile=tree&why=1"),
@@ -44,9 +44,9 @@ func TestPageAlike(t *testing.T) {
 		until(`!document.getElementById("count").textContent.includes("nothing has")`))
 }
 
-// TestPageWayOut checks that the page explains an address that names something missing or invalid,
+// TestPageInvalidAddress checks that the page explains an address that names something missing or invalid,
 // and offers to remove that part.
-func TestPageWayOut(t *testing.T) {
+func TestPageInvalidAddress(t *testing.T) {
 	ctx := browser(t)
 	s := served(t, map[string]string{"trip.md": "---\ntags: [travel]\n---\n# Trip\n\nThe itinerary of the walrus.\n"})
 	fault := func(what string) chromedp.Action {
@@ -83,9 +83,9 @@ func TestPageFacets(t *testing.T) {
 			`narrows to others")`), shoot("facets"))
 }
 
-// TestFieldsOfPhones checks that on touch screens no field has text below 16 pixels, for which
+// TestFieldSizesOnPhones checks that on touch screens no field has text below 16 pixels, for which
 // iPhones magnify the page. Numbers of the lab fit their fields.
-func TestFieldsOfPhones(t *testing.T) {
+func TestFieldSizesOnPhones(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	for _, width := range []int64{390, 1024} {

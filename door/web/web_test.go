@@ -183,9 +183,9 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentBehindPictures checks that links after a picture or an address in the same paragraph
+// TestDocumentLinksAfterPictures checks that links after a picture or an address in the same paragraph
 // are converted too.
-func TestDocumentBehindPictures(t *testing.T) {
+func TestDocumentLinksAfterPictures(t *testing.T) {
 	s := served(t, map[string]string{
 		"far.md":  "# Far\n\nText.\n",
 		"near.md": "# Near\n\n![a](a.png) ![b](https://example.org/b.png) [far](far.md) <tel:1> [[far]] <tel:2>\n",
@@ -336,8 +336,8 @@ func text(t *testing.T, ctx context.Context, selector string) string {
 	return s
 }
 
-// TestUntilOutlivesItsPage checks that until continues on the new page after a reload.
-func TestUntilOutlivesItsPage(t *testing.T) {
+// TestUntilContinuesAfterReload checks that until continues on the new page after a reload.
+func TestUntilContinuesAfterReload(t *testing.T) {
 	ctx := browser(t)
 	s, _ := start(t)
 	step(t, ctx, "loaded again", chromedp.Navigate(s.URL),
@@ -666,8 +666,8 @@ func (u *unread) Write(b []byte) (int, error) {
 	return u.ResponseRecorder.Write(b)
 }
 
-// TestSlowReadersHoldNobodyUp checks that a client which does not read its answer holds no slot.
-func TestSlowReadersHoldNobodyUp(t *testing.T) {
+// TestSlowReaderHoldsNoSlot checks that a client which does not read its answer holds no slot.
+func TestSlowReaderHoldsNoSlot(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
 	h := site(t, f, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Running: 1, Patience: time.Minute} })
 	get := func(path string) *http.Request {

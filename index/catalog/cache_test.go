@@ -42,8 +42,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheTogether uses a cache from several goroutines. The race detector finds the faults.
-func TestCacheTogether(t *testing.T) {
+// TestConcurrentCache uses a cache from several goroutines. The race detector finds the faults.
+func TestConcurrentCache(t *testing.T) {
 	c := cache[sheaf.ID, string]{limit: 64}
 	var all sync.WaitGroup
 	for range 4 {
@@ -60,8 +60,8 @@ func TestCacheTogether(t *testing.T) {
 	all.Wait()
 }
 
-// TestOutlinesGo checks that a view keeps only about as many outlines as its limit allows.
-func TestOutlinesGo(t *testing.T) {
+// TestOutlinesAreBounded checks that a view keeps only about as many outlines as its limit allows.
+func TestOutlinesAreBounded(t *testing.T) {
 	c, err := Open(vfs.Disk{}, t.TempDir(), Options{})
 	must(t, err)
 	defer c.Close()

@@ -59,7 +59,7 @@ const sample = "---\ntitle: A Note\naliases: [Other name, AN]\ntags: [x, y/z]\nd
 	"true\nlist: [1, b]\n---\nPreamble #inline ^p1\n\n# A Note\n\ntext [[Second#Part two|see]] and " +
 	"[md](sub/third.md#deep)\n\n## Käse & Brot\n\nmore\n\n# Last {#own-id}\n\nend ![[picture.png]]\n"
 
-func TestRecordsComeBack(t *testing.T) {
+func TestRecordsRoundTrip(t *testing.T) {
 	c := open(t, t.TempDir())
 	texts := map[string]string{"first.md": sample, "plain.txt": "hello\n", "empty.md": "",
 		"sub/third.md": "# T\n\n## Deep\nx\n"}
@@ -364,9 +364,9 @@ func TestWarned(t *testing.T) {
 	}
 }
 
-// TestMadeAnewUnderReader checks an open reader while another process removes the catalog and makes
+// TestReaderFollowsRemadeIndex checks an open reader while another process removes the catalog and makes
 // it again with as many updates. The reader must see the new catalog.
-func TestMadeAnewUnderReader(t *testing.T) {
+func TestReaderFollowsRemadeIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	put(t, open(t, dir), record(t, "old.md", "# Old\n"))
 	reader := open(t, dir)

@@ -158,10 +158,10 @@ func told(t *testing.T, where, file string, faults []error) {
 	}
 }
 
-// TestFlips flips each byte of each file of a small catalog. Each query must return the same answer
+// TestFlippedBytes flips each byte of each file of a small catalog. Each query must return the same answer
 // as before, or an error with the file and the position. Check must find each flip, and a merge
 // must never hide a fault.
-func TestFlips(t *testing.T) {
+func TestFlippedBytes(t *testing.T) {
 	files := smallCatalog(t)
 	want, faults := answers(restore(t, files))
 	if len(want) != 22 || len(faults) > 0 {

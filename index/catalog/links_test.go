@@ -247,9 +247,9 @@ func randomNote(r *rand.Rand) catalog.Record {
 	return catalog.Record{Document: doc}
 }
 
-// TestLinksOfHistories checks, after random updates, that each link leads where the model says and
+// TestLinksAfterRandomUpdates checks, after random updates, that each link leads where the model says and
 // that back-links are the reverse of links.
-func TestLinksOfHistories(t *testing.T) {
+func TestLinksAfterRandomUpdates(t *testing.T) {
 	histories, resolved := uint64(30), 0
 	if testing.Short() {
 		histories = 6
@@ -405,8 +405,8 @@ func TestReferencesKeepBacklinks(t *testing.T) {
 	}
 }
 
-// TestPlaces checks which heading the fragment of a link names.
-func TestPlaces(t *testing.T) {
+// TestHeadingOfLinkFragment checks which heading the fragment of a link names.
+func TestHeadingOfLinkFragment(t *testing.T) {
 	c := open(t, t.TempDir())
 	put(t, c, record(t, "n.md", "# One\n\n## Goals\nx\n\n# Two\n\n## Goals\ny ^b-1\n\n## What: why?\nz\n\n# Two "+
 		"words\nw\n\n# C# and F#\nv\n\n#\nu\n\n# Caf\u00e9 a\nt\n\n# I#J\ns\n\n# I\n\n## J\nr\n\n# C#\nq\n\n# C++\np\n\n# "+
@@ -463,9 +463,9 @@ func TestJekyll(t *testing.T) {
 	}
 }
 
-// TestEndsOfPaths compares finding a document of a common name by the end of its path with a
+// TestFindByEndOfPath compares finding a document of a common name by the end of its path with a
 // comparison of each path.
-func TestEndsOfPaths(t *testing.T) {
+func TestFindByEndOfPath(t *testing.T) {
 	c := openIn(t, vfs.NewMem(), "/c")
 	letters := []string{"a", "b", "ab", "."}
 	var paths []string
@@ -503,10 +503,10 @@ func TestEndsOfPaths(t *testing.T) {
 	}
 }
 
-// TestManyOfOneName finds all links among thousands of documents of one name, also if the nearest
+// TestLinksToEqualNamesAreLinear finds all links among thousands of documents of one name, also if the nearest
 // is not visible. The time must grow in proportion to their number. One of ten tries must succeed,
 // since the machine may be busy.
-func TestManyOfOneName(t *testing.T) {
+func TestLinksToEqualNamesAreLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures times")
 	}

@@ -10,10 +10,10 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestMisfiled checks documents that another version of the program filed in another way. Check
+// TestDocumentsFiledByOtherVersion checks documents that another version of the program filed in another way. Check
 // does not report them as damage. Once they are replaced and all segments are written again,
 // nothing of the old filing remains.
-func TestMisfiled(t *testing.T) {
+func TestDocumentsFiledByOtherVersion(t *testing.T) {
 	c, err := Open(vfs.NewMem(), "/c", Options{})
 	must(t, err)
 	defer c.Close()

@@ -81,9 +81,9 @@ func sound(t *testing.T, where string, fsys vfs.FS) (map[string]string, catalog.
 	return texts, v.Settings()
 }
 
-// TestWreck damages each file of a catalog in turn. It checks that the salvaged catalog is sound,
+// TestSalvage damages each file of a catalog in turn. It checks that the salvaged catalog is sound,
 // keeps each readable text unchanged, names the lost ones, and keeps the settings.
-func TestWreck(t *testing.T) {
+func TestSalvage(t *testing.T) {
 	files := mixed(t)
 	want := map[string]string{"old": "newer"}
 	for i := range 40 {
@@ -152,9 +152,9 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
-// TestWreckCrashes cuts the power at each call that changes the disk while Replace replaces a
+// TestSalvageCrashes cuts the power at each call that changes the disk while Replace replaces a
 // damaged catalog. It checks that a second try works and loses nothing more.
-func TestWreckCrashes(t *testing.T) {
+func TestSalvageCrashes(t *testing.T) {
 	files := mixed(t)
 	files["MANIFEST"][20] ^= 1
 	for stop := 0; ; stop++ {

@@ -117,9 +117,9 @@ func TestMerges(t *testing.T) {
 	}
 }
 
-// TestCutShort checks that truncating open files causes a corruption error and does not crash the
+// TestTruncatedFiles checks that truncating open files causes a corruption error and does not crash the
 // program.
-func TestCutShort(t *testing.T) {
+func TestTruncatedFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not let files be cut short that are mapped")
 	}

@@ -8,9 +8,9 @@ import (
 	"sheaf"
 )
 
-// TestLeftMemory checks that a search of an index with deleted chunks allocates no memory for each
+// TestSearchMemoryAfterDeletions checks that a search of an index with deleted chunks allocates no memory for each
 // remaining chunk.
-func TestLeftMemory(t *testing.T) {
+func TestSearchMemoryAfterDeletions(t *testing.T) {
 	if raced {
 		t.Skip("the race detector makes pools forget")
 	}

@@ -35,9 +35,9 @@ func TestFilterKeys(t *testing.T) {
 	}
 }
 
-// TestFiltersRemembered checks that a filter in constant use stays in the cache while many others
+// TestFilterCache checks that a filter in constant use stays in the cache while many others
 // are used once. The cache must stay within its limit.
-func TestFiltersRemembered(t *testing.T) {
+func TestFilterCache(t *testing.T) {
 	var f filters
 	used := &filtered{}
 	f.put([]byte("used"), used)

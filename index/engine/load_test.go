@@ -117,9 +117,9 @@ func TestGatherMemoryOfNewWords(t *testing.T) {
 	}
 }
 
-// TestRunsOfGoroutines checks that several goroutines which load together make about as few runs as
+// TestConcurrentLoadsShareRuns checks that several goroutines which load together make about as few runs as
 // one goroutine. Each run has the chunks of all goroutines, and the runs become one segment.
-func TestRunsOfGoroutines(t *testing.T) {
+func TestConcurrentLoadsShareRuns(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -227,9 +227,9 @@ func TestCommitAfterClose(t *testing.T) {
 	}
 }
 
-// TestRepeatedTogether checks that goroutines which add the same chunks again all finish, and that
+// TestConcurrentAddsOfSameChunks checks that goroutines which add the same chunks again all finish, and that
 // the index has the last version of each chunk once.
-func TestRepeatedTogether(t *testing.T) {
+func TestConcurrentAddsOfSameChunks(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -138,9 +138,9 @@ func TestCloseWhileWriting(t *testing.T) {
 	}
 }
 
-// TestCloseWhileForgetting closes a load while an Add waits for chunks that others added. It checks
+// TestCloseWhileAddWaits closes a load while an Add waits for chunks that others added. It checks
 // that the Add takes no memory then, since no call would free it.
-func TestCloseWhileForgetting(t *testing.T) {
+func TestCloseWhileAddWaits(t *testing.T) {
 	p := pauseLoad(t)
 	close(p.goOn)
 	if err := p.adding.Wait(); err != nil {

@@ -142,8 +142,8 @@ func TestMemoryBounds(t *testing.T) {
 	}
 }
 
-// TestCounted checks that the counted memory leaves some memory for the uncounted, from LeastMemory on.
-func TestCounted(t *testing.T) {
+// TestCountedMemory checks that the counted memory leaves some memory for the uncounted, from LeastMemory on.
+func TestCountedMemory(t *testing.T) {
 	for _, allowed := range []int64{1, 2, 1 << 20, LeastMemory - 1, LeastMemory, 64 << 20, DefaultMemory, 1 << 40} {
 		n := counted(allowed)
 		if n < 1 || n > allowed || allowed >= LeastMemory && n != allowed-baseMemory {

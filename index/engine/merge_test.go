@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestMergeBesideCommits checks that full merges, background merges and commits can run together.
-func TestMergeBesideCommits(t *testing.T) {
+// TestMergeDuringCommits checks that full merges, background merges and commits can run together.
+func TestMergeDuringCommits(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -46,8 +46,8 @@ func TestMergeBesideCommits(t *testing.T) {
 	}
 }
 
-// TestMergesAreGivenUp checks that waiting for paused merges, when canceled, leaves no goroutine.
-func TestMergesAreGivenUp(t *testing.T) {
+// TestCanceledWaitForMerges checks that waiting for paused merges, when canceled, leaves no goroutine.
+func TestCanceledWaitForMerges(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	ix.PauseMerges()
 	defer ix.ResumeMerges()

@@ -21,9 +21,9 @@ func placeName(view int, ordinal uint32) string {
 	return name + strings.Repeat("y", int(ordinal%97))
 }
 
-// TestPlaces checks that the cache returns what several goroutines put there, and still holds most
+// TestChunkCache checks that the cache returns what several goroutines put there, and still holds most
 // recent entries. Identifiers that it returned stay unchanged after it drops their entries.
-func TestPlaces(t *testing.T) {
+func TestChunkCache(t *testing.T) {
 	const views, chunks, rounds = 3, 60_000, 40_000
 	c := newPlaces()
 	var wait sync.WaitGroup
@@ -75,9 +75,9 @@ func TestPlaces(t *testing.T) {
 	wait.Wait()
 }
 
-// TestPlacesFound checks a chunk that the cache does not find by its identifier. After a lookup it
+// TestChunkCacheLookup checks a chunk that the cache does not find by its identifier. After a lookup it
 // does, whether or not it has the chunk by its ordinal.
-func TestPlacesFound(t *testing.T) {
+func TestChunkCacheLookup(t *testing.T) {
 	c := newPlaces()
 	for ordinal := range uint32(placeSlots) {
 		c.put([]byte(placeName(0, ordinal)), 0, ordinal)
@@ -103,9 +103,9 @@ func TestPlacesFound(t *testing.T) {
 	}
 }
 
-// TestPlacesMemory checks that a cached chunk uses the bytes of its identifier and a few more, and
+// TestChunkCacheMemory checks that a cached chunk uses the bytes of its identifier and a few more, and
 // that dropped chunks use none.
-func TestPlacesMemory(t *testing.T) {
+func TestChunkCacheMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it remembers a million chunks")
 	}
@@ -130,9 +130,9 @@ func TestPlacesMemory(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// TestPlacesHold puts a third as many chunks as there are slots. It checks that nearly all are
+// TestChunkCacheKeepsMostChunks puts a third as many chunks as there are slots. It checks that nearly all are
 // found by their identifiers, and nearly all by their ordinals.
-func TestPlacesHold(t *testing.T) {
+func TestChunkCacheKeepsMostChunks(t *testing.T) {
 	const chunks = placeSlots / 3
 	c := newPlaces()
 	names := make([]string, chunks)

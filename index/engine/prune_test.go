@@ -298,9 +298,9 @@ func TestCollectorRelease(t *testing.T) {
 	}
 }
 
-// TestStretchesGiveBack checks that a query takes memory for each goroutine that evaluates it, not
+// TestQueryMemoryPerGoroutine checks that a query takes memory for each goroutine that evaluates it, not
 // for each stretch.
-func TestStretchesGiveBack(t *testing.T) {
+func TestQueryMemoryPerGoroutine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}

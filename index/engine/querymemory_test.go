@@ -20,9 +20,9 @@ func forgetPlans() {
 	scratches = sync.Pool{New: scratches.New}
 }
 
-// TestPlansInUsedMemory checks that reused memory gives the same answers as new memory, to the last
+// TestPlansInReusedMemory checks that reused memory gives the same answers as new memory, to the last
 // bit. Other requests run before and at the same time.
-func TestPlansInUsedMemory(t *testing.T) {
+func TestPlansInReusedMemory(t *testing.T) {
 	const vocabulary = 60
 	rng := rand.New(rand.NewPCG(3, 77))
 	ix := testIndex(t, t.TempDir())

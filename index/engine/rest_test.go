@@ -14,9 +14,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestRest checks which segments an idle index joins: those of which none is much larger than all
+// TestIdleMergeChoosesSegments checks which segments an idle index joins: those of which none is much larger than all
 // smaller ones together. The joined segment has all their chunks.
-func TestRest(t *testing.T) {
+func TestIdleMergeChoosesSegments(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		chunks []int // of each segment
@@ -74,9 +74,9 @@ func left(t *testing.T, ix *Index) (chunks, segments int) {
 	return st.Chunks, st.Segments
 }
 
-// TestRestBegins checks that joining starts some time after opening, after a load, and after the
+// TestIdleMergeBegins checks that joining starts some time after opening, after a load, and after the
 // index sees a change of another process.
-func TestRestBegins(t *testing.T) {
+func TestIdleMergeBegins(t *testing.T) {
 	dir := t.TempDir()
 	other := testIndex(t, dir)
 	rng := rand.New(rand.NewPCG(73, 1))
@@ -121,8 +121,8 @@ func TestRestBegins(t *testing.T) {
 	}
 }
 
-// TestRestAfterLoads checks that joining starts only when no load is active.
-func TestRestAfterLoads(t *testing.T) {
+// TestIdleMergeAfterLoads checks that joining starts only when no load is active.
+func TestIdleMergeAfterLoads(t *testing.T) {
 	ix := testIndex(t, t.TempDir())
 	rng := rand.New(rand.NewPCG(72, 1))
 	for n := range 2 {
@@ -149,9 +149,9 @@ func TestRestAfterLoads(t *testing.T) {
 	}
 }
 
-// TestRestPaused checks that an idle index does nothing while merges are paused, does not try again
+// TestIdleMergePaused checks that an idle index does nothing while merges are paused, does not try again
 // in a loop, and leaves loads their memory.
-func TestRestPaused(t *testing.T) {
+func TestIdleMergePaused(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -185,9 +185,9 @@ func TestRestPaused(t *testing.T) {
 	}
 }
 
-// TestRestAfterFault checks an index that could not publish a joined segment. When it can publish
+// TestIdleMergeAfterFault checks an index that could not publish a joined segment. When it can publish
 // again, it lets other processes write, without a load.
-func TestRestAfterFault(t *testing.T) {
+func TestIdleMergeAfterFault(t *testing.T) {
 	a, err := analysis.New(analysis.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestSettle checks that a program which loads for long ends with few segments that hold
+// TestLongLoadEndsWithFewSegments checks that a program which loads for long ends with few segments that hold
 // everything. A program that took no time leaves its segments as they are.
-func TestSettle(t *testing.T) {
+func TestLongLoadEndsWithFewSegments(t *testing.T) {
 	for _, took := range []time.Duration{0, time.Minute} {
 		dir := t.TempDir()
 		ix := testIndex(t, dir)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestTurns checks that processes which have the same index open can write in turns, also in
+// TestProcessesWriteInTurns checks that processes which have the same index open can write in turns, also in
 // background merges. Each locks the index only while it writes, and continues from the last state.
-func TestTurns(t *testing.T) {
+func TestProcessesWriteInTurns(t *testing.T) {
 	dir := t.TempDir()
 	a, b := testIndex(t, dir), testIndex(t, dir)
 	rng := rand.New(rand.NewPCG(65, 3))

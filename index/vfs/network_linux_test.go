@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSilent checks which file systems report no changes by other machines, so that a watch must
+// TestFileSystemsThatNeedPolling checks which file systems report no changes by other machines, so that a watch must
 // poll them, and which local disks need no polling.
-func TestSilent(t *testing.T) {
+func TestFileSystemsThatNeedPolling(t *testing.T) {
 	for _, c := range []struct {
 		magic       int64
 		mount, want string

@@ -101,9 +101,9 @@ func TestMappingsAreAligned(t *testing.T) {
 	}
 }
 
-// TestLockLookedAt checks that a short lock, which only tests whether the lock is free, does not
+// TestLockProbeStopsNoProcess checks that a short lock, which only tests whether the lock is free, does not
 // stop other processes.
-func TestLockLookedAt(t *testing.T) {
+func TestLockProbeStopsNoProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, had := filepath.Join(t.TempDir(), "LOCK"), 0
 		const times = 20

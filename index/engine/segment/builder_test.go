@@ -66,9 +66,9 @@ func flushed(t *testing.T, builders ...*Builder) []byte {
 	return data
 }
 
-// TestBuilderAgain checks that a reset builder writes the same bytes as a new one, whatever it held
+// TestResetBuilderWritesSameBytes checks that a reset builder writes the same bytes as a new one, whatever it held
 // before.
-func TestBuilderAgain(t *testing.T) {
+func TestResetBuilderWritesSameBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	used := NewBuilder([]string{"a", "b"})
 	for round := range 8 {
@@ -177,8 +177,8 @@ func TestFlushTwice(t *testing.T) {
 	}
 }
 
-// TestFlushTogether checks that several builders write the file that one builder writes for all chunks.
-func TestFlushTogether(t *testing.T) {
+// TestSeveralBuildersWriteOneFile checks that several builders write the file that one builder writes for all chunks.
+func TestSeveralBuildersWriteOneFile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 4))
 	for round := range 12 {
 		most := 200
@@ -200,8 +200,8 @@ func TestFlushTogether(t *testing.T) {
 	}
 }
 
-// TestFlushSideBySide checks that any number of goroutines encodes the same file.
-func TestFlushSideBySide(t *testing.T) {
+// TestGoroutinesEncodeSameFile checks that any number of goroutines encodes the same file.
+func TestGoroutinesEncodeSameFile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 5))
 	for round := range 6 {
 		var builders []*Builder

@@ -92,9 +92,9 @@ func TestMemoryIsCounted(t *testing.T) {
 	}
 }
 
-// TestMemoryIsGivenBack checks that flushes and merges free all memory beside the heap: when they
+// TestMemoryIsFreed checks that flushes and merges free all memory beside the heap: when they
 // succeed, and when any call of the file system fails or cancels them.
-func TestMemoryIsGivenBack(t *testing.T) {
+func TestMemoryIsFreed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 3))
 	before := offheap.InUse()
 	build := func(part, chunks int) *Builder {

@@ -211,9 +211,9 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// TestSampleOfEqual checks that a measurement of many equal vectors keeps no more than it needs,
+// TestMeasurementOfEqualVectors checks that a measurement of many equal vectors keeps no more than it needs,
 // for chunks of one or several passages.
-func TestSampleOfEqual(t *testing.T) {
+func TestMeasurementOfEqualVectors(t *testing.T) {
 	for _, passages := range []uint32{1, 3} {
 		b := NewBuffer(64)
 		v := unit(rand.New(rand.NewPCG(3, 1)), 64)
@@ -233,8 +233,8 @@ func TestSampleOfEqual(t *testing.T) {
 	}
 }
 
-// TestPrepareAgain checks that a reused query equals a new one.
-func TestPrepareAgain(t *testing.T) {
+// TestReusedQuery checks that a reused query equals a new one.
+func TestReusedQuery(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	var again query
 	var vectors [3][]float32

@@ -220,9 +220,9 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// TestInStep checks filtered or near rows at equal distances or side by side. A search finds them
+// TestRowsAtEqualDistance checks filtered or near rows at equal distances or side by side. A search finds them
 // like others and compares no more rows than the depth.
-func TestInStep(t *testing.T) {
+func TestRowsAtEqualDistance(t *testing.T) {
 	const rows, dims, k = 40000, 128, 10
 	r := rand.New(rand.NewPCG(*seed, 8))
 	queries := make([][]float32, 30)

@@ -193,9 +193,9 @@ func without(t testing.TB, data []byte, n int, version byte) []byte {
 	return file
 }
 
-// TestListsLieInTheFile checks a section without space for its lists of checksums before the table.
+// TestChecksumListsWithinFile checks a section without space for its lists of checksums before the table.
 // Open must refuse it, before a reader looks for them past its end.
-func TestListsLieInTheFile(t *testing.T) {
+func TestChecksumListsWithinFile(t *testing.T) {
 	const n = 70 // pages; their list is longer than the table and the footer
 	data := random(n * page)
 	for _, cut := range []int{0, 1, 4, 4*n - 1, 4 * n} {

@@ -9,9 +9,9 @@ import (
 	"sheaf/store"
 )
 
-// TestTitlesAboveAreAField checks that titles above a chunk are a separate field. The text of the
+// TestParentTitlesAreField checks that titles above a chunk are a separate field. The text of the
 // chunk does not hold them, and the separators of breadcrumbs are in no field.
-func TestTitlesAboveAreAField(t *testing.T) {
+func TestParentTitlesAreField(t *testing.T) {
 	w := newWorld(t)
 	const text = "# Lanterns\n\nFirst.\n\n## Wicks\n\nTrim them.\n\n### Oil\n\nPour it.\n"
 	w.write("guide.md", text)

@@ -138,9 +138,9 @@ func TestPutChunks(t *testing.T) {
 	}
 }
 
-// TestPutBesideFolders checks that a Put without trees keeps the recorded trees, and that the next
+// TestPutKeepsFolders checks that a Put without trees keeps the recorded trees, and that the next
 // run of the folders keeps the given document.
-func TestPutBesideFolders(t *testing.T) {
+func TestPutKeepsFolders(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()

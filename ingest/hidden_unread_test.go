@@ -9,9 +9,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestHideCommentsUnread checks that hiding comments removes a document whose file cannot be read
+// TestHideCommentsOfUnreadableFile checks that hiding comments removes a document whose file cannot be read
 // again, and that it returns when the file is readable.
-func TestHideCommentsUnread(t *testing.T) {
+func TestHideCommentsOfUnreadableFile(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
 	must(t, os.Mkdir(disk, 0o755))

@@ -10,9 +10,9 @@ import (
 	"sheaf/ingest"
 )
 
-// TestUnreadIgnoreFile checks that a walk skips a folder whose ignore file cannot be read. Files
+// TestUnreadableIgnoreFile checks that a walk skips a folder whose ignore file cannot be read. Files
 // that the rules exclude stay out, and indexed documents stay.
-func TestUnreadIgnoreFile(t *testing.T) {
+func TestUnreadableIgnoreFile(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
 	w.write("sub/b.md", "beta\n")
@@ -36,10 +36,10 @@ func TestUnreadIgnoreFile(t *testing.T) {
 	}
 }
 
-// TestUnknownIgnores checks that a run reads nothing while the ignore rules are unknown, such as
+// TestUnknownIgnoreRules checks that a run reads nothing while the ignore rules are unknown, such as
 // with an unreadable file above the folder or a broken link. Indexed documents stay. A folder in
 // the place of an ignore file excludes nothing.
-func TestUnknownIgnores(t *testing.T) {
+func TestUnknownIgnoreRules(t *testing.T) {
 	const unreadable, nowhere = "/proc/self/mem", "not-mounted/ignore" // no process can read /proc/self/mem
 	for name, test := range map[string]struct {
 		file, leadsTo string

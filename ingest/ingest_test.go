@@ -125,7 +125,7 @@ func (w *world) sameAsClean(where string) {
 	}
 }
 
-func TestLife(t *testing.T) {
+func TestLifecycle(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "# A\n\nalpha [[b]]\n\n## Two\n\nbeta\n")
 	w.write("sub/b.md", "---\ntags: [x]\n---\nalpha\n")
@@ -178,9 +178,9 @@ func TestLife(t *testing.T) {
 	w.sameAsClean("removed")
 }
 
-// TestLeftOut checks skipped files. They are in no count, each run reports them, a run reads them
+// TestSkippedFiles checks skipped files. They are in no count, each run reports them, a run reads them
 // once, and reads them again after a change.
-func TestLeftOut(t *testing.T) {
+func TestSkippedFiles(t *testing.T) {
 	w := newWorld(t)
 	noise := strings.Repeat("\x00\x01\x02\x03", 100)
 	w.write("a.md", "alpha\n")

@@ -178,9 +178,9 @@ func TestUnmountedBelow(t *testing.T) {
 	}
 }
 
-// TestAwayWhileRead checks that documents stay when their folder or its disk disappears while a run
+// TestFolderDisappearsDuringRun checks that documents stay when their folder or its disk disappears while a run
 // reads the files. If only files disappear, their documents go.
-func TestAwayWhileRead(t *testing.T) {
+func TestFolderDisappearsDuringRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		disk    string // mount point below the folder
 		away    func(root string) error

@@ -30,9 +30,9 @@ func (s *slowly) Embed(ctx context.Context, p model.Purpose, texts []string) ([]
 	return s.Embedder.Embed(ctx, p, texts)
 }
 
-// TestRefusedForLong checks that a run stops calling a model which refuses documents for a long time
+// TestModelRefusesForLongTime checks that a run stops calling a model which refuses documents for a long time
 // without a success between. Each document gets the fault as the reason for its missing vectors.
-func TestRefusedForLong(t *testing.T) {
+func TestModelRefusesForLongTime(t *testing.T) {
 	for _, c := range []struct {
 		texts string // one text for each document
 		asked int    // expected calls with a refused text

@@ -73,9 +73,9 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestRejectedOfBatch checks a store that accepts a part of a batch. The catalog then has the same
+// TestPartlyRejectedBatch checks a store that accepts a part of a batch. The catalog then has the same
 // part: documents put and removed. Neither the catalog nor the store keeps a rejected document.
-func TestRejectedOfBatch(t *testing.T) {
+func TestPartlyRejectedBatch(t *testing.T) {
 	w := newWorld(t)
 	st := &picky{Backend: w.o.Backend, light: true}
 	w.o.Backend, w.o.Trees = st, []catalog.Tree{{Name: "given"}}
@@ -110,9 +110,9 @@ func (down) Write(context.Context, store.Batch) error {
 	return fmt.Errorf("%w: it is off", sheaf.ErrUnavailable)
 }
 
-// TestNothingRemoved checks that the report counts only removals of existing documents that reached
+// TestReportCountsRemovals checks that the report counts only removals of existing documents that reached
 // a store, and that the error names the request.
-func TestNothingRemoved(t *testing.T) {
+func TestReportCountsRemovals(t *testing.T) {
 	w := newWorld(t)
 	store := &picky{Backend: w.o.Backend}
 	w.o.Backend, w.o.Trees = store, []catalog.Tree{{Name: "given"}}

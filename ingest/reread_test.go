@@ -80,9 +80,9 @@ func (w *world) readAgain(what string) {
 	}
 }
 
-// TestReadAgain checks that the next run reads again all files that another version read or
+// TestReread checks that the next run reads again all files that another version read or
 // skipped. For all sizes of files and commits, no old filing stays in the catalog.
-func TestReadAgain(t *testing.T) {
+func TestReread(t *testing.T) {
 	for _, commit := range []int64{0, 40, 100, 300} {
 		w := newWorld(t)
 		w.o.CommitBytes = commit
@@ -106,9 +106,9 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainWhatWasLeftOut checks a file that another version skipped. A run reads it again,
+// TestRereadSkippedFile checks a file that another version skipped. A run reads it again,
 // also after a first run that stopped before this file.
-func TestReadAgainWhatWasLeftOut(t *testing.T) {
+func TestRereadSkippedFile(t *testing.T) {
 	w := newWorld(t)
 	for i := range 9 {
 		w.write(fmt.Sprintf("n%d.md", i), "# N\n\nalpha\n")
@@ -131,9 +131,9 @@ func TestReadAgainWhatWasLeftOut(t *testing.T) {
 	w.readAgain("what was left out")
 }
 
-// TestReadingStopped stops a rereading run at each commit. It checks that nothing is lost, and that
+// TestStoppedReread stops a rereading run at each commit. It checks that nothing is lost, and that
 // the next run reads only the remaining documents.
-func TestReadingStopped(t *testing.T) {
+func TestStoppedReread(t *testing.T) {
 	const docs = 12
 	for after := 1; after <= docs; after++ {
 		w := newWorld(t)
@@ -167,9 +167,9 @@ func TestReadingStopped(t *testing.T) {
 	}
 }
 
-// TestReadingRelist checks that a damaged list of pending documents makes a run read all documents
+// TestRereadAfterDamagedList checks that a damaged list of pending documents makes a run read all documents
 // again, since it no longer shows which are done.
-func TestReadingRelist(t *testing.T) {
+func TestRereadAfterDamagedList(t *testing.T) {
 	w := newWorld(t)
 	dir := t.TempDir()
 	w.o.Catalog = openCatalog(t, dir)
@@ -202,9 +202,9 @@ func TestReadingRelist(t *testing.T) {
 	w.readAgain("after a damaged list")
 }
 
-// TestReadAgainLater checks a document that is unreadable while all others are read again. It stays
+// TestRereadUnreadableDocumentLater checks a document that is unreadable while all others are read again. It stays
 // the same, and is read again when it becomes readable.
-func TestReadAgainLater(t *testing.T) {
+func TestRereadUnreadableDocumentLater(t *testing.T) {
 	w := newWorld(t)
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, os.Mkdir(other, 0o755))
@@ -243,9 +243,9 @@ func TestReadAgainLater(t *testing.T) {
 	}
 }
 
-// TestReadByNewer checks that this version keeps what a newer one read. The newer version later
+// TestDocumentsOfNewerParserStay checks that this version keeps what a newer one read. The newer version later
 // reads again only the documents that this version read in between.
-func TestReadByNewer(t *testing.T) {
+func TestDocumentsOfNewerParserStay(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
 		w.write(name, "# "+name+"\n\nalpha\n")
@@ -289,9 +289,9 @@ func TestReadByNewer(t *testing.T) {
 	}
 }
 
-// TestGivenReadAgain checks that given documents are read again with all their given properties. A
+// TestRereadGivenDocuments checks that given documents are read again with all their given properties. A
 // document whose given form is not stored stays the same.
-func TestGivenReadAgain(t *testing.T) {
+func TestRereadGivenDocuments(t *testing.T) {
 	property := func(name, value string) sheaf.Property {
 		return sheaf.Property{Name: name, Values: []sheaf.Value{sheaf.TextValue(value)}}
 	}
@@ -352,9 +352,9 @@ func TestGivenReadAgain(t *testing.T) {
 	}
 }
 
-// TestRemadeStore checks that given texts return to an emptied store, from the catalog if only the
-// catalog holds them.
-func TestRemadeStore(t *testing.T) {
+// TestGivenDocumentsReturnToEmptiedStore checks that given texts return to an emptied store, from the catalog if only
+// the catalog holds them.
+func TestGivenDocumentsReturnToEmptiedStore(t *testing.T) {
 	w := newWorld(t)
 	w.o.Trees = append(w.o.Trees, catalog.Tree{Name: "given"})
 	if _, err := ingest.Put(t.Context(), w.o,

@@ -42,9 +42,9 @@ func twoProcesses(t *testing.T) (a, b *world) {
 	return open(), open()
 }
 
-// TestTreesOfOthers checks that a folder stays which another process added or moved after the
+// TestFolderOfOtherProcessStays checks that a folder stays which another process added or moved after the
 // options were made, whichever process runs next.
-func TestTreesOfOthers(t *testing.T) {
+func TestFolderOfOtherProcessStays(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
 	long.run()
@@ -90,9 +90,9 @@ func TestTreesOfOthers(t *testing.T) {
 	}
 }
 
-// TestRebuilt checks that a process with an open index detects a rebuild with other settings by
+// TestRebuildByOtherProcessIsDetected checks that a process with an open index detects a rebuild with other settings by
 // another process. It then writes neither documents nor its own settings.
-func TestRebuilt(t *testing.T) {
+func TestRebuildByOtherProcessIsDetected(t *testing.T) {
 	with := func(analyzer, chunker, model string) func(*catalog.Settings) {
 		return func(s *catalog.Settings) { s.Analyzer, s.Chunker, s.Embedder = analyzer, chunker, model }
 	}
@@ -132,9 +132,9 @@ func TestRebuilt(t *testing.T) {
 	}
 }
 
-// TestWatchBesideOthers checks that Watch does not report a file that another process indexes, and
+// TestWatchWhileOtherProcessIndexes checks that Watch does not report a file that another process indexes, and
 // soon indexes a file which that process skipped.
-func TestWatchBesideOthers(t *testing.T) {
+func TestWatchWhileOtherProcessIndexes(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
@@ -167,8 +167,8 @@ func TestWatchBesideOthers(t *testing.T) {
 	}
 }
 
-// TestWatchFoldersOfOthers checks that Watch soon finds files in a folder that another process added.
-func TestWatchFoldersOfOthers(t *testing.T) {
+// TestWatchFolderAddedByOtherProcess checks that Watch soon finds files in a folder that another process added.
+func TestWatchFolderAddedByOtherProcess(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	runs := make(chan *ingest.Report, 100)
@@ -206,9 +206,9 @@ func TestWatchFoldersOfOthers(t *testing.T) {
 	}
 }
 
-// TestBeforeItIsEmptied checks that no process writes to a store which a rebuild has yet to empty.
+// TestNoWriteBeforeStoreIsEmptied checks that no process writes to a store which a rebuild has yet to empty.
 // A write waits for this, but not forever.
-func TestBeforeItIsEmptied(t *testing.T) {
+func TestNoWriteBeforeStoreIsEmptied(t *testing.T) {
 	// The compressor of a catalog is shared by all tests, so it must not be created in a synctest bubble.
 	outside, _ := twoProcesses(t)
 	outside.write("a.md", "# A\n\nfirst words\n")
@@ -248,9 +248,9 @@ func TestBeforeItIsEmptied(t *testing.T) {
 	})
 }
 
-// TestFolderGone checks that one missing folder of several keeps its documents and its skipped
+// TestMissingFolder checks that one missing folder of several keeps its documents and its skipped
 // files until it returns. If all are missing, the run reports this.
-func TestFolderGone(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	w, extra := newWorld(t), filepath.Join(t.TempDir(), "extra")
 	w.write("a.md", "# A\n\nfirst words\n")
 	must(t, os.MkdirAll(extra, 0o755))
@@ -285,9 +285,9 @@ func TestFolderGone(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwiseUnrecorded checks a store to which another process wrote in another way, before
+// TestUnrecordedRebuild checks a store to which another process wrote in another way, before
 // the catalog recorded it. A run must report ErrRebuilt.
-func TestMadeOtherwiseUnrecorded(t *testing.T) {
+func TestUnrecordedRebuild(t *testing.T) {
 	long, _ := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
 	st := long.o.Backend
@@ -320,9 +320,9 @@ func (w *world) with(name string) []catalog.Tree {
 	return append(slices.Clip(w.o.Trees), catalog.Tree{Name: name, Root: root})
 }
 
-// TestTreesRemovedMeanwhile checks a folder that another process removes before this process gets
+// TestFolderRemovedByOtherProcess checks a folder that another process removes before this process gets
 // the lock. It stays removed, also if it was added after the options were made.
-func TestTreesRemovedMeanwhile(t *testing.T) {
+func TestFolderRemovedByOtherProcess(t *testing.T) {
 	long, short := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
 	long.o.Known = long.o.Trees
@@ -345,9 +345,9 @@ func TestTreesRemovedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTreesOfOneName checks that two processes can not add two folders of one name: the second does
+// TestTwoFoldersOfOneName checks that two processes can not add two folders of one name: the second does
 // not replace the first.
-func TestTreesOfOneName(t *testing.T) {
+func TestTwoFoldersOfOneName(t *testing.T) {
 	a, b := twoProcesses(t)
 	a.write("a.md", "# A\n\nfirst words\n")
 	a.run()
@@ -363,9 +363,9 @@ func TestTreesOfOneName(t *testing.T) {
 	}
 }
 
-// TestTreesInOneOrder checks that a process which knows the folders in another order keeps the
+// TestRecordedFolderOrderStays checks that a process which knows the folders in another order keeps the
 // recorded order.
-func TestTreesInOneOrder(t *testing.T) {
+func TestRecordedFolderOrderStays(t *testing.T) {
 	a, b := twoProcesses(t)
 	a.write("a.md", "# A\n\nfirst words\n")
 	a.o.Trees = a.with("x")
@@ -388,9 +388,9 @@ func TestTreesInOneOrder(t *testing.T) {
 	}
 }
 
-// TestGivenBesideOthers checks that Put waits for another process that writes, and no longer than
+// TestPutWaitsForWriter checks that Put waits for another process that writes, and no longer than
 // its context allows.
-func TestGivenBesideOthers(t *testing.T) {
+func TestPutWaitsForWriter(t *testing.T) {
 	w, other := twoProcesses(t)
 	w.write("a.md", "# A\n\nfirst words\n")
 	w.run()
@@ -412,9 +412,9 @@ func TestGivenBesideOthers(t *testing.T) {
 	}
 }
 
-// TestModelOfWhatIsMadeAgain checks that a rebuilt index without vectors may take the vectors of
+// TestModelOfRebuiltIndex checks that a rebuilt index without vectors may take the vectors of
 // the current model, also if it already has documents without files.
-func TestModelOfWhatIsMadeAgain(t *testing.T) {
+func TestModelOfRebuiltIndex(t *testing.T) {
 	w, _ := twoProcesses(t)
 	if _, err := ingest.Put(t.Context(), w.o,
 		[]ingest.Given{{Tree: "given", Path: "1", Text: []byte("given words")}}); err != nil {
@@ -438,9 +438,9 @@ func TestModelOfWhatIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestTreesAreChecked checks that a run refuses trees with unclear names, and relative paths, which
+// TestInvalidTrees checks that a run refuses trees with unclear names, and relative paths, which
 // would depend on the working folder. It refuses them before it indexes anything.
-func TestTreesAreChecked(t *testing.T) {
+func TestInvalidTrees(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", "alpha\n")
 	for want, trees := range map[string][]catalog.Tree{
@@ -456,8 +456,8 @@ func TestTreesAreChecked(t *testing.T) {
 	}
 }
 
-// TestNeeds checks that missing required options are errors.
-func TestNeeds(t *testing.T) {
+// TestMissingOptions checks that missing required options are errors.
+func TestMissingOptions(t *testing.T) {
 	w := newWorld(t)
 	for _, o := range []ingest.Options{{}, {Catalog: w.o.Catalog}, {Backend: w.o.Backend}} {
 		_, run := ingest.Run(t.Context(), o)
@@ -474,9 +474,9 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwise checks that, without settings, a run does not mix documents of another chunker
+// TestOtherChunkerOrModel checks that, without settings, a run does not mix documents of another chunker
 // or model into the index.
-func TestMadeOtherwise(t *testing.T) {
+func TestOtherChunkerOrModel(t *testing.T) {
 	for what, change := range map[string]func(*ingest.Options){
 		"chunker": func(o *ingest.Options) { o.Chunk = chunk.Options{Chunker: "window"} },
 		"model":   func(o *ingest.Options) { o.Embedder = otherModel{hashed.New(64)} },

@@ -121,8 +121,8 @@ func TestKilledBetweenCommits(t *testing.T) {
 	}
 }
 
-// TestScanSaysWhatWaits checks that Scan counts new, changed and removed files.
-func TestScanSaysWhatWaits(t *testing.T) {
+// TestScanCountsChanges checks that Scan counts new, changed and removed files.
+func TestScanCountsChanges(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
 		w.write(name, "# "+name+"\n")
@@ -138,9 +138,9 @@ func TestScanSaysWhatWaits(t *testing.T) {
 	}
 }
 
-// TestProgressBegins checks that the first progress gives the total amount of work before any work
+// TestFirstProgressHasTotal checks that the first progress gives the total amount of work before any work
 // is done. A caller can then save memory for one large file as for a large folder.
-func TestProgressBegins(t *testing.T) {
+func TestFirstProgressHasTotal(t *testing.T) {
 	w := newWorld(t)
 	w.write("only.md", "# Only\n\nalpha\n")
 	var first *ingest.Progress
@@ -305,9 +305,9 @@ func TestWithoutModel(t *testing.T) {
 	}
 }
 
-// TestStoppedHalfway checks a failed write to a store without transactions. The error says what may
+// TestPartialWriteError checks a failed write to a store without transactions. The error says what may
 // be written, and a second run completes the write.
-func TestStoppedHalfway(t *testing.T) {
+func TestPartialWriteError(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {
 		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
@@ -324,10 +324,10 @@ func TestStoppedHalfway(t *testing.T) {
 	w.sameAsClean("repeated")
 }
 
-// TestStoppedAndGone checks chunks that a failed run left in a store without transactions. If their
+// TestLeftoverChunksAreRemoved checks chunks that a failed run left in a store without transactions. If their
 // files are then gone or are no documents, the next run removes the chunks, even if that run fails
 // too.
-func TestStoppedAndGone(t *testing.T) {
+func TestLeftoverChunksAreRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")
 	w.run()
@@ -366,9 +366,9 @@ type away struct{ store.Backend }
 
 func (away) Write(context.Context, store.Batch) error { return sheaf.ErrUnavailable }
 
-// TestLeftoversAreRemembered checks that chunks left by a failed run count as removed when their
+// TestLeftoverChunksCountAsRemoved checks that chunks left by a failed run count as removed when their
 // file is gone. They are removed after any number of runs that fail before the first write.
-func TestLeftoversAreRemembered(t *testing.T) {
+func TestLeftoverChunksCountAsRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")
 	w.run()
@@ -399,9 +399,9 @@ func TestLeftoversAreRemembered(t *testing.T) {
 	w.sameAsClean("after two runs that wrote nothing")
 }
 
-// TestDoneMeanwhile checks that a run writes nothing if another process did the work before this
+// TestWorkDoneByOtherProcess checks that a run writes nothing if another process did the work before this
 // run got the lock. The other process may then still hold the lock of the store.
-func TestDoneMeanwhile(t *testing.T) {
+func TestWorkDoneByOtherProcess(t *testing.T) {
 	w := newWorld(t)
 	w.run()
 	w.write("a.md", "# A\n\nalpha\n")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestUnmountedMeanwhile checks that documents of a disk stay when it is unmounted during a walk.
-func TestUnmountedMeanwhile(t *testing.T) {
+// TestDiskUnmountedDuringWalk checks that documents of a disk stay when it is unmounted during a walk.
+func TestDiskUnmountedDuringWalk(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("it needs the right to mount: %v", err)

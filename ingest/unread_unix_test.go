@@ -15,10 +15,10 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestUnreadFolder checks that documents of a folder which cannot be listed stay until a run can
+// TestUnreadableFolder checks that documents of a folder which cannot be listed stay until a run can
 // list it. They go when the folder is gone or after a rebuild. The test uses the limit of open
 // files, since rights do not stop every user.
-func TestUnreadFolder(t *testing.T) {
+func TestUnreadableFolder(t *testing.T) {
 	for name, test := range map[string]struct {
 		folder  string // cannot be listed
 		rebuild bool

@@ -71,9 +71,9 @@ func (w *world) replace(path, text string) {
 	must(w.t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 }
 
-// TestRefusedSameSizeAndTime checks that a run reads a skipped file again when it has another text
+// TestSkippedSameSizeAndTime checks that a run reads a skipped file again when it has another text
 // with the same size and time.
-func TestRefusedSameSizeAndTime(t *testing.T) {
+func TestSkippedSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.md", strings.Repeat("\x00\xff\xfe\x01", 100))
 	w.write("b.md", "# B\n\nbeta\n")
@@ -90,9 +90,9 @@ func TestRefusedSameSizeAndTime(t *testing.T) {
 	w.sameAsClean("a file that was left out")
 }
 
-// TestUnreadSameSizeAndTime checks a changed text with the size and time of the old one. Each run
+// TestUnreadableSameSizeAndTime checks a changed text with the size and time of the old one. Each run
 // reports it as unreadable, until a run can read it.
-func TestUnreadSameSizeAndTime(t *testing.T) {
+func TestUnreadableSameSizeAndTime(t *testing.T) {
 	w := newWorld(t)
 	w.write("in/a.md", "# A\n\nalpha\n")
 	w.write("b.md", "# B\n\nbeta\n")

@@ -89,9 +89,9 @@ func TestIndexIsNotEntered(t *testing.T) {
 	}
 }
 
-// TestRepositoryInside checks that a repository below the folder follows only its own git rules,
+// TestNestedRepository checks that a repository below the folder follows only its own git rules,
 // also when a walk enters from outside. Rules of .sheafignore above it still apply.
-func TestRepositoryInside(t *testing.T) {
+func TestNestedRepository(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".git/info/exclude": "outer.md\n", ".gitignore": "secret.md\ninside/anchored.md\nvendored/\n",
 		".sheafignore": "private.md\n",
@@ -140,9 +140,9 @@ func TestRepositoryInside(t *testing.T) {
 	}
 }
 
-// TestOwnRulesFirst checks that .sheafignore wins over the rules of git at any level, as in
+// TestSheafignoreWinsOverGit checks that .sheafignore wins over the rules of git at any level, as in
 // ripgrep. Among rules of one kind, the inner ones win.
-func TestOwnRulesFirst(t *testing.T) {
+func TestSheafignoreWinsOverGit(t *testing.T) {
 	root := filesOf(t, map[string]string{
 		".git/HEAD": "ref\n", ".sheafignore": "vault/secret.md\n!vault/kept/note.md\n", "vault/.sheafignore": "draft.md\n",
 		"vault/in/.sheafignore": "!draft.md\n",

@@ -134,9 +134,9 @@ func TestWatchFaults(t *testing.T) {
 	})
 }
 
-// TestWatchWaitsForOthers checks that Watch repeats a run soon while another process writes the
+// TestWatchRepeatsFailedRun checks that Watch repeats a run soon while another process writes the
 // index, a folder is missing, or the disk is full. It does not wait for the next change.
-func TestWatchWaitsForOthers(t *testing.T) {
+func TestWatchRepeatsFailedRun(t *testing.T) {
 	for _, fault := range []error{sheaf.ErrUnavailable, fs.ErrNotExist, syscall.ENOSPC, syscall.EMFILE, fs.ErrPermission} {
 		t.Run(fault.Error(), func(t *testing.T) { watchWaits(t, fault) })
 	}
@@ -164,8 +164,9 @@ func watchWaits(t *testing.T, fault error) {
 	})
 }
 
-// TestFaultsThatStay checks that a lasting fault is reported once, though each run finds it at another file.
-func TestFaultsThatStay(t *testing.T) {
+// TestLastingFaultIsReportedOnce checks that a lasting fault is reported once, though each run finds it at another
+// file.
+func TestLastingFaultIsReportedOnce(t *testing.T) {
 	at := func(name string, err error) error {
 		return fmt.Errorf("update %s: %w", filepath.Dir(name), &fs.PathError{Op: "write", Path: name, Err: err})
 	}
@@ -317,8 +318,8 @@ func TestOuterSheafignore(t *testing.T) {
 	}
 }
 
-// TestWatchedAgain checks that a folder which can be watched again no longer causes repeated runs.
-func TestWatchedAgain(t *testing.T) {
+// TestWatchAgainEndsRepeatedRuns checks that a folder which can be watched again no longer causes repeated runs.
+func TestWatchAgainEndsRepeatedRuns(t *testing.T) {
 	root := t.TempDir()
 	var fault error
 	f := watched{watch: func(string) error { return fault }, whole: map[string]bool{}, files: map[string]bool{},
@@ -362,9 +363,9 @@ func TestWatchForbidden(t *testing.T) {
 	}
 }
 
-// TestWalkedAway checks that a folder which disappears during a walk counts as missing. Its files
+// TestFolderDisappearsDuringWalk checks that a folder which disappears during a walk counts as missing. Its files
 // were not removed.
-func TestWalkedAway(t *testing.T) {
+func TestFolderDisappearsDuringWalk(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")
 	must(t, os.MkdirAll(filepath.Join(root, "sub"), 0o755))

@@ -12,9 +12,9 @@ import (
 	words "sheaf/text/query"
 )
 
-// TestBranchStagesThatMakeOtherHits checks stages of branches that replace hits. The fusion gets
+// TestBranchStagesThatReplaceHits checks stages of branches that replace hits. The fusion gets
 // each hit once, with its rank at the end of its branch.
-func TestBranchStagesThatMakeOtherHits(t *testing.T) {
+func TestBranchStagesThatReplaceHits(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	queries := []string{"the", "flour water salt", "release", "bread dough salt", "how we release", "undo changes"}
 	const lifts = "aggregate: {to: document, method: max_p}"

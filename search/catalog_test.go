@@ -98,7 +98,7 @@ then:
 	}
 }
 
-func TestWhyNotForWhatIsRequired(t *testing.T) {
+func TestWhyNotNamesMustMatch(t *testing.T) {
 	store, view := notes(t, map[string]string{"cats.md": "# Cats\n\nA cat sleeps.\n",
 		"meat.md": "# Meat\n\nA cat eats meat.\n"})
 	s := searcher(store)
@@ -148,7 +148,7 @@ type broken struct{ *catalog.View }
 
 func (broken) Err() error { return errors.New("segment 3: corrupt") }
 
-func TestFaultsOfTheCatalogAreTold(t *testing.T) {
+func TestCatalogFaultIsWarning(t *testing.T) {
 	store, view := notes(t, map[string]string{"a.md": "# A cat\n\ncat\n"})
 	s := searcher(store)
 	s.Facts = broken{view}

@@ -23,9 +23,9 @@ func (picky) Supports(req store.Request) error {
 	return nil
 }
 
-// TestTextFallsBack checks a store without BM25 over several fields. There, combine: text takes the
+// TestCombineTextFallsBack checks a store without BM25 over several fields. There, combine: text takes the
 // best field and adds a note. The default profile runs on this store.
-func TestTextFallsBack(t *testing.T) {
+func TestCombineTextFallsBack(t *testing.T) {
 	store := newShelf(map[string][]string{"a.md": {"one: cat"}, "b.md": {"two: dog"}})
 	s := searcher(store)
 	s.Backend, s.Store = noBM25F{store}, "the picky store"

@@ -238,8 +238,8 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// TestUnseen checks that words in no chunk count by rarity, and that words with a digit count separately.
-func TestUnseen(t *testing.T) {
+// TestUnknownWords checks that words in no chunk count by rarity, and that words with a digit count separately.
+func TestUnknownWords(t *testing.T) {
 	cat, unknown := rarity(4), rarity(0) // four chunks contain "cat"
 	for _, c := range []struct {
 		text            string
@@ -412,9 +412,9 @@ func TestAnswerable(t *testing.T) {
 	}
 }
 
-// TestUnseenNumberIsUnsure checks that a query with an unknown number gets no result of medium or high
+// TestUnknownNumberLowersConfidence checks that a query with an unknown number gets no result of medium or high
 // confidence.
-func TestUnseenNumberIsUnsure(t *testing.T) {
+func TestUnknownNumberLowersConfidence(t *testing.T) {
 	sure := always(20, 20)
 	if p := sure.Confidence(&search.Evidence{Unseen: 0.1, Numbers: 0.1}, true); p != 0.5 {
 		t.Errorf("confidence %v with an unseen number, want 0.5", p)
@@ -496,9 +496,9 @@ func TestOneWord(t *testing.T) {
 	}
 }
 
-// TestConfidenceIsOfOnePipeline checks that a profile has a calibration because of what it
+// TestCalibrationBelongsToPipeline checks that a profile has a calibration because of what it
 // computes, not because of its name. A changed pipeline has no confidence.
-func TestConfidenceIsOfOnePipeline(t *testing.T) {
+func TestCalibrationBelongsToPipeline(t *testing.T) {
 	parse := func(text string) *profile.Profile {
 		return must(profile.Parse("own.yaml", []byte(text), profile.Builtin))
 	}

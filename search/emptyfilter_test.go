@@ -12,8 +12,8 @@ import (
 	language "sheaf/text/query"
 )
 
-// TestUnmet checks that the result names the existing values when no document has the wanted value.
-func TestUnmet(t *testing.T) {
+// TestEmptyFilter checks that the result names the existing values when no document has the wanted value.
+func TestEmptyFilter(t *testing.T) {
 	a := must(analysis.New(analysis.Options{}))
 	st := memory.New(a)
 	texts := func(values ...string) []sheaf.Value {

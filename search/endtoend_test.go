@@ -133,9 +133,9 @@ func indexed(t testing.TB, root string, embedder model.Embedder, o chunk.Options
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
-// TestDocumentsOfPieces checks documents that were cut into windows or sections. They have no chunk
+// TestDocumentInPieces checks documents that were cut into windows or sections. They have no chunk
 // of their own, but an answer can show them in full.
-func TestDocumentsOfPieces(t *testing.T) {
+func TestDocumentInPieces(t *testing.T) {
 	for _, s := range systems {
 		if s.chunk.Chunker == "" {
 			continue

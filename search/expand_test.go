@@ -102,8 +102,8 @@ func TestTermsAreWordsOfTheQuery(t *testing.T) {
 	}
 }
 
-// TestExpansionIsTold checks that notes describe how a model expanded the query.
-func TestExpansionIsTold(t *testing.T) {
+// TestExpansionNotes checks that notes describe how a model expanded the query.
+func TestExpansionNotes(t *testing.T) {
 	s := searcher(animals())
 	s.Expander, _ = chatModel(t, func(_, _ string) string {
 		return `{"queries": ["dog tree", "a\u001b[2Jbird"], "terms": ["cat"], "passage": "` + strings.Repeat("purr ", 100) +

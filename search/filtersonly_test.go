@@ -55,10 +55,10 @@ func listing(limit int) []sheaf.Query {
 	}
 }
 
-// TestListed checks that a query without words lists the documents that match its filter, in the
+// TestFilterQueryListsDocuments checks that a query without words lists the documents that match its filter, in the
 // order of their IDs. A branch retrieves 1,000 chunks with one request, so that a document of
 // hundreds of sections does not fill the list.
-func TestListed(t *testing.T) {
+func TestFilterQueryListsDocuments(t *testing.T) {
 	many := slices.Repeat([]int{1}, 31)
 	many[0], many[5] = 300, 400
 	for name, most := range map[string]int{"sheaf": 3, "sonar": 1, "bench": 1} {
@@ -92,8 +92,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestListedInPart checks that a note is added when one document fills all 1,000 retrieved chunks.
-func TestListedInPart(t *testing.T) {
+// TestNoteWhenOneDocumentFillsList checks that a note is added when one document fills all 1,000 retrieved chunks.
+func TestNoteWhenOneDocumentFillsList(t *testing.T) {
 	s, _ := filled(t, 3000, 2, 2)
 	r := mustSearch(t, s, listing(10)[0], load(t, "sheaf"), search.Options{})
 	if len(r.Hits) != 3 || r.Degraded || !r.More ||

@@ -28,9 +28,9 @@ func (s *askedStore) Retrieve(ctx context.Context, req store.Request) (sheaf.Ran
 	return s.Backend.Retrieve(ctx, req)
 }
 
-// TestRequiredIsFoundByMeaning checks that a search by meaning ranks only chunks with the required
+// TestMustMatchByMeaning checks that a search by meaning ranks only chunks with the required
 // words, even when many other chunks are nearer.
-func TestRequiredIsFoundByMeaning(t *testing.T) {
+func TestMustMatchByMeaning(t *testing.T) {
 	docs := map[string][]string{"far.md": {"Stone: the old wall of stone stone stone",
 		"Tree: old walls of wood tree tree"}, "near.md": {"Cat: the old wall and its cat cat"}}
 	for i := range 60 {

@@ -19,9 +19,9 @@ const scripts = "word λόγος слово բառ სიტყვა מילה �
 	"ᎧᏃᎮᏛ ᐅᖃᐅᓯᖅ ᚱᚢᚾᚪ ᚑᚌᚐᚋ ᜐᜎᜒᜆ ᜰᜯ ᝐᝑ ᝠᝡ ᠦᠭᠡ ᤋᤠᤱ ᥐᥣᥲ ᦅᧄ ᨔᨈ ᬩᬲ ᮊᮨᮎᮕ᮪ ᰛᰦᰝ ᱨᱚᱲ ⲥⲁϫⲓ ⴰⵡⴰⵍ ⰔⰎⰑⰂⰑ ことば カタカナ 言葉 ㄘˊ 낱말 ꆈꌠ ꓡꓳ 𐌰𐌱 " +
 	"𐎠𐎡 𝐰𝐨𝐫𝐝"
 
-// TestStrangeTexts indexes a folder of texts that programs often mishandle. It checks that search
+// TestMishandledTexts indexes a folder of texts that programs often mishandle. It checks that search
 // takes bounded time, and gives the same answers twice.
-func TestStrangeTexts(t *testing.T) {
+func TestMishandledTexts(t *testing.T) {
 	root := t.TempDir()
 	texts := map[string]string{
 		"scripts":       scripts,

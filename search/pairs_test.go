@@ -26,9 +26,9 @@ func (n noPhrases) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranki
 	return n.Backend.Retrieve(ctx, req)
 }
 
-// TestWordsSideBySide checks that a document with the query's words side by side ranks before one
+// TestAdjacentWordsRankFirst checks that a document with the query's words side by side ranks before one
 // with the same words apart. On a store without phrases only words count, and a note says so.
-func TestWordsSideBySide(t *testing.T) {
+func TestAdjacentWordsRankFirst(t *testing.T) {
 	notes := newShelf(map[string][]string{
 		"a.md": {"First: trees were planted by the old wall where apple pips fell", "Second: soil"},
 		"b.md": {"First: pips fell by the old wall where apple trees were planted", "Second: soil"},

@@ -36,9 +36,9 @@ fuse: {method: scores, norm: none, mean: sum}
 then: [per_document: 3, top: limit]
 `
 
-// TestCrowded checks that the answer is shorter and has a note when one document fills the retrieved
+// TestOneDocumentFillsList checks that the answer is shorter and has a note when one document fills the retrieved
 // list. A larger limit finds the others. The note does not count results that other stages drop.
-func TestCrowded(t *testing.T) {
+func TestOneDocumentFillsList(t *testing.T) {
 	s := searcher(crowd())
 	r := mustSearch(t, s, query("cat", 10), parse(t, crowded), search.Options{})
 	if note := fmt.Sprint(r.Notes); len(r.Hits) != 3 || !r.More || !strings.Contains(note, "per_document leaves 3 of") {

@@ -24,8 +24,8 @@ func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
 	return s
 }
 
-// TestPhraseAsWritten checks that the case of a phrase does not change how much it counts.
-func TestPhraseAsWritten(t *testing.T) {
+// TestPhraseInAnyCase checks that the case of a phrase does not change how much it counts.
+func TestPhraseInAnyCase(t *testing.T) {
 	docs := map[string][]string{"small.md": {"A: the github pages of us"}, "capitals.md": {"A: the GitHub Pages of us"}}
 	for i := range 20 {
 		docs[fmt.Sprintf("%02d.md", i)] = []string{"A: git hub and pages"}

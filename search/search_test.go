@@ -334,9 +334,9 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	})
 }
 
-// TestCanceledWhenever checks that a canceled search returns no answer, at any point. A partial
+// TestCanceledAtAnyPoint checks that a canceled search returns no answer, at any point. A partial
 // answer would look as if a server were slow.
-func TestCanceledWhenever(t *testing.T) {
+func TestCanceledAtAnyPoint(t *testing.T) {
 	shelf := animals()
 	for at := int64(1); ; at++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -423,8 +423,9 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestAnswersStay checks that an answer does not depend on earlier searches, and does not change during later searches.
-func TestAnswersStay(t *testing.T) {
+// TestAnswersDoNotChange checks that an answer does not depend on earlier searches, and does not change during later
+// searches.
+func TestAnswersDoNotChange(t *testing.T) {
 	s := searcher(animals())
 	type asked struct {
 		q   sheaf.Query

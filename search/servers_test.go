@@ -34,10 +34,10 @@ var questions = []string{
 	"where does the program say what it could not do and what to try instead",
 }
 
-// TestCountedAlike compares answers of a server with answers of the engine. Lucene rounds lengths,
+// TestServersCountLikeEngine compares answers of a server with answers of the engine. Lucene rounds lengths,
 // and the idf of Weaviate counts all chunks. An engine with the same rules must give the same
 // answers. The documents are ten pages under testdata.
-func TestCountedAlike(t *testing.T) {
+func TestServersCountLikeEngine(t *testing.T) {
 	root := must(filepath.Abs(filepath.Join("testdata", "alike")))
 	model := must(english.New())
 	for _, store := range []string{"OpenSearch", "Weaviate"} {

@@ -81,9 +81,9 @@ type sized struct{ rank.Facts }
 
 func (sized) Chunks(context.Context) int { return 20 }
 
-// TestCountedAhead checks that one request counts the words of a query while branches retrieve. The
+// TestWordsAreCountedDuringRetrieval checks that one request counts the words of a query while branches retrieve. The
 // search does not ask the store for the size of the collection when the facts know it.
-func TestCountedAhead(t *testing.T) {
+func TestWordsAreCountedDuringRetrieval(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	for name, facts := range map[string]rank.Facts{"the catalog": s.Facts, "what a caller sees": sized{s.Facts}} {
 		far := &distant{Backend: s.Backend, Counter: s.Backend.(store.Counter), counting: make(chan struct{})}
@@ -103,8 +103,9 @@ func TestCountedAhead(t *testing.T) {
 	}
 }
 
-// TestCountedOnce checks that a search asks only once for word counts when a store cannot count or fails.
-func TestCountedOnce(t *testing.T) {
+// TestWordCountsAreRequestedOnce checks that a search asks only once for word counts when a store cannot count or
+// fails.
+func TestWordCountsAreRequestedOnce(t *testing.T) {
 	s := collection(t, chunk.Options{})
 	p, err := profile.Parse("measured.yaml", []byte(`
 name: measured

@@ -9,8 +9,8 @@ import (
 	"sheaf/search"
 )
 
-// TestWording checks that a name equal to the query counts, whatever query operators surround it.
-func TestWording(t *testing.T) {
+// TestEqualNameWithOperators checks that a name equal to the query counts, whatever query operators surround it.
+func TestEqualNameWithOperators(t *testing.T) {
 	s, p := searcher(newShelf(map[string][]string{
 		"dogs.md":  {"Food: a dog eats meat", "Walk: the dog runs around a tree"},
 		"walks.md": {"Walk (long): the dog runs around a stone"},

@@ -435,9 +435,9 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestAccessIsCareful checks which documents a caller finds. A caller named "public" does not find
+// TestAccessOfCallers checks which documents a caller finds. A caller named "public" does not find
 // private documents.
-func TestAccessIsCareful(t *testing.T) {
+func TestAccessOfCallers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"ann", "bob", "public", ""})
 		list := rapid.SliceOfN(name, 0, 3)
@@ -517,9 +517,9 @@ func (c *columnsOnly) WriteColumns(_ context.Context, changes []store.ColumnChan
 	return nil
 }
 
-// TestListsAreTheCallers checks that access rights do not change when a caller changes a list after
+// TestListsOfCallersAreCopied checks that access rights do not change when a caller changes a list after
 // a call, or a list in an answer.
-func TestListsAreTheCallers(t *testing.T) {
+func TestListsOfCallersAreCopied(t *testing.T) {
 	for name, x := range stores(t, nil) {
 		access := []string{"user:ann"}
 		write(t, x, onyx.Document{ID: "t:a", Title: "A", Metadata: onyx.Metadata{Access: access},

@@ -55,7 +55,7 @@ func TestTitlesCountMore(t *testing.T) {
 	}
 }
 
-func TestNothingToSay(t *testing.T) {
+func TestTextWithoutSalientWords(t *testing.T) {
 	for _, body := range []string{"", "the of and", "1 2 3", "unknown words only"} {
 		if got := words(t, salient.Text{Body: body}, nil); got != nil {
 			t.Errorf("%q: got %q", body, got)

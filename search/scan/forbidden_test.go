@@ -9,9 +9,9 @@ import (
 	"sheaf/search"
 )
 
-// TestLettersLeftOutLoseNothing checks files that contain the letters of a forbidden word in a
+// TestForbiddenWordInsideLongerWord checks files that contain the letters of a forbidden word in a
 // longer word or in another section. They stay candidates.
-func TestLettersLeftOutLoseNothing(t *testing.T) {
+func TestForbiddenWordInsideLongerWord(t *testing.T) {
 	files := map[string]string{"last/part.md": "cat and mouse, each a part\n",
 		"last/sections.md": "# One\n\ncat mouse\n\n# Two\n\nstone\n" + strings.Repeat("filler ", 30)}
 	for i := range 30 {

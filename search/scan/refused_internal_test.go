@@ -20,10 +20,10 @@ import (
 	"sheaf/text/query"
 )
 
-// TestCandidatesAgainstTheSlowWay checks the candidates of queries with forbidden words against a
+// TestCandidatesEqualSlowSearch checks the candidates of queries with forbidden words against a
 // slow search in every file. Candidates are the best matches in order, without files that a full
 // index finds only when the query has no forbidden word.
-func TestCandidatesAgainstTheSlowWay(t *testing.T) {
+func TestCandidatesEqualSlowSearch(t *testing.T) {
 	a := must(analysis.New(analysis.Options{Language: "en", StopWords: true}))
 	var fields []store.FieldWeight
 	for _, name := range sheaf.Fields {

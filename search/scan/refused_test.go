@@ -14,9 +14,9 @@ import (
 	"sheaf/text/query"
 )
 
-// TestWhatIsRefusedTakesNoPlace checks that files with a forbidden word are not candidates, even if
+// TestForbiddenFilesAreNoCandidates checks that files with a forbidden word are not candidates, even if
 // they are many and match well.
-func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
+func TestForbiddenFilesAreNoCandidates(t *testing.T) {
 	files := map[string]string{"last/one.md": "a zebra\n"}
 	for i := range 200 {
 		files[fmt.Sprintf("a/%03d zebra.md", i)] = "zebra and horse with x, stones and the rest\n"
@@ -53,8 +53,9 @@ func TestWhatIsRefusedTakesNoPlace(t *testing.T) {
 	}
 }
 
-// TestWhatMayAnswerIsKept checks that a file stays a candidate when one branch refuses it but another may find it.
-func TestWhatMayAnswerIsKept(t *testing.T) {
+// TestCandidateOfOtherBranchStays checks that a file stays a candidate when one branch refuses it but another may find
+// it.
+func TestCandidateOfOtherBranchStays(t *testing.T) {
 	root := folder(t, map[string]string{
 		"sections.md": "# One\n\nzebra and stone\n\n# Two\n\n" + strings.Repeat("filler ", 30),
 		"horse.md":    "horse and stone\n", "titled.md": "---\ntitle: stone\n---\nzebra\n",

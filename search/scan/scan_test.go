@@ -233,8 +233,8 @@ func TestFilterComesBeforeTheLimit(t *testing.T) {
 	}
 }
 
-// TestFacts checks that folder sizes count every file, and that links connect candidates.
-func TestFacts(t *testing.T) {
+// TestFolderSizesAndLinks checks that folder sizes count every file, and that links connect candidates.
+func TestFolderSizesAndLinks(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"f/a.md": "word [[b]]\n", "f/b.md": "word\n", "f/unrelated.md": "other\n", "c.md": "---\ndate: " +
 			"2024-05-06\n---\nword [x](f/a.md)\n",
@@ -343,8 +343,8 @@ func TestChangesAreSeen(t *testing.T) {
 	now("fifth", "fourth")
 }
 
-// TestMeaningIsBoundToTheCandidates checks that a search by meaning finds only candidates.
-func TestMeaningIsBoundToTheCandidates(t *testing.T) {
+// TestMeaningFindsOnlyCandidates checks that a search by meaning finds only candidates.
+func TestMeaningFindsOnlyCandidates(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{"a.md": "alpha beta\n", "b.md": "gamma delta\n",
 		"c.md": "alpha gamma\n"}))
 	e := hashed.New(64)
@@ -635,9 +635,9 @@ func TestFieldsOfSections(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatNotesSayIsSearched checks that labels of the program and keys of frontmatter are not
+// TestLabelsAreNotSearched checks that labels of the program and keys of frontmatter are not
 // searched. A tag does not match a longer tag that starts the same.
-func TestOnlyWhatNotesSayIsSearched(t *testing.T) {
+func TestLabelsAreNotSearched(t *testing.T) {
 	s := searcher(t, folder(t, map[string]string{
 		"a.md": "---\nauthor: Alice\n---\nTwo birds. #pro #project\n", "b.md": "# Fish\n\nOne carp. #project/sea\n",
 		"c.md": "---\nwriter: Carol\n---\n",

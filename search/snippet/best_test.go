@@ -10,8 +10,8 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestSnippetOfPartGoesOn checks that a snippet that ends within a paragraph ends with "…".
-func TestSnippetOfPartGoesOn(t *testing.T) {
+// TestSnippetEndsWithEllipsis checks that a snippet that ends within a paragraph ends with "…".
+func TestSnippetEndsWithEllipsis(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 	"sheaf/search/snippet"
 )
 
-// TestPlaceOfTheWordAskedFor checks that the place and the snippet show the rarest word, not a
+// TestSnippetShowsRarestWord checks that the place and the snippet show the rarest word, not a
 // common word or a part of a name. An error names the kind of fault.
-func TestPlaceOfTheWordAskedFor(t *testing.T) {
+func TestSnippetShowsRarestWord(t *testing.T) {
 	lines := func(format string, n int) string {
 		var b strings.Builder
 		for i := range n {

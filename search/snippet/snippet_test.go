@@ -195,7 +195,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-func TestSnippetSaysWhereItIs(t *testing.T) {
+func TestSnippetHasPosition(t *testing.T) {
 	text := "One.\n\nTwo.\n\nThe answer is here.\n"
 	s := highlighter(t, sheaf.Match{Text: "answer"}).Snippet(text, 40)
 	if want := strings.Index(text, "answer"); s.At != want {
@@ -221,7 +221,7 @@ func TestRareWordsTellMore(t *testing.T) {
 	}
 }
 
-func TestSnippetHolds(t *testing.T) {
+func TestSnippetOfRandomText(t *testing.T) {
 	words := []string{"red", "fox", "foxes", "数据库", "getUserName", "[a](b)", "**", "\n\n", "# ", "\r", "ü", "|", "```\n",
 		"\xff", "<!--", "-->", "]]", "[[", "`", "~~~", "\n> ", "\r\n",
 		"==", "%%", "\n%%\n", " ^red", "[^red]", "[^1]: ", "\n> [!red]- ", "\n- [ ] ", " {#red}", "\n# ", "[[red|",
@@ -255,9 +255,9 @@ func TestSnippetHolds(t *testing.T) {
 	})
 }
 
-// TestSnippetsStay checks that a snippet does not change while the highlighter cuts others, from
+// TestSnippetsDoNotChange checks that a snippet does not change while the highlighter cuts others, from
 // texts with more words than it caches.
-func TestSnippetsStay(t *testing.T) {
+func TestSnippetsDoNotChange(t *testing.T) {
 	q := sheaf.Match{Text: "red fox"}
 	var texts []string
 	for i := range 300 {

@@ -140,9 +140,9 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	check(s, sheaf.Match{Text: "cow"})
 }
 
-// TestMadeAnewUnderReader checks that an open reader follows when the folder is emptied and filled
+// TestReaderFollowsRemadeIndex checks that an open reader follows when the folder is emptied and filled
 // again by the same number of changes.
-func TestMadeAnewUnderReader(t *testing.T) {
+func TestReaderFollowsRemadeIndex(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "index")
 	write := func(doc string) {
 		s, err := embedded.Open(embedded.Options{Dir: dir, Analyzer: analyzer(t)})
@@ -263,9 +263,9 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestMadeOtherwiseSince checks that a write returns ErrMadeOtherwise when another process has
+// TestWriteToIndexOfOtherOptions checks that a write returns ErrMadeOtherwise when another process has
 // since created the index with other options.
-func TestMadeOtherwiseSince(t *testing.T) {
+func TestWriteToIndexOfOtherOptions(t *testing.T) {
 	dir := t.TempDir()
 	german := storetest.Analyzer(t, "de")
 	s, other := open(t, embedded.Options{Dir: dir}), open(t, embedded.Options{Dir: dir, Analyzer: german})

@@ -14,9 +14,9 @@ import (
 	"sheaf/store/embedded"
 )
 
-// TestRequestsInUsedMemory checks that requests of all kinds get the same answers alone, at the
+// TestRequestsInReusedMemory checks that requests of all kinds get the same answers alone, at the
 // same time as others, and after others.
-func TestRequestsInUsedMemory(t *testing.T) {
+func TestRequestsInReusedMemory(t *testing.T) {
 	vocabulary := strings.Fields("cat dog bird fish cow hen goat")
 	rng := rand.New(rand.NewPCG(8, 21))
 	text := func(n int) string {

@@ -81,8 +81,8 @@ func behind(t *testing.T, s *storetest.Stores[opensearch.Options],
 	}
 }
 
-// TestPatience checks that the store repeats a request when the server is busy or hangs up.
-func TestPatience(t *testing.T) { each(t, testPatience) }
+// TestBusyServerIsAskedAgain checks that the store repeats a request when the server is busy or hangs up.
+func TestBusyServerIsAskedAgain(t *testing.T) { each(t, testPatience) }
 
 func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
@@ -91,9 +91,9 @@ func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	})
 }
 
-// TestPatienceEnds checks that calls fail as unavailable, in time, when the server stays away, or
+// TestAbsentServerIsUnavailable checks that calls fail as unavailable, in time, when the server stays away, or
 // answers nonsense or nothing.
-func TestPatienceEnds(t *testing.T) { each(t, testPatienceEnds) }
+func TestAbsentServerIsUnavailable(t *testing.T) { each(t, testPatienceEnds) }
 
 func testPatienceEnds(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	at := s.New(t)
@@ -236,9 +236,9 @@ func testBlockedWrite(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestClausesAreRaised checks that the store refuses a query with too many clauses, with advice.
+// TestTooManyClauses checks that the store refuses a query with too many clauses, with advice.
 // After the advised change an open store and a new one answer it.
-func TestClausesAreRaised(t *testing.T) { each(t, testClausesAreRaised) }
+func TestTooManyClauses(t *testing.T) { each(t, testClausesAreRaised) }
 
 func testClausesAreRaised(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
@@ -390,9 +390,9 @@ func TestAliasOfAnotherModel(t *testing.T) {
 	})
 }
 
-// TestUnfitServer checks that Open refuses a server without the plug-in for vectors or with an old
+// TestUnsupportedServer checks that Open refuses a server without the plug-in for vectors or with an old
 // version, with advice.
-func TestUnfitServer(t *testing.T) {
+func TestUnsupportedServer(t *testing.T) {
 	for _, c := range []struct {
 		dialect            opensearch.Dialect
 		path, answer, says string
@@ -421,10 +421,10 @@ func TestUnfitServer(t *testing.T) {
 	}
 }
 
-// TestNearAll checks that Elasticsearch compares vectors one by one up to its limit. A script does
+// TestExactVectorSearch checks that Elasticsearch compares vectors one by one up to its limit. A script does
 // so beyond the limit, and in an index made for the graph. Without scripts the server must refuse
 // clearly.
-func TestNearAll(t *testing.T) {
+func TestExactVectorSearch(t *testing.T) {
 	s := storesOf(opensearch.Elasticsearch)
 	for _, c := range []struct {
 		name       string
@@ -464,9 +464,9 @@ func TestNearAll(t *testing.T) {
 	}
 }
 
-// TestWithinMany checks that a search within few or many chunks returns the score and the number of
+// TestNearestPassageOfChunks checks that a search within few or many chunks returns the score and the number of
 // each chunk's nearest passage.
-func TestWithinMany(t *testing.T) { each(t, testWithinMany) }
+func TestNearestPassageOfChunks(t *testing.T) { each(t, testWithinMany) }
 
 func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -36,8 +36,8 @@ func lucene(n int) int {
 	return 24 + n>>shift<<shift
 }
 
-// TestFilling checks that fillers make Lucene keep the nearest possible length.
-func TestFilling(t *testing.T) {
+// TestFillersKeepLength checks that fillers make Lucene keep the nearest possible length.
+func TestFillersKeepLength(t *testing.T) {
 	for _, c := range [][2]int{{1, 0}, {39, 0}, {41, 0}, {42, 0}, {58, 0}, {59, 1}, {100, 0}, {101, 3}, {1000, 0},
 		{1030, 18}} {
 		if got := filling(c[0]); got != c[1] {

@@ -99,9 +99,9 @@ func examined(t *testing.T, o opensearch.Options) error {
 	return all
 }
 
-// TestForeignBesideOurs checks a store whose dictionary was replaced with a foreign index: Open
+// TestDictionaryReplacedByForeignIndex checks a store whose dictionary was replaced with a foreign index: Open
 // with any access and Drop refuse, and keep both indices.
-func TestForeignBesideOurs(t *testing.T) {
+func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
 		b := s.Open(t, o)

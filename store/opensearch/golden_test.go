@@ -38,8 +38,8 @@ func TestRequests(t *testing.T) {
 	x.Result(opensearch.Drop(t.Context(), o))
 }
 
-// TestHollowAnswers checks incomplete answers of OpenSearch. It needs no server.
-func TestHollowAnswers(t *testing.T) {
+// TestIncompleteAnswers checks incomplete answers of OpenSearch. It needs no server.
+func TestIncompleteAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
 		s, err := opensearch.Open(t.Context(),
 			opensearch.Options{Options: storekit.Options{URL: "http://opensearch", Client: client,

@@ -26,10 +26,10 @@ func TestLicenseRefuses(t *testing.T) {
 	}
 }
 
-// TestNoRoom checks refusals for lack of memory, in the words of Elasticsearch 9.5.3 and of
+// TestMemoryRefusals checks refusals for lack of memory, in the words of Elasticsearch 9.5.3 and of
 // OpenSearch. A request larger than the server's whole memory limit is too large. A request that
 // only competes with others is repeated.
-func TestNoRoom(t *testing.T) {
+func TestMemoryRefusals(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"rejected execution of primary operation" +
 			" [coordinating_and_primary_bytes=41990797, replica_bytes=0, all_bytes=41990797, " +

@@ -13,9 +13,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestRemoved checks that a search says so when the indices of an open store are removed. An
+// TestRemovedStore checks that a search says so when the indices of an open store are removed. An
 // invalid request or an empty result would be wrong.
-func TestRemoved(t *testing.T) {
+func TestRemovedStore(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		o := s.New(t)
 		b := s.Open(t, o)

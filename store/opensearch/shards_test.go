@@ -87,9 +87,9 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	}
 }
 
-// TestParts checks the shards and replicas of a new index: as the options say, or else three shards
-// and one replica in a cluster of several nodes.
-func TestParts(t *testing.T) {
+// TestShardsAndReplicasOfNewIndex checks the shards and replicas of a new index: as the options say, or else three
+// shards and one replica in a cluster of several nodes.
+func TestShardsAndReplicasOfNewIndex(t *testing.T) {
 	for _, c := range []struct{ nodes, shards, replicas, wantShards, wantReplicas int }{
 		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0},
 		{1, 2, 1, 2, 1}, {0, 0, 0, 1, 0},

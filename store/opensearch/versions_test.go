@@ -16,10 +16,10 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestScale checks that scores mean the same with each version of OpenSearch, and each version that
+// TestScoreScaleOfVersions checks that scores mean the same with each version of OpenSearch, and each version that
 // made the index. The factors were measured on 2.13.0, 2.19.1 and 3.6.0, newer versions also with
 // indices of older ones. It needs no server.
-func TestScale(t *testing.T) {
+func TestScoreScaleOfVersions(t *testing.T) {
 	const k1 = 1.2
 	for _, c := range []struct {
 		plugin, made string // from the server; empty without the right to ask

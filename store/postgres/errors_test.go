@@ -104,9 +104,9 @@ func TestNoSuchHost(t *testing.T) {
 	}
 }
 
-// TestMadeByOthers checks that Open and Drop refuse a schema with foreign tables or views, even if
+// TestSchemaWithForeignTables checks that Open and Drop refuse a schema with foreign tables or views, even if
 // they have the names of Sheaf's tables. The error names them.
-func TestMadeByOthers(t *testing.T) {
+func TestSchemaWithForeignTables(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	for i, made := range []string{
 		"CREATE TABLE %s.setting (name text, value text); CREATE TABLE %[1]s.posting (x int)",
@@ -141,8 +141,8 @@ func TestMadeByOthers(t *testing.T) {
 	}
 }
 
-// TestBesideExtensions checks that Open and Drop accept and keep objects of extensions.
-func TestBesideExtensions(t *testing.T) {
+// TestExtensionObjectsStay checks that Open and Drop accept and keep objects of extensions.
+func TestExtensionObjectsStay(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	o := s.o
 	o.Schema = s.o.Schema + "_x"
@@ -171,9 +171,9 @@ func TestBesideExtensions(t *testing.T) {
 	}
 }
 
-// TestDropLeavesOthers checks that Drop keeps foreign objects in the schema. It refuses while
+// TestDropKeepsForeignObjects checks that Drop keeps foreign objects in the schema. It refuses while
 // foreign objects depend on the store's tables.
-func TestDropLeavesOthers(t *testing.T) {
+func TestDropKeepsForeignObjects(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	run := func(sql string) {
 		t.Helper()

@@ -113,9 +113,9 @@ func randomDocuments(r *rand.Rand) []store.Batch {
 	return out
 }
 
-// TestLoadIsWrites checks that a load stores the same rows as single writes. The schema is empty or
+// TestLoadEqualsWrites checks that a load stores the same rows as single writes. The schema is empty or
 // filled, with row-level security or without.
-func TestLoadIsWrites(t *testing.T) {
+func TestLoadEqualsWrites(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var got [2][]string
@@ -188,9 +188,9 @@ func TestLoadIsWrites(t *testing.T) {
 	}
 }
 
-// TestLoadIsCut checks a load whose connection is cut: Commit or an earlier call fails, nothing is
+// TestLoadWithCutConnection checks a load whose connection is cut: Commit or an earlier call fails, nothing is
 // written, and the load can be repeated.
-func TestLoadIsCut(t *testing.T) {
+func TestLoadWithCutConnection(t *testing.T) {
 	documents := randomDocuments(rand.New(rand.NewPCG(1, 2)))
 	add := func(s store.Backend) error {
 		load, err := s.(store.Bulk).Bulk(t.Context())

@@ -230,9 +230,9 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// TestGathered checks that batches that are sent together are stored like single batches, even if
-// they replace each other's chunks. After Add the caller may change the vectors.
-func TestGathered(t *testing.T) {
+// TestGatheredBatchesEqualSingleBatches checks that batches that are sent together are stored like single batches,
+// even if they replace each other's chunks. After Add the caller may change the vectors.
+func TestGatheredBatchesEqualSingleBatches(t *testing.T) {
 	b := stores().Open(t, options(t))
 	defer b.Close()
 	w, err := b.(store.Bulk).Bulk(t.Context())

@@ -62,8 +62,8 @@ func TestLongLoad(t *testing.T) {
 	}
 }
 
-// TestSilent checks the error for a server that accepts a connection and never answers.
-func TestSilent(t *testing.T) {
+// TestSilentServer checks the error for a server that accepts a connection and never answers.
+func TestSilentServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestCountedOnce checks that the server counts the chunks with a word once for each word, and not
+// TestChunksAreCountedOncePerWord checks that the server counts the chunks with a word once for each word, and not
 // for each posting. The server has no statistics of the tables.
-func TestCountedOnce(t *testing.T) {
+func TestChunksAreCountedOncePerWord(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch
 	for i := range 300 {
@@ -64,9 +64,9 @@ func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store
 	}
 }
 
-// TestFilteredOnce checks that the plan scans the filtered chunks a few times, not once for each
+// TestFilterScansChunksFewTimes checks that the plan scans the filtered chunks a few times, not once for each
 // posting, and never looks up the postings of a chunk (index posting_chunk).
-func TestFilteredOnce(t *testing.T) {
+func TestFilterScansChunksFewTimes(t *testing.T) {
 	s := fresh(t, Options{Analyzer: storetest.Analyzer(t, "en")})
 	var batch store.Batch
 	for i := range 300 {

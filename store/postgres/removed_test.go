@@ -9,19 +9,19 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestRemoved checks that a search says so when the schema of an open store is removed. An invalid
+// TestRemovedStore checks that a search says so when the schema of an open store is removed. An invalid
 // request or an empty result would be wrong.
-func TestRemoved(t *testing.T) {
+func TestRemovedStore(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
 	defer b.Close()
 	storetest.Removed(t, b, func() error { return postgres.Drop(t.Context(), o.URL, o.Schema) })
 }
 
-// TestFilledAgain checks stores that are open while sheaf index --rebuild drops and fills their
+// TestStoreRefilledByRebuild checks stores that are open while sheaf index --rebuild drops and fills their
 // schema. Term numbers of the old dictionary mean other words in the new one. The stores must not
 // use them, neither to search nor to write.
-func TestFilledAgain(t *testing.T) {
+func TestStoreRefilledByRebuild(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
 	defer b.Close()
@@ -67,9 +67,9 @@ func TestFilledAgain(t *testing.T) {
 	}
 }
 
-// TestVectorsFilledAgain checks the same for vector fields: after a rebuild the old number of a
+// TestVectorFieldsRefilledByRebuild checks the same for vector fields: after a rebuild the old number of a
 // field may name another field's table.
-func TestVectorsFilledAgain(t *testing.T) {
+func TestVectorFieldsRefilledByRebuild(t *testing.T) {
 	o := options(t)
 	reader := stores().Open(t, o)
 	defer reader.Close()

@@ -138,10 +138,10 @@ func TestExamineRights(t *testing.T) {
 	}
 }
 
-// TestPrepared checks that the server accepts the doctor's advice as printed. pgvector has its own
+// TestExamineAdviceIsAccepted checks that the server accepts the doctor's advice as printed. pgvector has its own
 // schema. The administrator makes the store's schema, because the user may make none. The user's
 // name needs quotes.
-func TestPrepared(t *testing.T) {
+func TestExamineAdviceIsAccepted(t *testing.T) {
 	admin, err := pgx.Connect(t.Context(), server(t))
 	if err != nil {
 		t.Fatal(err)
@@ -224,9 +224,9 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// TestForgetfulPooler checks that behind a pooler that drops search_path Open makes no tables, and
+// TestPoolerThatDropsSearchPath checks that behind a pooler that drops search_path Open makes no tables, and
 // that Open and the doctor name the pooler.
-func TestForgetfulPooler(t *testing.T) {
+func TestPoolerThatDropsSearchPath(t *testing.T) {
 	o := options(t)
 	pooler := overheard{ignored: "search_path"}
 	o.URL = pooler.between(t, o.URL)

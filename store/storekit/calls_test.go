@@ -43,10 +43,10 @@ func takes(r *http.Request, long time.Duration) {
 	}
 }
 
-// TestWriteTakesItsTime checks that a write may take longer than the timeout while the server
+// TestWriteLongerThanTimeout checks that a write may take longer than the timeout while the server
 // answers. A request without an answer ends the write as unavailable. Only a caller who cancels
 // gets context.Canceled.
-func TestWriteTakesItsTime(t *testing.T) {
+func TestWriteLongerThanTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 300 * time.Millisecond
 		client, calls := of(func(r *http.Request) int {
@@ -102,9 +102,9 @@ func TestWriteTakesItsTime(t *testing.T) {
 	})
 }
 
-// TestWriteWaits checks that a busy answer, however slow, counts as an answer, so that the write
+// TestBusyAnswerContinuesWrite checks that a busy answer, however slow, counts as an answer, so that the write
 // goes on.
-func TestWriteWaits(t *testing.T) {
+func TestBusyAnswerContinuesWrite(t *testing.T) {
 	const timeout = 2 * time.Second
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// TestWriteEnds checks that an error of a proxy is no answer of the server: the write ends in time.
-func TestWriteEnds(t *testing.T) {
+// TestProxyErrorEndsWrite checks that an error of a proxy is no answer of the server: the write ends in time.
+func TestProxyErrorEndsWrite(t *testing.T) {
 	const timeout = time.Second
 	for _, status := range []int{http.StatusBadGateway, http.StatusGatewayTimeout} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -214,9 +214,9 @@ func TestWriteWaitsForServer(t *testing.T) {
 	}
 }
 
-// TestWriteGivesUp checks that a write asks a busy server until the timeout, whatever the number of
+// TestWriteToBusyServerTimesOut checks that a write asks a busy server until the timeout, whatever the number of
 // attempts and of parallel requests. The error contains the server's answer.
-func TestWriteGivesUp(t *testing.T) {
+func TestWriteToBusyServerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Second
 		var asked atomic.Int64

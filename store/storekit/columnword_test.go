@@ -54,8 +54,8 @@ func TestWords(t *testing.T) {
 
 func sign(n int) int { return cmp.Compare(n, 0) }
 
-// TestLong checks that long values with equal beginnings have different words.
-func TestLong(t *testing.T) {
+// TestWordsOfLongValues checks that long values with equal beginnings have different words.
+func TestWordsOfLongValues(t *testing.T) {
 	long := strings.Repeat("a", storekit.LongestWord)
 	if storekit.ValueWord(sheaf.TextValue(long+"b")) == storekit.ValueWord(sheaf.TextValue(long+"c")) ||
 		storekit.ColumnWord(long+"b") == storekit.ColumnWord(long+"c") {

@@ -14,8 +14,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// TestUnreached checks the advice for an unreachable server.
-func TestUnreached(t *testing.T) {
+// TestUnreachableServer checks the advice for an unreachable server.
+func TestUnreachableServer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,9 +53,9 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestUntrusted checks the errors for an untrusted certificate, which names the request only once,
+// TestUntrustedCertificate checks the errors for an untrusted certificate, which names the request only once,
 // and for http where the server needs https.
-func TestUntrusted(t *testing.T) {
+func TestUntrustedCertificate(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
 	client := &storekit.Client{Store: "Nonesuch", URL: server.URL, HTTP: http.DefaultClient}
@@ -71,9 +71,9 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// TestNonsense checks answers of other servers: reading stops at a limit, redirects are not
+// TestInvalidAnswers checks answers of other servers: reading stops at a limit, redirects are not
 // followed, and null is an error.
-func TestNonsense(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s of who was sent elsewhere, with %q", r.Method, r.URL, r.Header.Get("Authorization"))
 	}))

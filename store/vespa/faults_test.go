@@ -137,8 +137,8 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestTraffic checks that a refusal halves the parallel requests and that success raises them.
-func TestTraffic(t *testing.T) {
+// TestRefusalHalvesParallelRequests checks that a refusal halves the parallel requests and that success raises them.
+func TestRefusalHalvesParallelRequests(t *testing.T) {
 	busy := true
 	way := newTraffic(roundTrip(func() int {
 		if busy {
@@ -174,8 +174,8 @@ func (f roundTrip) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: f(), Body: http.NoBody}, nil
 }
 
-// TestWriteCut checks that a write repeats a document after a cut connection or a cut answer.
-func TestWriteCut(t *testing.T) {
+// TestWriteAfterCutConnection checks that a write repeats a document after a cut connection or a cut answer.
+func TestWriteAfterCutConnection(t *testing.T) {
 	server, s := serving(t)
 	var mu sync.Mutex
 	n := 0

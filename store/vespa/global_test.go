@@ -57,8 +57,8 @@ func globally(t *testing.T, j *judge, dir string, now int64, inputs map[string]f
 	return got
 }
 
-// TestGlobalPhaseWorked checks that Vespa's code and Sheaf's package give the worked numbers.
-func TestGlobalPhaseWorked(t *testing.T) {
+// TestGlobalPhaseWorkedNumbers checks that Vespa's code and Sheaf's package give the worked numbers.
+func TestGlobalPhaseWorkedNumbers(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
 	type in struct {
@@ -210,8 +210,8 @@ func TestGlobalPhaseEqualsPlain(t *testing.T) {
 	}
 }
 
-// TestFirstPhaseWorked checks that the first phases of Sheaf's package give the worked numbers.
-func TestFirstPhaseWorked(t *testing.T) {
+// TestFirstPhaseWorkedNumbers checks that the first phases of Sheaf's package give the worked numbers.
+func TestFirstPhaseWorkedNumbers(t *testing.T) {
 	j := classes(t)
 	dir := written(t, testOptions(t))
 	type in struct {

@@ -102,7 +102,7 @@ func TestQueries(t *testing.T) {
 	}
 	golden(t, "queries.txt", bodies.String())
 
-	t.Run("judged", func(t *testing.T) {
+	t.Run("Vespa accepts", func(t *testing.T) {
 		j := classes(t)
 		dir := written(t, testOptions(t))
 		var trees strings.Builder
@@ -249,7 +249,7 @@ func TestDocuments(t *testing.T) {
 	fmt.Fprintln(&out, s.path(c.ID))
 	golden(t, "documents.txt", out.String())
 
-	t.Run("judged", func(t *testing.T) {
+	t.Run("Vespa accepts", func(t *testing.T) {
 		j := classes(t)
 		dir := written(t, testOptions(t))
 		id := "id:sheaf:notes::" + hash(string(c.ID))

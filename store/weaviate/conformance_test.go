@@ -160,17 +160,17 @@ func behind(t *testing.T, o weaviate.Options) func(address string) store.Backend
 	}
 }
 
-// TestPatience checks that the store repeats a request when the server is busy or hangs up.
-func TestPatience(t *testing.T) {
+// TestBusyServerIsAskedAgain checks that the store repeats a request when the server is busy or hangs up.
+func TestBusyServerIsAskedAgain(t *testing.T) {
 	o := options(t)
 	storetest.Patience(t, o.URL, behind(t, o), func(r *http.Request) bool {
 		return !strings.HasPrefix(r.URL.Path, "/v1/schema")
 	})
 }
 
-// TestPatienceEnds checks that calls fail as unavailable, in time, when the server stays away, or
+// TestAbsentServerIsUnavailable checks that calls fail as unavailable, in time, when the server stays away, or
 // answers nonsense or nothing.
-func TestPatienceEnds(t *testing.T) {
+func TestAbsentServerIsUnavailable(t *testing.T) {
 	storetest.PatienceEnds(t, server(t), func(address string) store.Backend {
 		o := options(t)
 		o.Timeout = 5 * time.Second

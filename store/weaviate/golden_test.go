@@ -55,8 +55,8 @@ func empty(t *testing.T, url string) {
 	}
 }
 
-// TestHollowAnswers checks incomplete answers of Weaviate. It needs no server.
-func TestHollowAnswers(t *testing.T) {
+// TestIncompleteAnswers checks incomplete answers of Weaviate. It needs no server.
+func TestIncompleteAnswers(t *testing.T) {
 	storetest.HollowAnswers(t, filepath.Join("testdata", "requests.json"), func(client *http.Client) store.Backend {
 		s, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: "http://weaviate",
 			Client: client, Analyzer: storetest.Analyzer(t, "en"),

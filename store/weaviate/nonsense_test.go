@@ -13,8 +13,8 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestNonsense checks that an answer without classes is reported as such, not as a missing class.
-func TestNonsense(t *testing.T) {
+// TestAnswerWithoutClasses checks that an answer without classes is reported as such, not as a missing class.
+func TestAnswerWithoutClasses(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{}`:             "names no classes",
 		`null`:           "is that weaviate?",

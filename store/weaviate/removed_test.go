@@ -15,18 +15,18 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestRemoved checks that a search says so when the classes of an open store are removed. An
+// TestRemovedStore checks that a search says so when the classes of an open store are removed. An
 // invalid request or an empty result would be wrong.
-func TestRemoved(t *testing.T) {
+func TestRemovedStore(t *testing.T) {
 	o := options(t)
 	b := stores().Open(t, o)
 	defer b.Close()
 	storetest.Removed(t, b, func() error { return weaviate.Drop(t.Context(), o) })
 }
 
-// TestDropLeavesOthers checks that Drop keeps another store's class whose name begins like those of
+// TestDropKeepsForeignObjects checks that Drop keeps another store's class whose name begins like those of
 // the vector classes. It refuses a foreign class with the store's name.
-func TestDropLeavesOthers(t *testing.T) {
+func TestDropKeepsForeignObjects(t *testing.T) {
 	o := options(t)
 	o.Vectors = []store.VectorField{{Name: store.VectorBody, Dims: 2}}
 	other := o

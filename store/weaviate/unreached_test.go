@@ -9,10 +9,10 @@ import (
 	"sheaf/store/weaviate"
 )
 
-// TestUnreached checks that no new passage counts as unindexed, even in a chunk with more passages
+// TestUnindexedPassages checks that no new passage counts as unindexed, even in a chunk with more passages
 // than one answer can have. A passage without a vector must count. A killed server leaves such
 // passages.
-func TestUnreached(t *testing.T) {
+func TestUnindexedPassages(t *testing.T) {
 	o := options(t)
 	s, err := weaviate.Open(t.Context(), o)
 	if err != nil {

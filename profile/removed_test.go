@@ -12,9 +12,9 @@ import (
 	"sheaf/profile"
 )
 
-// TestGoneParameters checks that a query or profile with an old parameter of the default ranking
+// TestRemovedParameters checks that a query or profile with an old parameter of the default ranking
 // gets a message with the replacement.
-func TestGoneParameters(t *testing.T) {
+func TestRemovedParameters(t *testing.T) {
 	const list = "(parameters: meaning, pairs, names, exact, links, per_document, rerank, hyde)"
 	p := must(profile.Load("sheaf", nil))
 	var names []string
@@ -67,8 +67,8 @@ func TestGoneParameters(t *testing.T) {
 	}
 }
 
-// TestGoneStagesAndBranches checks that a removed stage or branch gets a message with the replacement.
-func TestGoneStagesAndBranches(t *testing.T) {
+// TestRemovedStagesAndBranches checks that a removed stage or branch gets a message with the replacement.
+func TestRemovedStagesAndBranches(t *testing.T) {
 	for stage, instead := range map[string]string{"support": "remove it", "whole": "use word_pairs", "guard": "remove it",
 		"title_boost": "use names",
 		"min_score":   "use adaptive, with floor 0 and the least score as absolute"} {
@@ -99,9 +99,9 @@ func TestGoneStagesAndBranches(t *testing.T) {
 	}
 }
 
-// TestTunedBefore checks that a profile that was tuned to the previous ranking is not used, even if
+// TestProfileTunedToPreviousRanking checks that a profile that was tuned to the previous ranking is not used, even if
 // all of its parameters still exist. An error says so.
-func TestTunedBefore(t *testing.T) {
+func TestProfileTunedToPreviousRanking(t *testing.T) {
 	const before = "# Written by sheaf tune; sheaf tune --undo removes it.\nname: %s-tuned\nextends: %[1]s\nabout: " +
 		"x\nparameters:\n  %s\n"
 	for _, c := range []struct{ name, set, want string }{
@@ -129,8 +129,8 @@ func TestTunedBefore(t *testing.T) {
 	}
 }
 
-// TestGoneInAFolder checks that a list shows the fault of a saved profile of the lab.
-func TestGoneInAFolder(t *testing.T) {
+// TestSavedProfileIsListedWithFault checks that a list shows the fault of a saved profile of the lab.
+func TestSavedProfileIsListedWithFault(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"),
 		[]byte("name: mine\nextends: sheaf\nparameters:\n  coverage: 0.2\n"), 0o600); err != nil {

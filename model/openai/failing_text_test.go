@@ -19,9 +19,9 @@ import (
 // hangUp closes the connection of a request without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// TestOneDeadlyText checks a server that fails on one text. It gives the vectors of all others, of
+// TestServerFailsOnOneText checks a server that fails on one text. It gives the vectors of all others, of
 // the start of this text, and of the query.
-func TestOneDeadlyText(t *testing.T) {
+func TestServerFailsOnOneText(t *testing.T) {
 	status := func(code int, say string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { http.Error(w, say, code) }
 	}
@@ -102,9 +102,9 @@ func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}
 }
 
-// TestDeadlyQuery checks that a query that crashes the server is embedded by its start, and does
+// TestQueryCrashesServer checks that a query that crashes the server is embedded by its start, and does
 // not delay other queries.
-func TestDeadlyQuery(t *testing.T) {
+func TestQueryCrashesServer(t *testing.T) {
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if longest(texts) > 300 {
 			hangUp(w)
@@ -121,8 +121,8 @@ func TestDeadlyQuery(t *testing.T) {
 	}
 }
 
-// TestEverySecondConnection checks that a server that closes every second connection gives all vectors.
-func TestEverySecondConnection(t *testing.T) {
+// TestServerClosesEverySecondConnection checks that a server that closes every second connection gives all vectors.
+func TestServerClosesEverySecondConnection(t *testing.T) {
 	var n atomic.Int64
 	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if n.Add(1)%2 == 1 {
@@ -143,8 +143,8 @@ func TestEverySecondConnection(t *testing.T) {
 	}
 }
 
-// TestAlwaysClosed checks the error and the few attempts when a server closes every connection.
-func TestAlwaysClosed(t *testing.T) {
+// TestServerClosesEveryConnection checks the error and the few attempts when a server closes every connection.
+func TestServerClosesEveryConnection(t *testing.T) {
 	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
 	o := options(s)
 	o.Batch = 64

@@ -14,9 +14,9 @@ import (
 	"sheaf/model"
 )
 
-// TestTooMuch checks a server that accepts fewer texts at once, or shorter texts: all vectors
+// TestServerTakesFewerTexts checks a server that accepts fewer texts at once, or shorter texts: all vectors
 // arrive. A server that accepts no text gets only a few requests.
-func TestTooMuch(t *testing.T) {
+func TestServerTakesFewerTexts(t *testing.T) {
 	long := strings.Repeat("ä", 5000)
 	for name, c := range map[string]struct {
 		texts, chars, status int
@@ -72,8 +72,8 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// TestRerankTooMuch is TestTooMuch for a reranker.
-func TestRerankTooMuch(t *testing.T) {
+// TestRerankServerTakesFewerTexts is TestServerTakesFewerTexts for a reranker.
+func TestRerankServerTakesFewerTexts(t *testing.T) {
 	for _, most := range []struct{ texts, chars int }{{3, 1 << 20}, {64, 600}, {0, 0}} {
 		r, count := rerankServer(t, ShapeTEI, 64, func(_ int64, texts []string, w http.ResponseWriter) {
 			if len(texts) > most.texts || longest(texts) > most.chars {

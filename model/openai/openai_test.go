@@ -167,9 +167,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestZeros checks that a text that the model does not know has no vector, and does not affect
+// TestTextWithoutVector checks that a text that the model does not know has no vector, and does not affect
 // other texts. A model that returns only zeros is refused.
-func TestZeros(t *testing.T) {
+func TestTextWithoutVector(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
 	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
 	o := options(s)
@@ -211,7 +211,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func TestSlowAndGone(t *testing.T) {
+func TestServerSlowOrUnreachable(t *testing.T) {
 	release := make(chan struct{})
 	s, _ := server(t, func(_ int64, _ []string, _ http.ResponseWriter, r *http.Request) {
 		select {

@@ -98,7 +98,7 @@ func TestRerankWaitsWhenBusy(t *testing.T) {
 	}
 }
 
-func TestRerankNonsense(t *testing.T) {
+func TestRerankInvalidAnswers(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"results":[{"index":0,"relevance_score":1}]}`:                                  "scored 1 of 2 texts",
 		`{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":1}]}`:  "numbered its scores wrongly",

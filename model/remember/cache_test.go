@@ -95,9 +95,9 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 	check("no file", e, []string{"one"}, four, 1)
 }
 
-// TestWhatWasEmbeddedIsKept checks that a long document keeps its earlier vectors when later
+// TestEmbeddedPassagesStayCached checks that a long document keeps its earlier vectors when later
 // passages fail, and that every text has its own vector.
-func TestWhatWasEmbeddedIsKept(t *testing.T) {
+func TestEmbeddedPassagesStayCached(t *testing.T) {
 	inner := &failing{counting{hashed.New(8), 0, "m"}, 100}
 	e := remember.New(inner, filepath.Join(t.TempDir(), "vectors"))
 	defer e.Close()

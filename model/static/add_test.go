@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAddRowTwins checks that the kernel and Go give the same bits, for all lengths around a block.
-func TestAddRowTwins(t *testing.T) {
+// TestAddRowKernelEqualsGo checks that the kernel and Go give the same bits, for all lengths around a block.
+func TestAddRowKernelEqualsGo(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))
 	for n := range 300 {
@@ -27,8 +27,8 @@ func TestAddRowTwins(t *testing.T) {
 	}
 }
 
-// TestAddHalvesTwins checks that the kernel and Go give the same bits, for all lengths of rows.
-func TestAddHalvesTwins(t *testing.T) {
+// TestAddHalvesKernelEqualsGo checks that the kernel and Go give the same bits, for all lengths of rows.
+func TestAddHalvesKernelEqualsGo(t *testing.T) {
 	const seed = 8
 	random := rand.New(rand.NewPCG(seed, seed))
 	for n := 0; n <= 512; n += 32 {

@@ -41,7 +41,7 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-func TestWhole(t *testing.T) {
+func TestBuiltinModel(t *testing.T) {
 	e := open(t)
 	if err := e.Verify(); err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestIsEnglish(t *testing.T) {
 	}
 }
 
-// TestEnglishIsAsBefore checks that English has exactly the vectors of the English table.
-func TestEnglishIsAsBefore(t *testing.T) {
+// TestEnglishEqualsEnglishTable checks that English has exactly the vectors of the English table.
+func TestEnglishEqualsEnglishTable(t *testing.T) {
 	e := open(t)
 	alone, err := english.New()
 	if err != nil {

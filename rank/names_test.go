@@ -132,8 +132,8 @@ func TestNamesOfADocument(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutNamed checks that only names equal to the query count when Env.Named is nil.
-func TestNamesWithoutNamed(t *testing.T) {
+// TestNamesThatCannotBeCompared checks that only names equal to the query count when Env.Named is nil.
+func TestNamesThatCannotBeCompared(t *testing.T) {
 	l := newShelf()
 	d := l.add("t:undo.md", "Undo a commit")
 	in := withReasons(ranking(hit(d.Chunks[1].ID, 2), hit(d.ID, 1)))
@@ -197,8 +197,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutFacts checks that the stage needs documents.
-func TestNamesWithoutFacts(t *testing.T) {
+// TestNamesWithoutDocuments checks that the stage needs documents.
+func TestNamesWithoutDocuments(t *testing.T) {
 	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil ||
 		!strings.Contains(err.Error(), "names: needs facts") {
 		t.Errorf("got %v", err)

@@ -42,8 +42,8 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestAggregateSaysWhatCounts checks that explanations have only scores that count, and their number.
-func TestAggregateSaysWhatCounts(t *testing.T) {
+// TestAggregateReasons checks that explanations have only scores that count, and their number.
+func TestAggregateReasons(t *testing.T) {
 	in := withReasons(ranking(hit(at("A1"), 0.8), hit(at("A2"), 0.6), hit(at("A3"), 0.5)))
 	for method, want := range map[rank.Method]string{rank.MaxP: "document from 3 matches",
 		rank.TopMSum: "document from 3 matches, the best 2",
@@ -578,9 +578,9 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
-// TestGraphBoostLooksAtSome checks that only the first documents count, after a branch by meaning
+// TestGraphBoostOfFirstDocuments checks that only the first documents count, after a branch by meaning
 // only those of the minimum similarity. A single document has no connections.
-func TestGraphBoostLooksAtSome(t *testing.T) {
+func TestGraphBoostOfFirstDocuments(t *testing.T) {
 	l := newShelf()
 	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md"} {
 		l.add(id)

@@ -105,8 +105,8 @@ func TestTreeOfNamesThatBeginAlike(t *testing.T) {
 	equal(t, "tree", lines(out), fmt.Sprintf("%s 5\n%s 4\n%s 3", set, up, other))
 }
 
-// TestTreeSaysWhoseScore checks that an outer answer with one hit inside names its source (rule A18).
-func TestTreeSaysWhoseScore(t *testing.T) {
+// TestTreeNamesSourceOfScore checks that an outer answer with one hit inside names its source (rule A18).
+func TestTreeNamesSourceOfScore(t *testing.T) {
 	out := apply(t, specification(), withReasons(ranking(hit(at("A1"), 8), hit(at(""), 2))), rank.Env{Facts: guide()})
 	if len(out) != 1 || out[0].Score != 8 || out[0].Explanation == nil {
 		t.Fatalf("got %v", lines(out))

@@ -55,8 +55,8 @@ func TestWordPairsExample(t *testing.T) {
 		[]string{"word pairs", "words side by side", "strength", "share of the query's pairs", `"a commit"`})
 }
 
-// TestWordPairsLeavesTheRanking checks that nothing changes without Env.Pairs or pairs, or at strength 0.
-func TestWordPairsLeavesTheRanking(t *testing.T) {
+// TestWordPairsKeepsRanking checks that nothing changes without Env.Pairs or pairs, or at strength 0.
+func TestWordPairsKeepsRanking(t *testing.T) {
 	in := withReasons(ranking(hit("t:b.md", 2), hit("t:a.md", 1)))
 	none := func([]sheaf.ID) ([]rank.Pair, error) { return nil, nil }
 	for what, env := range map[string]rank.Env{"nil": {}, "none": {Pairs: none},
@@ -74,8 +74,8 @@ func TestWordPairsLeavesTheRanking(t *testing.T) {
 	}
 }
 
-// TestWordPairsLooksAtTheFirst checks that the stage reads only the best Hits.
-func TestWordPairsLooksAtTheFirst(t *testing.T) {
+// TestWordPairsOfFirstHits checks that the stage reads only the best Hits.
+func TestWordPairsOfFirstHits(t *testing.T) {
 	in := withReasons(ranking(hit("t:c.md", 3), hit("t:b.md", 2), hit("t:a.md", 1)))
 	all := map[sheaf.ID][]int{"t:a.md": {0}, "t:b.md": {0}, "t:c.md": {0}}
 	out := apply(t, rank.WordPairs{Strength: 5, Hits: 2}, in, rank.Env{Pairs: pairsIn([]float64{1}, all)})

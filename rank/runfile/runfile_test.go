@@ -122,8 +122,8 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// TestFuseOfWords checks that a run from a TREC file, with %20 for white space, joins its original.
-func TestFuseOfWords(t *testing.T) {
+// TestFuseEscapedNames checks that a run from a TREC file, with %20 for white space, joins its original.
+func TestFuseEscapedNames(t *testing.T) {
 	before := read(t, `{"my query": [{"id": "t:My Note.md#a b", "score": 2}, {"id": "t:b.md", "score": 1}]}`)
 	after := read(t, written(t, before))
 	for _, runs := range [][]*runfile.Run{{before, after}, {after, before}} {
@@ -138,8 +138,8 @@ func TestFuseOfWords(t *testing.T) {
 	}
 }
 
-// TestFuseOfAmbiguousWords checks that names of one run that become the same word stay apart.
-func TestFuseOfAmbiguousWords(t *testing.T) {
+// TestFuseAmbiguousEscapedNames checks that names of one run that become the same word stay apart.
+func TestFuseAmbiguousEscapedNames(t *testing.T) {
 	for _, run := range []string{`{"q": [{"id": "a b", "score": 2}, {"id": "a%20b", "score": 1}]}`,
 		`{"q": [{"id": "a b", "score": 2}, {"id": "a\u00a0b", "score": 1}]}`} {
 		fused, err := runfile.Fuse([]*runfile.Run{read(t, run), read(t, "q Q0 other 1 1 x\n")}, nil, rank.RRF{K: 60})

@@ -7,9 +7,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestInitial checks made-up words of each language, also with common endings. No term has another
+// TestTermsKeepBeginning checks made-up words of each language, also with common endings. No term has another
 // beginning or is longer than its word.
-func TestInitial(t *testing.T) {
+func TestTermsKeepBeginning(t *testing.T) {
 	endings := []string{"", "s", "ed", "ing", "ingly", "ational", "isation", "izer", "ement", "ung", "heid", "heden",
 		"lijk", "amente", "ation", "eux", "logie", "ences",
 		"aient", "issions", "mente", "ilor", "iilor", "ului", "ssa", "lla", "inen", "ban", "nek", "jainak", "erna", "arne",

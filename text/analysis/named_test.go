@@ -8,9 +8,9 @@ import (
 	"sheaf/text/analysis"
 )
 
-// TestTermsAreNamed checks that no term is empty in any language, for any marks in a word, also
+// TestNoTermIsEmpty checks that no term is empty in any language, for any marks in a word, also
 // invisible ones.
-func TestTermsAreNamed(t *testing.T) {
+func TestNoTermIsEmpty(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 8))
 	parts := []rune("aZéßΣя7数ع'’‘.-@_,#\u0300\u0301\u0306\u00ad\u200b\u200d\u0e33")
 	texts := []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"}

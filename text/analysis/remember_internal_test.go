@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestOnePlace checks that words which replace each other in the cache during concurrent reads have
+// TestConcurrentCacheReplacement checks that words which replace each other in the cache during concurrent reads have
 // their own terms or none.
-func TestOnePlace(t *testing.T) {
+func TestConcurrentCacheReplacement(t *testing.T) {
 	a, err := New(Options{Language: "en"})
 	if err != nil {
 		t.Fatal(err)

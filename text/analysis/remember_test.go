@@ -84,9 +84,9 @@ func TestQueryTokensKeepTheirTexts(t *testing.T) {
 	}
 }
 
-// TestRemembering checks that words have the same terms with the cache as without, also when they
+// TestCacheChangesNoTerms checks that words have the same terms with the cache as without, also when they
 // repeat and after other words replaced them.
-func TestRemembering(t *testing.T) {
+func TestCacheChangesNoTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, language := range []string{"en", "de", "fr", ""} {
 		a, err := analysis.New(analysis.Options{Language: language, StopWords: language == "de"})

@@ -430,9 +430,9 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPlacesOfComposedRuns checks that each term of a run which Unicode composes differently covers
+// TestSpansOfComposedRuns checks that each term of a run which Unicode composes differently covers
 // its own part of the run, in whole letters. Search marks this part.
-func TestPlacesOfComposedRuns(t *testing.T) {
+func TestSpansOfComposedRuns(t *testing.T) {
 	a := analyzer(t, "")
 	many := strings.Repeat("\u0e49", 40)
 	pieces := []string{"ที่", "น้ำ", "ภาษา", "ນ້ຳ", "\u1112\u1161\u11ab", "국", "ｶﾞ", "ｶ", "か\u3099", "㍿", "数", many}

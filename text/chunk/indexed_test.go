@@ -33,9 +33,9 @@ func rows(text string, width int, before string) string {
 	return b.String() + text
 }
 
-// TestDataAsText checks that base64 data of pictures and fonts in a file gives no words, vectors or
+// TestBase64Data checks that base64 data of pictures and fonts in a file gives no words, vectors or
 // snippets.
-func TestDataAsText(t *testing.T) {
+func TestBase64Data(t *testing.T) {
 	long := data(3000)
 	svg := url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 2"/></svg>`)
 	for _, c := range []struct{ name, file, text, want string }{
@@ -114,8 +114,8 @@ func cut(t *testing.T, name, text string) sheaf.Document {
 	return c.Chunk("t", name, []byte(text))
 }
 
-// TestPlacesWithoutData checks that Left.At finds each byte of the shortened text in the original text.
-func TestPlacesWithoutData(t *testing.T) {
+// TestPositionsWithoutData checks that Left.At finds each byte of the shortened text in the original text.
+func TestPositionsWithoutData(t *testing.T) {
 	text := "One ![a](data:image/png;base64," + data(500) + ") two ![b](data:image/png;base64," + data(500) + ") three"
 	left := chunk.WithoutPayloads(text)
 	for i := range len(left.Text) {

@@ -51,8 +51,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestTokensAreNamed checks that a token counter needs a name, since the name of a chunker includes it.
-func TestTokensAreNamed(t *testing.T) {
+// TestTokenCounterNeedsName checks that a token counter needs a name, since the name of a chunker includes it.
+func TestTokenCounterNeedsName(t *testing.T) {
 	one := func(text string, yield func(start, end int) bool) { yield(0, len(text)) }
 	for _, o := range []chunk.WindowOptions{{TokensName: "sheaf-en-1"}, {Tokens: one, TokensName: "two words"}} {
 		if _, err := chunk.New(chunk.Options{Chunker: "window", Window: o}); !errors.Is(err, sheaf.ErrInvalid) {

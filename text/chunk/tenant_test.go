@@ -8,9 +8,9 @@ import (
 	"sheaf/text/chunk"
 )
 
-// TestTenantThatCannotBeRead checks documents with any kind of tenant entry. They never count as
+// TestMalformedTenant checks documents with any kind of tenant entry. They never count as
 // documents without a tenant, which all users without a tenant can see.
-func TestTenantThatCannotBeRead(t *testing.T) {
+func TestMalformedTenant(t *testing.T) {
 	many := &strings.Builder{}
 	for i := range 1100 {
 		fmt.Fprintf(many, "p%d: x\n", i)
@@ -57,9 +57,9 @@ func TestTenantThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAccessOfEverybody checks that "*" in access, as keys write it, gives a warning: no user can
+// TestStarInAccess checks that "*" in access, as keys write it, gives a warning: no user can
 // see the document.
-func TestAccessOfEverybody(t *testing.T) {
+func TestStarInAccess(t *testing.T) {
 	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
 		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
 		c, err := chunk.For("a.md", chunk.Options{})

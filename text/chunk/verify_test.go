@@ -117,9 +117,9 @@ func TestLeavesAndIdentifiersOfTree(t *testing.T) {
 	}
 }
 
-// TestSpanHoldsWhatLiesBelow checks that the span of a section includes its subsections, but not
+// TestSpanIncludesSubsections checks that the span of a section includes its subsections, but not
 // the line of its heading. The body is the part that belongs to no subsection.
-func TestSpanHoldsWhatLiesBelow(t *testing.T) {
+func TestSpanIncludesSubsections(t *testing.T) {
 	k, err := chunk.New(chunk.Options{})
 	must(t, err)
 	const text = "First.\n# Guide\nOne.\n## Use\nTwo.\n### Search\nThree.\n## Last\nFour.\n"

@@ -327,9 +327,9 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestNotLookedUp checks that a note names a property that was not looked up because there are too
+// TestNoteOfPropertyNotLookedUp checks that a note names a property that was not looked up because there are too
 // many, also in brackets.
-func TestNotLookedUp(t *testing.T) {
+func TestNoteOfPropertyNotLookedUp(t *testing.T) {
 	o := query.Options{Look: func(string) (is, known bool) { return false, false }}
 	for text, near := range map[string]string{"a:b": `"prop.a:"`, "-[a:b]": `"-[prop.a:"`, `["a":b]`: `"[prop.a:"`} {
 		if notes := strings.Join(query.Parse(text, o).Notes, "\n"); !strings.Contains(notes, "was not looked up") ||

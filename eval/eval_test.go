@@ -204,8 +204,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestIndexIsKept checks that a later run uses the index, unless the program or model differs.
-func TestIndexIsKept(t *testing.T) {
+// TestIndexIsReused checks that a later run uses the index, unless the program or model differs.
+func TestIndexIsReused(t *testing.T) {
 	d := tiny(t)
 	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Program: "1"}
 	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 40 {
@@ -321,8 +321,8 @@ func TestNotesLanguage(t *testing.T) {
 	}
 }
 
-// TestNotesWithSigns checks that the name of a note may contain "#".
-func TestNotesWithSigns(t *testing.T) {
+// TestNotesWithHashInName checks that the name of a note may contain "#".
+func TestNotesWithHashInName(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/C.md":             "# C\n\nA language.\n",
 		"notes/C# and F#.md":     "# Sharp\n\nTwo languages.\n\n## Types\n\nOf both.\n",

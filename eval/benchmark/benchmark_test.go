@@ -191,8 +191,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestWide checks that wide vectors have unit length and 1.5 times the dimensions; nil stays nil.
-func TestWide(t *testing.T) {
+// TestWiderVectors checks that wide vectors have unit length and 1.5 times the dimensions; nil stays nil.
+func TestWiderVectors(t *testing.T) {
 	e := wide{hashed.New(64)}
 	list, err := e.Embed(t.Context(), model.Passage, []string{"one title\nand its text", "one title", "\n, ."})
 	if err != nil || len(list) != 3 || list[2] != nil {
@@ -228,8 +228,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestTooLong checks that a peer is skipped when its time for a smaller size shows that it is too slow.
-func TestTooLong(t *testing.T) {
+// TestSlowPeerIsSkipped checks that a peer is skipped when its time for a smaller size shows that it is too slow.
+func TestSlowPeerIsSkipped(t *testing.T) {
 	r := run{Options: Options{Limit: time.Minute}, report: &Report{Rows: []Row{
 		{Peer: "a", Task: TaskWords, Chunks: 1000, Result: &Result{BuildSeconds: 7}},
 		{Peer: "a", Task: TaskVectors, Chunks: 1000, Result: &Result{BuildSeconds: 5}},

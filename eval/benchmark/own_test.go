@@ -9,8 +9,8 @@ import (
 	"sheaf/internal/offheap"
 )
 
-// TestBuildEnds checks that a build that ends early releases its memory.
-func TestBuildEnds(t *testing.T) {
+// TestStoppedBuildReleasesMemory checks that a build that ends early releases its memory.
+func TestStoppedBuildReleasesMemory(t *testing.T) {
 	before := offheap.InUse()
 	e := &own{task: TaskWords}
 	docs := slices.Repeat([]Document{{ID: "a", Title: "one", Text: "some words"}}, 2*batchChunks)

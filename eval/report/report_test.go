@@ -130,8 +130,8 @@ func wellFormed(t *testing.T, svg string) {
 	}
 }
 
-// TestHTMLOfLittle checks one column without latency, no changed queries, and zeros.
-func TestHTMLOfLittle(t *testing.T) {
+// TestHTMLWithLittleData checks one column without latency, no changed queries, and zeros.
+func TestHTMLWithLittleData(t *testing.T) {
 	r := sample("one")
 	r.Columns, r.Comparisons = r.Columns[2:], nil
 	r.Columns[0].Scores[0] = eval.Score{Measure: "nDCG@10"}

@@ -264,8 +264,8 @@ func TestCachedLegs(t *testing.T) {
 	}
 }
 
-// TestTooLittle checks that an empty folder is an error.
-func TestTooLittle(t *testing.T) {
+// TestFolderTooSmall checks that an empty folder is an error.
+func TestFolderTooSmall(t *testing.T) {
 	_, err := self.Evaluate(context.Background(), open(t, t.TempDir()),
 		self.Options{Queries: self.Wanted{PerKind: 10}, Columns: columns(t, "sheaf"),
 			Statistics: eval.DefaultStatistics})

@@ -45,7 +45,7 @@ func hill(gain, noise float64) tune.Problem {
 	}
 }
 
-func TestFindsTheTop(t *testing.T) {
+func TestFindsBestSetting(t *testing.T) {
 	r, err := tune.Search(context.Background(), hill(0.05, 0.1), tune.Options{Folds: 5, Statistics: statistics})
 	if err != nil {
 		t.Fatal(err)
@@ -59,9 +59,9 @@ func TestFindsTheTop(t *testing.T) {
 	}
 }
 
-// TestLuckIsFoundOut checks settings that differ only by noise. A setting looks better on the
+// TestLuckyGainIsDetected checks settings that differ only by noise. A setting looks better on the
 // queries that chose it, but not on held-out queries.
-func TestLuckIsFoundOut(t *testing.T) {
+func TestLuckyGainIsDetected(t *testing.T) {
 	r, err := tune.Search(context.Background(), hill(0, 0.5), tune.Options{Folds: 5, Statistics: statistics})
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestLuckIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestDefaultsStay checks that no parameter changes when no setting gains.
-func TestDefaultsStay(t *testing.T) {
+// TestDefaultsStayWithoutGain checks that no parameter changes when no setting gains.
+func TestDefaultsStayWithoutGain(t *testing.T) {
 	p := hill(0, 0)
 	r, err := tune.Search(context.Background(), p, tune.Options{Folds: 3, Statistics: statistics})
 	if err != nil {

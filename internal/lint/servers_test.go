@@ -134,8 +134,8 @@ func TestPostgresRunning(t *testing.T) {
 	}
 }
 
-// TestStopsItsOwn checks that test.sh stops only the servers that it started.
-func TestStopsItsOwn(t *testing.T) {
+// TestStopsOnlyOwnServers checks that test.sh stops only the servers that it started.
+func TestStopsOnlyOwnServers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "test.sh"))
 	if err != nil {
 		t.Fatal(err)

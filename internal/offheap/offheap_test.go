@@ -93,8 +93,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestRoomIsCounted checks that the unused capacity of a list counts when it uses memory.
-func TestRoomIsCounted(t *testing.T) {
+// TestUnusedMemoryIsCounted checks that the unused capacity of a list counts when it uses memory.
+func TestUnusedMemoryIsCounted(t *testing.T) {
 	var l List[byte]
 	defer l.Free()
 	l.Add('a')

@@ -6,7 +6,7 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-func TestWhole(t *testing.T) {
+func TestWholeTextIsLink(t *testing.T) {
 	for _, c := range []struct {
 		text, shown, name string
 		ok                bool

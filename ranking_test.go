@@ -11,9 +11,9 @@ import (
 	"sheaf"
 )
 
-// TestSortIsThatOfCompare checks that Sort equals a stable sort by Compare, also with equal scores,
+// TestSortEqualsCompare checks that Sort equals a stable sort by Compare, also with equal scores,
 // ranks and IDs, and with NaN.
-func TestSortIsThatOfCompare(t *testing.T) {
+func TestSortEqualsCompare(t *testing.T) {
 	scores := []float64{0, math.Copysign(0, -1), 1, 1.5, -2, math.Inf(1), math.NaN()}
 	rapid.Check(t, func(t *rapid.T) {
 		hit := rapid.Custom(func(t *rapid.T) sheaf.Hit {

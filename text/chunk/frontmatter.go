@@ -242,6 +242,9 @@ func (f *frontmatter) findLinks(src string, entries []yamlEntry) {
 	}
 }
 
+// UnreadDate is a part of the warning about a date that cannot be read.
+const UnreadDate = "which is not a readable date"
+
 // checkDate warns when a value looks like a date and cannot be read: the document then gets its
 // date elsewhere.
 func (f *frontmatter) checkDate(e yamlEntry) {
@@ -255,7 +258,7 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 	}
 	text := v.String()
 	if _, ok := dateOf(v); !ok && len(text) <= most && strings.ContainsAny(text, "0123456789") {
-		f.warn(e.line, "%q is %q, which is not a readable date: write it as 2024-05-31", showable(e.key), text)
+		f.warn(e.line, "%q is %q, "+UnreadDate+": write it as 2024-05-31", showable(e.key), text)
 	}
 }
 

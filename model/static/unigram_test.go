@@ -302,7 +302,7 @@ func TestTrie(t *testing.T) {
 			}
 		}
 	}
-	for say, list := range map[string][]ending{"there twice": {{text: "a"}, {text: "b"}, {text: "a"}},
+	for say, list := range map[string][]ending{"appears twice": {{text: "a"}, {text: "b"}, {text: "a"}},
 		"zero byte": {{text: "a\x00b"}}} {
 		if _, err := newTrie(list); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%v: %v, want %q", list, err, say)
@@ -352,7 +352,7 @@ func TestWriteUnigramRefuses(t *testing.T) {
 		"multiple of 32":      {"t", []UnigramPiece{{Text: "a", Row: row[:31]}}, 0},
 		"must be at most 0":   {"t", []UnigramPiece{{Text: "a", Row: row, Score: 1}}, 0},
 		"row 1 has 64 dims":   {"t", []UnigramPiece{{Text: "a", Row: row}, {Row: make([]float32, 64)}}, 0},
-		"there twice":         {"t", []UnigramPiece{{Text: "a", Row: row}, {Text: "a", Row: row}}, 0},
+		"appears twice":       {"t", []UnigramPiece{{Text: "a", Row: row}, {Text: "a", Row: row}}, 0},
 		"row 0: it holds +Inf": {"t", []UnigramPiece{{Text: "a", Row: slices.Repeat([]float32{float32(math.Inf(1))}, 32)}},
 			0},
 		"for unknown characters": {"t", nil, 0},

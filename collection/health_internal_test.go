@@ -15,7 +15,7 @@ func TestDamagedIndexNoticesRemake(t *testing.T) {
 	c.watchHealth()
 	c.seen(errors.New("another fault"))
 	if c.damaged.Err() != nil || c.replaced.Err() != nil {
-		t.Error("told of any fault")
+		t.Error("a fault that is no damage counts as damage")
 	}
 	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
 	c.seen(damage)
@@ -26,6 +26,6 @@ func TestDamagedIndexNoticesRemake(t *testing.T) {
 	}
 	c.seen(ingest.ErrRebuilt)
 	if c.replaced.Err() == nil || !errors.Is(c.shut(), ingest.ErrRebuilt) {
-		t.Error("not told of another process")
+		t.Error("the fault of another process is not reported")
 	}
 }

@@ -232,5 +232,12 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 		return sheaf.Query{}, p, inParameters(err)
 	}
 	parsed, err := r.parse(ctx, q)
+	if err != nil {
+		return parsed, p, err
+	}
+	note, err := r.unreadDates(parsed.Filter)
+	if note != "" {
+		parsed.Notes = append(parsed.Notes, note)
+	}
 	return parsed, p, err
 }

@@ -59,11 +59,6 @@ func (r *Reader) answer(
 		if local := r.c.o.Local; local != nil {
 			options.Scope = local.Scope
 		}
-		if note, err := r.unreadDates(parsed.Filter); err != nil {
-			return nil, err
-		} else if note != "" {
-			parsed.Notes = append(slices.Clone(parsed.Notes), note)
-		}
 		result, err := s.Search(ctx, parsed, p.profile, options)
 		if err != nil {
 			return nil, err

@@ -49,4 +49,12 @@ func TestUnreadDates(t *testing.T) {
 			t.Errorf("%s: the note %q names a hidden document", c.query, note)
 		}
 	}
+	explained, err := reader(t, f, access.Unrestricted()).Explain(t.Context(),
+		collection.SearchRequest{Text: "heron before:2030", Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(explained.Notes, " "); !strings.Contains(notes, "2 documents have dates") {
+		t.Errorf("explain has the notes %q", notes)
+	}
 }

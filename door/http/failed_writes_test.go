@@ -255,7 +255,7 @@ func refused(t *testing.T, s *server) []collection.Skip {
 	return slices.DeleteFunc(st.Skipped, func(k collection.Skip) bool { return k.Tree != "api" })
 }
 
-// TestPartlyRejectedBatch checks a batch of which the store takes only a part. The answer names the
+// TestPartlyRejectedBatch checks a batch that the store takes only in part. The answer names the
 // rejected documents, which stay unchanged. All other changes are made in the store, the catalog
 // and the intake.
 func TestPartlyRejectedBatch(t *testing.T) {

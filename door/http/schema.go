@@ -103,7 +103,7 @@ func (s *schemas) plain(t reflect.Type, r *rules, input bool) schema {
 	panic("no schema for type " + t.String())
 }
 
-// setLimit sets a member of a schema to a limit, unless there is none.
+// setLimit sets a member of a schema to a limit, if there is a limit.
 func setLimit(out schema, name string, n int) {
 	if n > 0 {
 		out[name] = n

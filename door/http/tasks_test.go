@@ -36,11 +36,11 @@ func TestReasonOfFailedTask(t *testing.T) {
 	store.writes.Store(true)
 	if task := workUntilDone(t, o, wrong); !strings.HasSuffix(task.Error, `nothing is called "api:none.md"`) ||
 		strings.Contains(strings.Join(told, "\n"), "none.md") {
-		t.Errorf("%+v; the log is told %q", task, told)
+		t.Errorf("%+v; the log says %q", task, told)
 	}
 	if task := workUntilDone(t, o, right); task.State != collection.TaskFailed || task.Error == "" ||
 		strings.Contains(task.Error, "secret") || !strings.Contains(strings.Join(told, "\n"), "secret") {
-		t.Errorf("%+v; the log is told %q", task, told)
+		t.Errorf("%+v; the log says %q", task, told)
 	}
 }
 

@@ -63,7 +63,7 @@ func (i *Item) Filter() sheaf.Filter {
 
 // Wanted says how many queries to make.
 type Wanted struct {
-	// PerKind is the wanted number of each kind. There are fewer when the documents have no more.
+	// PerKind is the wanted number of each kind. There are fewer when the documents do not give so many.
 	PerKind int
 	// Impossible is the wanted number of each kind without an answer.
 	Impossible int

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"sheaf/collection"
 )
@@ -10,6 +13,11 @@ import (
 // other's index unchanged.
 func TestProgramAndCommandMakeSameIndex(t *testing.T) {
 	n := newNotes(t)
+	// A file that changed a moment ago is read again, since a second change may have the same time.
+	hourAgo := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(n.folder, "a.md"), hourAgo, hourAgo); err != nil {
+		t.Fatal(err)
+	}
 	search := func() {
 		t.Helper()
 		c, err := collection.Open(n.folder, collection.WithIndex(n.index))

@@ -466,7 +466,9 @@ type loadedProfile struct {
 	at      time.Time
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+const maxProfileName = 100 // bytes
 
 // profileAge is how long a profile is used before it is read again.
 const profileAge = time.Second
@@ -482,7 +484,7 @@ func (c *Collection) load(name string) (loadedProfile, error) {
 	if name == "" {
 		name = c.o.Profile
 	}
-	if name != c.o.Profile && !plainName.MatchString(name) {
+	if name != c.o.Profile && (len(name) > maxProfileName || !plainName.MatchString(name)) {
 		return loadedProfile{}, fmt.Errorf("%w: there is no profile %q", sheaf.ErrNotFound, name)
 	}
 	cache := &c.profiles

@@ -433,7 +433,7 @@ func setText(text string, v reflect.Value, r *rules, at fault, out *faults) {
 	}
 	switch kind.Kind() {
 	case reflect.Int, reflect.Float64:
-		if _, err := strconv.ParseFloat(text, 64); err != nil || !numberText.MatchString(text) {
+		if _, err := strconv.ParseFloat(text, 64); err != nil || len(text) > maxNumberText || !numberText.MatchString(text) {
 			out.add(at, "%s: must be a number", quote(text))
 			return
 		}

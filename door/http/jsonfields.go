@@ -8,7 +8,9 @@ import (
 )
 
 // numberText matches a number as JSON writes it.
-var numberText = regexp.MustCompile(`^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,4})?$`)
+var numberText = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?$`)
+
+const maxNumberText = 68 // bytes
 
 // field is a member of a struct in JSON or in a request.
 type field struct {

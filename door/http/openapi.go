@@ -211,7 +211,9 @@ func (r *route) failures() []int {
 //go:embed docs.html
 var docsTemplate string
 
-var docs = template.Must(template.New("docs").Parse(docsTemplate))
+var docs = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("docs").Parse(docsTemplate))
+})
 
 // documentTable is a table of the fields of a route on the page.
 type documentTable struct {
@@ -239,7 +241,7 @@ func (a *API) documentPage() []byte {
 			"Scope": r.scope, "Tables": tables})
 	}
 	var b bytes.Buffer
-	if err := docs.Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
+	if err := docs().Execute(&b, map[string]any{"Version": a.o.Version, "Routes": list}); err != nil {
 		panic("write the page of the document: " + err.Error())
 	}
 	return b.Bytes()

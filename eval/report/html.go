@@ -13,7 +13,7 @@ import (
 //go:embed report.html
 var page string
 
-var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+var pageFunctions = template.FuncMap{
 	"four":   func(v float64) string { return fmt.Sprintf("%.4f", v) },
 	"signed": func(v float64) string { return fmt.Sprintf("%+.4f", v) },
 	"two":    func(v float64) string { return fmt.Sprintf("%.2f", v) },
@@ -22,7 +22,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"verdict": func(c eval.Comparison) string {
 		return verdict(&c)
 	},
-}).Parse(page))
+}
 
 // plot is a picture with its title.
 type plot struct {
@@ -71,7 +71,8 @@ func HTML(w io.Writer, reports []*eval.Report) error {
 		sections = append(sections, s)
 	}
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, sections); err != nil {
+	made := template.Must(template.New("report").Funcs(pageFunctions).Parse(page))
+	if err := made.Execute(&out, sections); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	_, err := w.Write(out.Bytes())

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"sheaf"
@@ -19,7 +20,9 @@ import (
 //go:embed application/*.tmpl
 var templates embed.FS
 
-var pages = template.Must(template.ParseFS(templates, "application/*.tmpl"))
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(templates, "application/*.tmpl"))
+})
 
 // maxHits is the largest number of hits of one query in Sheaf's application: store.MaxLimit, and
 // as many more to settle ties.
@@ -91,7 +94,7 @@ func (o Options) Application() (map[string]string, error) {
 		"search/query-profiles/default.xml": "query-profile.xml",
 		"schemas/" + o.Schema + ".sd":       "schema.sd", "schemas/" + o.Schema + "_about.sd": "about.sd"} {
 		var text bytes.Buffer
-		if err := pages.ExecuteTemplate(&text, from+".tmpl", page); err != nil {
+		if err := pages().ExecuteTemplate(&text, from+".tmpl", page); err != nil {
 			return nil, err
 		}
 		out[name] = text.String()
@@ -116,7 +119,7 @@ func (o *Options) twoPhases(p *TwoPhases) (string, error) {
 		return "", err
 	}
 	var text strings.Builder
-	err = pages.ExecuteTemplate(&text, "onyx-vespa.sd.tmpl", struct {
+	err = pages().ExecuteTemplate(&text, "onyx-vespa.sd.tmpl", struct {
 		Alpha, KeywordAlpha, Ratio, Decay, Floor, K1, B string
 		Rerank, Dims, MaxHits                           int
 	}{plain(p.Alpha), plain(p.KeywordAlpha), plain(p.Ratio), plain(p.Decay), plain(p.Floor), plain(o.K1), plain(o.B),

@@ -52,27 +52,26 @@ func strip(s string) string {
 	b.Grow(len(s))
 	var base rune // the last character that is not a mark
 	for _, r := range norm.NFD.String(s) {
-		if unicode.Is(unicode.Mn, r) && !isIgnorable(r) {
-			if r == 0x306 && (base == 'и' || base == 'И') { // й
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteByte(byte(r))
+		case unicode.IsLetter(r): // first, since most characters are letters
+			writeFolded(&b, r)
+		case isIgnorable(r):
+			continue
+		case unicode.Is(unicode.Mn, r):
+			isShortI := r == 0x306 && (base == 'и' || base == 'И')
+			if isShortI || base >= utf8.RuneSelf &&
+				!unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew) {
 				b.WriteRune(r)
-				continue
 			}
-			if unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew) ||
-				base < utf8.RuneSelf {
-				continue
-			}
+			continue
+		case unicode.Is(unicode.Nd, r):
+			b.WriteRune('0' + digitValue(r))
+		default:
 			b.WriteRune(r)
-			continue
-		}
-		if r >= utf8.RuneSelf && isIgnorable(r) {
-			continue
 		}
 		base = r
-		if r < utf8.RuneSelf {
-			b.WriteByte(byte(r))
-			continue
-		}
-		writeFolded(&b, r)
 	}
 	return norm.NFC.String(b.String())
 }
@@ -83,6 +82,7 @@ func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
 
+// writeFolded writes a letter, or the letters that it is a variant of.
 func writeFolded(b *strings.Builder, r rune) {
 	switch r {
 	case 'ß':
@@ -111,25 +111,15 @@ func writeFolded(b *strings.Builder, r rune) {
 	case 0x671: // alef wasla
 		b.WriteRune(0x627)
 	default:
-		if unicode.Is(unicode.Nd, r) {
-			r = '0' + digitValue(r)
-		}
 		b.WriteRune(r)
 	}
 }
 
 // digitValue returns the value of a decimal digit of any script. Unicode assigns digits in runs of
 // ten, zero first.
-func digitValue(r rune) rune {
-	for _, x := range unicode.Nd.R16 {
-		if r <= rune(x.Hi) {
-			return (r - rune(x.Lo)) % 10
-		}
+func digitValue(r rune) (value rune) {
+	for unicode.Is(unicode.Nd, r-1) {
+		r, value = r-1, value+1
 	}
-	for _, x := range unicode.Nd.R32 {
-		if r <= rune(x.Hi) {
-			return (r - rune(x.Lo)) % 10
-		}
-	}
-	return 0
+	return value % 10
 }

@@ -183,61 +183,57 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 	if err := errors.Join(once(content, &value, a.list), once(content, value.Find("/"+a.list), s.Name)); err != nil {
 		return err
 	}
-	entry := "/" + a.list + "/" + pointer(s.Name)
-	found := value.Find(entry)
+	path := "/" + a.list + "/" + s.Name
+	found := value.Find(path)
 	if found != nil {
-		c.Before = compact(found.Pack())
+		c.Before = minimized(found)
 	}
-	if add {
-		if err := insert(&value, a.list, s.Name, entryText(a, s), newlineOf(content)); err != nil {
+	switch {
+	case add:
+		entry, err := entryJSON(a, s)
+		if err == nil {
+			err = insert(&value, a.list, s.Name, entry, newlineOf(content))
+		}
+		if err != nil {
 			return err
 		}
-		if c.Entry = compact(value.Find(entry).Pack()); !c.Changes() {
-			return nil
+		c.Entry = minimized(value.Find(path))
+	case found != nil:
+		if err := value.Patch([]byte(`[{"op": "remove", "path": "` + path + `"}]`)); err != nil {
+			return err
 		}
-	} else if found != nil {
-		takeOut(value.Find("/"+a.list).Value.(*hujson.Object), s.Name)
 	}
 	c.content = bytes.TrimSuffix(value.Pack(), []byte("\n"))
 	return nil
 }
 
-// entryText returns an entry as JSON on one line.
-func entryText(a *Assistant, s Server) []byte {
-	args := make([]string, len(s.Args))
-	for i, arg := range s.Args {
-		args[i] = quoteJSON(arg)
-	}
-	text := `{"command": ` + quoteJSON(s.Command) + `, "args": [` + strings.Join(args, ", ") + `]`
+// entryJSON returns a new entry, written on one line.
+func entryJSON(a *Assistant, s Server) (*hujson.Object, error) {
+	entry := struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+		Type    string   `json:"type,omitempty"`
+	}{s.Command, append([]string{}, s.Args...), ""}
 	if a.typed {
-		text += `, "type": "stdio"`
+		entry.Type = "stdio"
 	}
-	return []byte(text + "}")
+	text, err := json.Marshal(entry)
+	if err != nil {
+		return nil, err
+	}
+	value, err := hujson.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	value.Format()
+	return value.Value.(*hujson.Object), nil
 }
 
-func quoteJSON(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic("a text is no JSON: " + err.Error())
-	}
-	return string(b)
-}
-
-// compact returns JSON in a fixed order without white space, so that entries can be compared.
-func compact(text []byte) string {
-	standard, err := hujson.Standardize(bytes.Clone(text))
-	if err != nil {
-		return string(text)
-	}
-	var v any
-	if json.Unmarshal(standard, &v) != nil {
-		return string(text)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(text)
-	}
-	return string(b)
+// minimized returns a value without comments and white space.
+func minimized(v *hujson.Value) string {
+	clone := v.Clone()
+	clone.Minimize()
+	return string(clone.Pack())
 }
 
 // secretMembers are the members of an entry whose values may be secret.
@@ -284,11 +280,6 @@ func hide(members map[string]any, secret bool) bool {
 		}
 	}
 	return found
-}
-
-// pointer escapes a key for a JSON pointer.
-func pointer(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
 // Write makes the change in one step: the file has the old or the new text. It refuses a file that

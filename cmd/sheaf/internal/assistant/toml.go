@@ -29,46 +29,33 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) {
 		return fmt.Errorf("its %s are not tables such as %s: change them by hand", list, header)
 	}
+	before, behind := strings.TrimRight(text, "\r\n"), ""
+	if before != "" {
+		before += newline + newline
+	}
+	if exists {
+		begin, end := tableAt(text, tables, []string{list, s.Name})
+		if begin < 0 {
+			return fmt.Errorf("its entry %s has no table of its own, %s: change it by hand", s.Name, header)
+		}
+		before, behind = text[:begin], text[end:]
+		c.Before = strings.ReplaceAll(strings.TrimSpace(text[begin:end]), "\r\n", "\n")
+	}
 	if !listed {
 		servers = map[string]any{}
 		want[list] = servers
 	}
 	delete(servers, s.Name)
 	if add {
-		if c.Entry, err = entryTOML(list, header, s, found); err != nil {
+		if c.Entry, servers[s.Name], err = entryTOML(list, header, s, found); err != nil {
 			return err
 		}
-		parsed, err := decode(c.Entry)
-		if err != nil {
-			return err
-		}
-		servers[s.Name] = parsed[list].(map[string]any)[s.Name]
 		if exists && reflect.DeepEqual(found, servers[s.Name]) {
-			c.Before = c.Entry
+			c.Entry = c.Before
 			return nil
 		}
 	}
-	entry := strings.ReplaceAll(c.Entry, "\n", newline)
-	if exists {
-		begin, end := tableAt(text, tables, []string{list, s.Name})
-		if begin < 0 {
-			return fmt.Errorf("its entry %s has no table of its own, %s: change it by hand", s.Name, header)
-		}
-		c.Before = strings.ReplaceAll(strings.TrimSpace(text[begin:end]), "\r\n", "\n")
-		if own, ok := edited(text[begin:end], newline, s); add && ok {
-			if after, err := decode(text[:begin] + own + text[end:]); err == nil && reflect.DeepEqual(want, after) {
-				c.Entry = strings.ReplaceAll(strings.TrimSpace(own), "\r\n", "\n")
-				c.content = []byte(text[:begin] + own + text[end:])
-				return nil
-			}
-		}
-		text = replaced(text[:begin], entry, text[end:], newline)
-	} else {
-		if text = strings.TrimRight(text, "\r\n"); text != "" {
-			text += newline + newline
-		}
-		text += entry + newline
-	}
+	text = replaced(before, strings.ReplaceAll(c.Entry, "\n", newline), behind, newline)
 	after, err := decode(text)
 	if left, _ := after[list].(map[string]any); len(servers)+len(left) == 0 { // the list may be gone after its last entry
 		want[list], after[list] = nil, nil
@@ -80,92 +67,28 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	return nil
 }
 
-// edited replaces the command and arguments in the text of an entry and keeps all other text,
-// including comments. ok is false if the entry has no command on its own line. The caller must
-// parse the result, because a multi-line text may contain a line like the command.
-func edited(entry, newline string, s Server) (text string, ok bool) {
-	values, err := valuesTOML(s)
-	if err != nil {
-		return "", false
+// entryTOML returns an entry as a table, and its values. It keeps settings of the previous entry that
+// do not start the server.
+func entryTOML(list, header string, s Server, before any) (text string, values any, err error) {
+	entry, ok := before.(map[string]any)
+	if !ok || entry["command"] == nil { // the entry has another transport
+		entry = map[string]any{}
 	}
-	lines := strings.SplitAfter(entry, "\n")
+	entry = maps.Clone(entry)
+	entry["command"], entry["args"] = s.Command, append([]string{}, s.Args...)
 	var out strings.Builder
-	for i := 0; i < len(lines); i++ {
-		key, rest, _ := strings.Cut(lines[i], "=")
-		name := strings.TrimSpace(key)
-		value, mine := values[name]
-		if !mine || strings.HasPrefix(strings.TrimSpace(lines[i]), "#") {
-			out.WriteString(lines[i])
-			continue
-		}
-		end := valueEnd(rest)
-		for end < 0 && i+1 < len(lines) { // the list has several lines
-			i++
-			rest += lines[i]
-			end = valueEnd(rest)
-		}
-		if end < 0 {
-			return "", false
-		}
-		delete(values, name)
-		behind := rest[end:]
-		if name == "command" && !strings.Contains(behind, "\n") {
-			behind += newline
-		}
-		out.WriteString(key + "= " + value + behind)
-		if name == "command" && !hasArgs(entry) {
-			out.WriteString(key[:len(key)-len(strings.TrimLeft(key, " \t"))] + "args = " + values["args"] + newline)
-			delete(values, "args")
-		}
-	}
-	return out.String(), len(values) == 0
-}
-
-// hasArgs reports whether an entry has a line that begins with "args =".
-func hasArgs(entry string) bool {
-	for line := range strings.SplitSeq(entry, "\n") {
-		if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "args" {
-			return true
-		}
-	}
-	return false
-}
-
-// valueEnd returns the end of the value at the start of text, before white space and a comment; -1
-// if the value does not end.
-func valueEnd(text string) int {
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && text[i] != '#' {
-			continue
-		}
-		if _, err := decode("x =" + text[:i]); err == nil {
-			return len(strings.TrimRight(text[:i], " \t\r\n"))
-		}
-	}
-	return -1
-}
-
-// entryTOML returns an entry as a table. It keeps settings of the previous entry that do not start
-// the server.
-func entryTOML(list, header string, s Server, before any) (string, error) {
-	values, err := valuesTOML(s)
-	own := header + "\ncommand = " + values["command"] + "\nargs = " + values["args"]
-	kept, ok := before.(map[string]any)
-	if !ok || kept["command"] == nil { // the entry has another transport
-		return own, err
-	}
-	kept = maps.Clone(kept)
-	delete(kept, "command")
-	delete(kept, "args")
-	var text strings.Builder
-	encoder := toml.NewEncoder(&text)
+	encoder := toml.NewEncoder(&out)
 	encoder.Indent = ""
-	err = errors.Join(err, encoder.Encode(map[string]any{list: map[string]any{s.Name: kept}}))
-	_, below, _ := strings.Cut(text.String(), header+"\n")
-	if strings.HasPrefix(below, "[") {
-		below = "\n" + below
+	if err := encoder.Encode(map[string]any{list: map[string]any{s.Name: entry}}); err != nil {
+		return "", nil, err
 	}
-	return strings.TrimRight(own+"\n"+below, "\n"), err
+	_, below, _ := strings.Cut(out.String(), header+"\n")
+	text = strings.TrimRight(header+"\n"+below, "\n")
+	parsed, err := decode(text)
+	if err != nil {
+		return "", nil, err
+	}
+	return text, parsed[list].(map[string]any)[s.Name], nil
 }
 
 func decode(text string) (map[string]any, error) {
@@ -235,17 +158,4 @@ func tablesOf(text string) []table {
 		at += len(line)
 	}
 	return out
-}
-
-// valuesTOML returns the values that start a server, by key.
-func valuesTOML(s Server) (map[string]string, error) {
-	values := map[string]string{}
-	for key, value := range map[string]any{"command": s.Command, "args": append([]string{}, s.Args...)} {
-		var b strings.Builder
-		if err := toml.NewEncoder(&b).Encode(map[string]any{key: value}); err != nil {
-			return nil, err
-		}
-		values[key] = strings.TrimSpace(strings.TrimPrefix(b.String(), key+" = "))
-	}
-	return values, nil
 }

@@ -217,15 +217,14 @@ func entryJSON(a *Assistant, s Server) (*hujson.Object, error) {
 	if a.typed {
 		entry.Type = "stdio"
 	}
-	text, err := json.Marshal(entry)
+	lines, err := json.MarshalIndent(entry, "", "")
 	if err != nil {
 		return nil, err
 	}
-	value, err := hujson.Parse(text)
+	value, err := hujson.Parse([]byte(strings.NewReplacer(",\n", ", ", "\n", "").Replace(string(lines))))
 	if err != nil {
 		return nil, err
 	}
-	value.Format()
 	return value.Value.(*hujson.Object), nil
 }
 

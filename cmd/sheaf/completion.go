@@ -63,7 +63,7 @@ func (a *app) completeValues(cmd *cobra.Command) {
 		"language": cobra.FixedCompletions(languages(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	for flag, key := range map[string]string{"chunker": "chunker", "boundary": "chunk.window_boundary"} {
-		if k, err := config.LookupOrError(key); err == nil {
+		if k, err := config.Lookup(key); err == nil {
 			values[flag] = cobra.FixedCompletions(k.Allowed, cobra.ShellCompDirectiveNoFileComp)
 		}
 	}

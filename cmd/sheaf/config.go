@@ -120,7 +120,7 @@ func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string,
 	if len(args) == 0 {
 		return completeKeys(cmd, args, typed)
 	}
-	k, err := config.LookupOrError(args[0])
+	k, err := config.Lookup(args[0])
 	switch {
 	case err != nil:
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -143,7 +143,7 @@ func (a *app) configGetCommand() *cobra.Command {
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			key, err := config.LookupOrError(args[0])
+			key, err := config.Lookup(args[0])
 			if err != nil {
 				return err
 			}

@@ -145,7 +145,7 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	handler, err := httpdoor.New(httpdoor.Options{
 		Collections: []*collection.Collection{door}, Keys: keys, Open: openGrant(loopback, o.noKeys),
 		Hosts: o.hosts, Origins: o.origins, Version: readVersion().Version,
-		RRF: httpdoor.RRF{Method: s.config.Fusion.Method, K: s.config.Fusion.K}, Limits: limits,
+		RRF: httpdoor.RRF{Method: s.config.HybridSearch.FusionMethod, K: s.config.HybridSearch.RRFK}, Limits: limits,
 		Log: slog.New(slog.NewTextHandler(a.stderr, nil)),
 	})
 	if err != nil {

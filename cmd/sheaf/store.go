@@ -146,7 +146,7 @@ func newBuiltIn() (*static.Embedder, error) {
 }
 
 // newExpander returns the configured chat model, or nil.
-func newExpander(o config.Chat) (*search.Expander, error) {
+func newExpander(o config.Endpoint) (*search.Expander, error) {
 	if o.URL == "" {
 		return nil, nil
 	}

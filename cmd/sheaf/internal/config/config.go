@@ -127,12 +127,11 @@ func Load(opts Options) (*Config, error) {
 		return nil, err
 	}
 	for _, f := range opts.Flags {
-		key := Lookup(f.Key)
-		if key == nil {
-			return nil, unknownKey(f.Key)
+		key, err := Lookup(f.Key)
+		if err == nil {
+			err = c.set(key, key.join(f.Values), Origin{Source: SourceFlag, Name: f.Name})
 		}
-		origin := Origin{Source: SourceFlag, Name: f.Name}
-		if err := c.set(key, key.join(f.Values), origin); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -187,15 +186,15 @@ func (c *Config) loadFile(path string, source Source, trust *Trust) error {
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	entries, err := parseFile(path, content)
+	parsed, err := parseFile(path, content)
 	if err != nil {
 		return err
 	}
 	trusted := source == SourceUser || trust.Approved(path, content)
-	for _, e := range entries {
-		key := Lookup(e.key)
-		if key == nil {
-			return sheaf.Invalidf("%s:%d:%d: %s", path, e.keyLine, e.keyColumn, unknownKeyMessage(e.key))
+	for _, e := range parsed.entries {
+		key, err := lookup(fmt.Sprintf("%s:%d:%d: ", path, e.keyLine, e.keyColumn), e.key)
+		if err != nil {
+			return err
 		}
 		origin := Origin{Source: source, File: path, Line: e.line, Column: e.column}
 		if !trusted {
@@ -226,8 +225,10 @@ func (c *Config) loadEnvironment(environ []string) error {
 	for i := range keys {
 		byVariable[keys[i].Variable()] = &keys[i]
 		names = append(names, keys[i].Variable())
+		if keys[i].Name == embedderKey {
+			byVariable["SHEAF_"+strings.ToUpper(embedderGroup)] = &keys[i] // short form, as in files
+		}
 	}
-	byVariable["SHEAF_"+strings.ToUpper(embedderGroup)] = Lookup(embedderGroup) // short form, as in files
 	environ = slices.Clone(environ)
 	slices.Sort(environ)
 	for _, entry := range environ {
@@ -249,14 +250,13 @@ func (c *Config) loadEnvironment(environ []string) error {
 	return nil
 }
 
-func unknownKey(name string) error { return sheaf.Invalidf("%s", unknownKeyMessage(name)) }
-
-func unknownKeyMessage(name string) string {
+// unknownKey returns the error of a missing key at a place. It names the nearest key, or all keys beside it.
+func unknownKey(place, name string) error {
 	names := Names()
 	for _, secret := range []string{"api_key", "apikey", "key", "token", "secret", "password"} {
 		if head, ok := strings.CutSuffix(name, secret); ok && slices.Contains(names, head+"key_env") {
-			return fmt.Sprintf("unknown key %q: settings hold no secrets: %q names the environment variable that does, "+
-				"%q the file", name, head+"key_env", head+"key_file")
+			return sheaf.Invalidf("%sunknown key %q: settings hold no secrets: %q names the environment variable that does, "+
+				"%q the file", place, name, head+"key_env", head+"key_file")
 		}
 	}
 	section, last, _ := strings.Cut(name, ".")
@@ -266,16 +266,16 @@ func unknownKeyMessage(name string) string {
 			beside = append(beside, rest)
 		}
 	}
+	if near := suggest.Nearest(last, beside); near != "" {
+		return sheaf.Invalidf("%sunknown key %q: did you mean %q?", place, name, section+"."+near)
+	}
 	if len(beside) > 0 {
-		if near := suggest.Nearest(last, beside); near != "" {
-			return fmt.Sprintf("unknown key %q: did you mean %q?", name, section+"."+near)
-		}
-		return fmt.Sprintf("unknown key %q: the keys of %s are %s", name, section, strings.Join(beside, ", "))
+		return sheaf.Invalidf("%sunknown key %q: the keys of %s are %s", place, name, section, strings.Join(beside, ", "))
 	}
 	if near := suggest.Nearest(name, names); near != "" {
-		return fmt.Sprintf("unknown key %q: did you mean %q?", name, near)
+		return sheaf.Invalidf("%sunknown key %q: did you mean %q?", place, name, near)
 	}
-	return fmt.Sprintf("unknown key %q: the keys are %s", name, strings.Join(names, ", "))
+	return sheaf.Invalidf("%sunknown key %q: the keys are %s", place, name, strings.Join(names, ", "))
 }
 
 // findProjectFile looks in dir and in every folder above it. second is a file beside it with the

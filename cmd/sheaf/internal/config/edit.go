@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"sheaf"
 	"sheaf/index/vfs"
 )
@@ -21,7 +19,7 @@ import (
 // change; comments and order stay. values has several entries for a list. Set replaces the file as
 // a whole, so a crash leaves the old or the new file.
 func Set(path, name string, values []string) error {
-	key, err := LookupOrError(name)
+	key, err := Lookup(name)
 	if err != nil {
 		return err
 	}
@@ -56,127 +54,50 @@ func edit(path string, content []byte, key *Key, values []string) ([]byte, error
 	} else {
 		lines[last] += "\n"
 	}
-	lines, err = editLines(path, content, lines, key, values)
-	if err != nil {
-		return nil, err
-	}
-	changed := []byte(strings.Join(lines, ""))
+	changed := []byte(strings.Join(before.set(lines, key.Name, scalarText(key, values)), ""))
 	after, err := parseFile(path, changed)
-	if err != nil || !sameBut(before, after, key.Name) {
+	if err != nil || !sameBut(before.entries, after.entries, key.Name) {
 		return nil, sheaf.Invalidf("%s is written in a way that cannot be edited safely: set %s in it by hand", path,
 			key.Name)
 	}
 	return changed, nil
 }
 
-func editLines(path string, content []byte, lines []string, key *Key, values []string) ([]string, error) {
-	top, err := topPairs(path, content)
-	if err != nil {
-		return nil, err
+// set returns the lines with a key set to text. It keeps a comment behind a value of one line. A new
+// key of a section is the first in it.
+func (p *parsed) set(lines []string, key, text string) []string {
+	group, leaf, nested := strings.Cut(key, ".")
+	for _, e := range p.entries {
+		if e.key == key {
+			indent := strings.Repeat(" ", e.keyColumn-1)
+			comment := ""
+			if line := lines[e.keyLine-1]; e.last == e.keyLine {
+				if i := strings.Index(line, " #"); i > 0 && !strings.ContainsAny(line[:i], `"'`) {
+					comment = strings.TrimRight(line[i:], "\r\n")
+				}
+			}
+			return slices.Replace(lines, e.keyLine-1, e.last, indent+e.name+": "+text+comment+"\n")
+		}
 	}
-	text := scalarText(key, values)
-	group, leaf, nested := strings.Cut(key.Name, ".")
-	for _, pair := range top {
-		name, err := scalar(path, pair.Key)
-		if err != nil {
-			return nil, err
+	for _, e := range p.entries {
+		if nested && strings.HasPrefix(e.key, group+".") && e.keyColumn > 1 {
+			return slices.Insert(lines, e.keyLine-1, strings.Repeat(" ", e.keyColumn-1)+leaf+": "+text+"\n")
 		}
-		switch {
-		case name == key.Name:
-			return replacePair(lines, pair, key.Name+": "+text), nil
-		case name == embedderGroup && key.Name == embedderKey && pairsOf(pair.Value) == nil:
-			return replacePair(lines, pair, name+": "+text), nil
-		case nested && name == group:
-			return editGroup(path, lines, pair, leaf, text)
-		}
+	}
+	if line, ok := p.empty[group]; ok && nested {
+		return slices.Insert(lines, line, "  "+leaf+": "+text+"\n")
 	}
 	if nested {
-		return append(lines, group+":\n", "  "+leaf+": "+text+"\n"), nil
+		return append(lines, group+":\n", "  "+leaf+": "+text+"\n")
 	}
-	return append(lines, key.Name+": "+text+"\n"), nil
-}
-
-// editGroup sets leaf inside the nested map of pair.
-func editGroup(path string, lines []string, pair *ast.MappingValueNode, leaf, text string) ([]string, error) {
-	for _, inner := range pairsOf(pair.Value) {
-		name, err := scalar(path, inner.Key)
-		if err != nil {
-			return nil, err
-		}
-		if name == leaf {
-			return replacePair(lines, inner, leaf+": "+text), nil
-		}
-	}
-	indent, line := "  ", 0
-	if inner := pairsOf(pair.Value); len(inner) > 0 {
-		var column int
-		line, column = position(inner[0].Key)
-		line, indent = line-1, strings.Repeat(" ", column-1)
-	} else {
-		line, _ = position(pair.Key)
-	}
-	return slices.Insert(lines, line, indent+leaf+": "+text+"\n"), nil
-}
-
-// replacePair replaces the lines of pair with text. It keeps a comment after a one-line value.
-func replacePair(lines []string, pair *ast.MappingValueNode, text string) []string {
-	first, column := position(pair.Key)
-	last := lastLine(pair.Value, first)
-	indent := strings.Repeat(" ", column-1)
-	comment := ""
-	if last == first {
-		if i := strings.Index(lines[first-1], " #"); i > 0 && !strings.ContainsAny(lines[first-1][:i], `"'`) {
-			comment = strings.TrimRight(lines[first-1][i:], "\r\n")
-		}
-	}
-	return slices.Replace(lines, first-1, last, indent+text+comment+"\n")
-}
-
-func lastLine(node ast.Node, first int) int {
-	last := first
-	if sequence, ok := node.(*ast.SequenceNode); ok {
-		for _, item := range sequence.Values {
-			line, _ := position(item)
-			last = max(last, line)
-		}
-		if sequence.End != nil && sequence.End.Position != nil {
-			last = max(last, sequence.End.Position.Line)
-		}
-		return last
-	}
-	line, _ := position(node)
-	return max(last, line)
-}
-
-func topPairs(path string, content []byte) ([]*ast.MappingValueNode, error) {
-	file, err := parseYAML(path, content)
-	if err != nil {
-		return nil, err
-	}
-	for _, doc := range file.Docs {
-		if pairs := pairsOf(doc.Body); pairs != nil {
-			return pairs, nil
-		}
-	}
-	return nil, nil
-}
-
-func pairsOf(node ast.Node) []*ast.MappingValueNode {
-	switch node := node.(type) {
-	case *ast.MappingNode:
-		return node.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{node}
-	}
-	return nil
+	return append(lines, key+": "+text+"\n")
 }
 
 func scalarText(key *Key, values []string) string {
-	switch key.Kind {
-	case KindList:
-	case KindText:
+	switch {
+	case key.Kind == KindText:
 		return quote(values[0])
-	default:
+	case key.Kind != KindList:
 		return values[0]
 	}
 	quoted := make([]string, len(values))

@@ -18,105 +18,123 @@ const maxDepth = 20
 
 // entry is one key of a file with its value: a string, or a []string for a list.
 type entry struct {
-	key                string
+	key                string // with the names of the maps around it, separated by dots
+	name               string // as the file writes it
 	keyLine, keyColumn int
 	value              any
 	line, column       int
+	last               int // the last line of the value
+}
+
+// parsed are the keys of a file, and the lines of maps without keys, by name.
+type parsed struct {
+	path    string
+	entries []entry
+	empty   map[string]int
 }
 
 // parseFile reads the keys of a YAML file. Nested maps become dotted keys. Plain scalars stay text,
-// because the key decides the type. Anchors, aliases, tags and several documents are errors.
-func parseFile(path string, content []byte) ([]entry, error) {
-	file, err := parseYAML(path, content)
+// because the key decides the type. Anchors, aliases, tags and several documents are errors, and
+// each error names the place: the file may come from an untrusted person.
+func parseFile(path string, content []byte) (*parsed, error) {
+	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
+	var fault *yamlfile.Fault
+	if errors.As(err, &fault) {
+		return nil, sheaf.Invalidf("%s:%d:%d: %s", path, max(fault.Line, 1), max(fault.Column, 1), fault.Text)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var entries []entry
+	p := &parsed{path: path, empty: map[string]int{}}
 	for i, doc := range file.Docs {
 		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.CommentType {
 			continue
 		}
 		if i > 0 {
-			return nil, faultAt(path, doc.Body, "a second document: a configuration has one")
+			return nil, p.faultAt(doc.Body, "a second document: a configuration has one")
 		}
-		if entries, err = appendMap(entries, path, "", doc.Body); err != nil {
+		if err := p.addMap("", doc.Body); err != nil {
 			return nil, err
 		}
 	}
 	seen := map[string]bool{}
-	for i, e := range entries {
+	for i := range p.entries {
+		e := &p.entries[i]
 		if e.key == embedderGroup {
-			e.key, entries[i].key = embedderKey, embedderKey
+			e.key = embedderKey
 		}
 		if seen[e.key] {
 			return nil, sheaf.Invalidf("%s:%d:%d: %q is set twice", path, e.keyLine, e.keyColumn, e.key)
 		}
 		seen[e.key] = true
 	}
-	return entries, nil
+	return p, nil
 }
 
-// parseYAML returns an error with the place for every fault of the text. The file may come from an
-// untrusted person.
-func parseYAML(path string, content []byte) (*ast.File, error) {
-	file, err := yamlfile.Parse(string(content), yamlfile.Limits{Bytes: maxFileBytes, Depth: maxDepth})
-	var fault *yamlfile.Fault
-	if errors.As(err, &fault) {
-		return nil, sheaf.Invalidf("%s:%d:%d: %s", path, max(fault.Line, 1), max(fault.Column, 1), fault.Text)
+func (p *parsed) addMap(prefix string, node ast.Node) error {
+	var pairs []*ast.MappingValueNode
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		pairs = node.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{node}
+	default:
+		return p.faultAt(node, fmt.Sprintf("%s: want keys with values, as in \"limit: 10\"", nodeName(node)))
 	}
-	return file, err
-}
-
-func appendMap(entries []entry, path, prefix string, node ast.Node) ([]entry, error) {
-	if _, ok := node.(ast.MapNode); !ok {
-		return nil, faultAt(path, node, fmt.Sprintf("%s: want keys with values, as in \"limit: 10\"", nodeName(node)))
-	}
-	for _, pair := range pairsOf(node) {
-		name, err := scalar(path, pair.Key)
+	for _, pair := range pairs {
+		name, err := p.scalar(pair.Key)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		name = prefix + name
+		e := entry{key: prefix + name, name: name}
+		e.keyLine, e.keyColumn = position(pair.Key)
+		e.line, e.column = position(pair.Value)
 		switch pair.Value.(type) {
 		case ast.MapNode:
-			if entries, err = appendMap(entries, path, name+".", pair.Value); err != nil {
-				return nil, err
+			if err := p.addMap(e.key+".", pair.Value); err != nil {
+				return err
 			}
 			continue
 		case *ast.NullNode:
-			if slices.ContainsFunc(Names(), func(key string) bool { return strings.HasPrefix(key, name+".") }) {
+			if slices.ContainsFunc(Names(), func(key string) bool { return strings.HasPrefix(key, e.key+".") }) {
+				p.empty[e.key] = e.keyLine
 				continue // a section with only comments sets nothing
 			}
 		}
-		e := entry{key: name}
-		e.keyLine, e.keyColumn = position(pair.Key)
-		e.line, e.column = position(pair.Value)
-		if e.value, err = plainValue(path, pair.Value); err != nil {
-			return nil, err
+		if err := p.setValue(&e, pair.Value); err != nil {
+			return err
 		}
-		entries = append(entries, e)
+		p.entries = append(p.entries, e)
 	}
-	return entries, nil
+	return nil
 }
 
-func plainValue(path string, node ast.Node) (any, error) {
+// setValue sets the value of e and its last line.
+func (p *parsed) setValue(e *entry, node ast.Node) (err error) {
+	e.last = max(e.keyLine, e.line)
 	sequence, ok := node.(*ast.SequenceNode)
 	if !ok {
-		return scalar(path, node)
+		e.value, err = p.scalar(node)
+		return err
 	}
 	list := []string{}
 	for _, item := range sequence.Values {
-		text, err := scalar(path, item)
+		text, err := p.scalar(item)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, text)
+		line, _ := position(item)
+		list, e.last = append(list, text), max(e.last, line)
 	}
-	return list, nil
+	if sequence.End != nil && sequence.End.Position != nil {
+		e.last = max(e.last, sequence.End.Position.Line)
+	}
+	e.value = list
+	return nil
 }
 
 // scalar returns the text of a scalar as written, without quotes; "" for null.
-func scalar(path string, node ast.Node) (string, error) {
+func (p *parsed) scalar(node ast.Node) (string, error) {
 	switch node := node.(type) {
 	case *ast.StringNode:
 		return node.Value, nil
@@ -127,7 +145,7 @@ func scalar(path string, node ast.Node) (string, error) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return node.GetToken().Value, nil
 	}
-	return "", faultAt(path, node, nodeName(node)+": want a plain value or a list of them")
+	return "", p.faultAt(node, nodeName(node)+": want a plain value or a list of them")
 }
 
 func nodeName(node ast.Node) string {
@@ -137,9 +155,9 @@ func nodeName(node ast.Node) string {
 	return strings.ToLower(node.Type().String())
 }
 
-func faultAt(path string, node ast.Node, message string) error {
+func (p *parsed) faultAt(node ast.Node, message string) error {
 	line, column := position(node)
-	return sheaf.Invalidf("%s:%d:%d: %s", path, line, column, message)
+	return sheaf.Invalidf("%s:%d:%d: %s", p.path, line, column, message)
 }
 
 func position(node ast.Node) (line, column int) {

@@ -55,17 +55,17 @@ func (w *Walk) Options() ingest.WalkOptions {
 // Models are the models that embed texts, rewrite queries and rerank results.
 type Models struct {
 	Embedder Embedder
-	Chat     Chat
+	Chat     Endpoint // rewrites queries, for profiles that use it
 	Reranker Reranker
 }
 
 // Answers are the settings of queries.
 type Answers struct {
-	Profile   string
-	Limit     int
-	Refresh   bool
-	CacheSize int64 // bytes
-	Fusion    Fusion
+	Profile      string
+	Limit        int
+	Refresh      bool
+	CacheSize    int64 // bytes
+	HybridSearch HybridSearch
 }
 
 // Engine says how the engine builds and counts.
@@ -84,17 +84,15 @@ type Display struct {
 
 // Store is where chunks are stored. Without an address, the engine beside the catalog stores them.
 type Store struct {
-	URL             string
-	KeyEnv, KeyFile string
-	CAFile          string
+	URL, KeyEnv, KeyFile, CAFile string
 	// CertFile and CertKeyFile are the client's certificate and its key.
 	CertFile, CertKeyFile string
 }
 
-// Fusion is the default of /v1/rrf/search for joining its two searches.
-type Fusion struct {
-	Method string
-	K      int
+// HybridSearch has the defaults of /v1/rrf/search for joining its two searches.
+type HybridSearch struct {
+	FusionMethod string
+	RRFK         int
 }
 
 // Chunk configures the chunkers. Each number applies to one chunker only.
@@ -108,15 +106,15 @@ type Chunk struct {
 	GitHubSlugs               bool
 }
 
+// Endpoint is a model on a server, and the place of its secret. Without an address there is none.
+type Endpoint struct{ URL, Model, KeyEnv, KeyFile string }
+
 // Embedder says what embeds texts.
 type Embedder struct {
-	// Use is one of the values below. URL names the endpoint, if any.
-	Use     string
-	URL     string
-	Model   string
-	Dims    int
-	KeyEnv  string
-	KeyFile string
+	Endpoint
+	// Use is one of the values below.
+	Use  string
+	Dims int
 	// QueryPrefix and PassagePrefix are put before texts, because some models need prefixes.
 	QueryPrefix, PassagePrefix string
 }
@@ -126,19 +124,10 @@ func (e Embedder) Remote() bool {
 	return e.Use != EmbedderBuiltIn && e.Use != EmbedderNone && e.URL != ""
 }
 
-// Chat is the model that rewrites queries, for profiles that use it. Without an address there is no
-// model.
-type Chat struct {
-	URL, Model      string
-	KeyEnv, KeyFile string
-}
-
-// Reranker is the model that reranks the first results, for profiles that use it. Without an
-// address there is no model.
+// Reranker is the model that reranks the first results, for profiles that use it.
 type Reranker struct {
-	URL, Model      string
-	Shape           string
-	KeyEnv, KeyFile string
+	Endpoint
+	Shape string
 }
 
 // These are the values of Embedder.Use.
@@ -216,7 +205,6 @@ type Key struct {
 	// trust returns why a value from another person needs approval, or "" if it is harmless. A nil
 	// trust means always harmless.
 	trust func(value any, dir string) string
-	field func(*Values) any
 }
 
 // choosesModel is why a model name needs approval: the key of the approving user pays for the
@@ -225,172 +213,127 @@ const choosesModel = "it chooses what your endpoint is asked for"
 
 var keys = []Key{
 	{Name: "chunker", Flag: "chunker", Allowed: []string{"tree", "sections", "window"}, Default: "tree",
-		Help:  "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens",
-		field: func(v *Values) any { return &v.Chunker }},
+		Help: "how documents are cut: along the heading tree, into sections with a size cap, or into windows of tokens"},
 	{Name: "chunk.section_cap", Flag: "cap", Kind: KindNumber, Default: "6000", Min: 100, Max: 1 << 30,
-		Help:  "chunker sections: most characters of a piece",
-		field: func(v *Values) any { return &v.Chunk.SectionCap }},
+		Help: "chunker sections: most characters of a piece"},
 	{Name: "chunk.window_size", Flag: "size", Kind: KindNumber, Default: "512", Min: 1, Max: 1 << 20,
 		Help: "chunker window: most tokens of a window: pieces of words as the built-in model reads them, words with " +
-			"another model or none",
-		field: func(v *Values) any { return &v.Chunk.WindowSize }},
+			"another model or none"},
 	{Name: "chunk.window_overlap", Flag: "overlap", Kind: KindNumber, Default: "0", Max: 1 << 20,
-		Help:  "chunker window: tokens shared with the window before, fewer than its size",
-		field: func(v *Values) any { return &v.Chunk.WindowOverlap }},
+		Help: "chunker window: tokens shared with the window before, fewer than its size"},
 	{Name: "chunk.window_boundary", Flag: "boundary", Allowed: []string{"token", "line", "sentence"}, Default: "token",
-		Help:  "chunker window: where windows may end",
-		field: func(v *Values) any { return &v.Chunk.WindowBoundary }},
+		Help: "chunker window: where windows may end"},
 	{Name: "chunk.window_large", Flag: "large", Kind: KindBool, Default: "false",
-		Help:  "chunker window: also make a large chunk of every four windows",
-		field: func(v *Values) any { return &v.Chunk.WindowLarge }},
+		Help: "chunker window: also make a large chunk of every four windows"},
 	{Name: "chunk.window_title_prefix", Flag: "title-prefix", Kind: KindBool, Default: "false",
-		Help:  "chunker window: count the title, which is embedded with every window, in its size",
-		field: func(v *Values) any { return &v.Chunk.WindowTitlePrefix }},
+		Help: "chunker window: count the title, which is embedded with every window, in its size"},
 	{Name: "chunk.window_metadata_suffix", Flag: "metadata-suffix", Kind: KindBool, Default: "false",
 		Help: "chunker window: embed the properties with every window, count them in its size, and find every window by " +
-			"their values",
-		field: func(v *Values) any { return &v.Chunk.WindowMetadataSuffix }},
+			"their values"},
 	{Name: "chunk.github_slugs", Flag: "github-slugs", Kind: KindBool, Default: "false",
-		Help:  "ignore the {#id} that authors give to headings",
-		field: func(v *Values) any { return &v.Chunk.GitHubSlugs }},
+		Help: "ignore the {#id} that authors give to headings"},
 	{Name: "language", Flag: "language", Default: "auto", pattern: regexp.MustCompile(`^(auto|none|[a-z]{2})$`),
 		Help: "language of the words: auto (detected when the index is made), none (no stemming), or a code such " +
-			"as en, de, fr",
-		field: func(v *Values) any { return &v.Language }},
+			"as en, de, fr"},
 	{Name: "stop_words", Flag: "stop-words", Kind: KindBool, Default: "false",
-		Help:  "leave out the most frequent words of the language when indexing",
-		field: func(v *Values) any { return &v.StopWords }},
+		Help: "leave out the most frequent words of the language when indexing"},
 	{Name: "include", Flag: "include", Kind: KindList,
-		Help:  "patterns, as in .gitignore, of the files to index beside .md, .markdown, .mdx and .txt",
-		field: func(v *Values) any { return &v.Include }},
+		Help: "patterns, as in .gitignore, of the files to index beside .md, .markdown, .mdx and .txt"},
 	{Name: "exclude", Flag: "exclude", Kind: KindList,
-		Help:  "patterns, as in .gitignore, of files to leave out",
-		field: func(v *Values) any { return &v.Exclude }},
+		Help: "patterns, as in .gitignore, of files to leave out"},
 	{Name: "max_file_size", Flag: "max-file-size", Kind: KindSize, Default: "32MiB", Min: 1, Max: 1 << 32,
-		Help:  "larger files are left out",
-		field: func(v *Values) any { return &v.MaxFileSize }},
+		Help: "larger files are left out"},
 	{Name: "follow_symlinks", Flag: "follow-symlinks", Kind: KindBool, Default: "false", trust: followsLinks,
-		Help:  "follow symbolic links, also out of the folder",
-		field: func(v *Values) any { return &v.FollowSymlinks }},
+		Help: "follow symbolic links, also out of the folder"},
 	{Name: "comments", Flag: "comments", Allowed: []string{CommentsAuto, CommentsSearch, CommentsHide},
 		Default: CommentsAuto,
 		Help: "comments in Markdown, <!-- --> and %% %%: search is text like other text; hide is no text, neither found " +
-			"nor shown; auto is search, and hide when the index has keys",
-		field: func(v *Values) any { return &v.Comments }},
+			"nor shown; auto is search, and hide when the index has keys"},
 	{Name: embedderKey, Allowed: []string{EmbedderAuto, EmbedderBuiltIn, EmbedderNone}, Default: EmbedderAuto,
 		Help: "what finds by meaning; in files also \"embedder: none\". auto is the endpoint of embedder.url when one is " +
-			"set, else the built-in model; built-in is that model; none is words alone",
-		field: func(v *Values) any { return &v.Embedder.Use }},
+			"set, else the built-in model; built-in is that model; none is words alone"},
 	{Name: "embedder.url", trust: anyValue("it names an endpoint that texts are sent to"),
-		Help:  "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none",
-		field: func(v *Values) any { return &v.Embedder.URL }},
+		Help: "base address of an OpenAI-compatible endpoint, such as http://localhost:11434/v1; empty for none"},
 	{Name: "embedder.model", trust: anyValue(choosesModel),
-		Help:  "model that the endpoint is asked for",
-		field: func(v *Values) any { return &v.Embedder.Model }},
+		Help: "model that the endpoint is asked for"},
 	{Name: "embedder.dims", Kind: KindNumber, Default: "0", Max: 16384,
-		Help:  "dimensions of its vectors; 0 to take what comes",
-		field: func(v *Values) any { return &v.Embedder.Dims }},
+		Help: "dimensions of its vectors; 0 to take what comes"},
 	{Name: "embedder.query_prefix",
-		Help:  "put before queries, as some models want",
-		field: func(v *Values) any { return &v.Embedder.QueryPrefix }},
+		Help: "put before queries, as some models want"},
 	{Name: "embedder.passage_prefix",
-		Help:  "put before passages, as some models want",
-		field: func(v *Values) any { return &v.Embedder.PassagePrefix }},
-	keyEnv("embedder.", "the endpoint's key", func(v *Values) any { return &v.Embedder.KeyEnv }),
-	keyFile("embedder.", "the endpoint's key", func(v *Values) any { return &v.Embedder.KeyFile }),
+		Help: "put before passages, as some models want"},
+	keyEnv("embedder.", "the endpoint's key"),
+	keyFile("embedder.", "the endpoint's key"),
 	{Name: "chat.url", trust: anyValue("it names an endpoint that queries are sent to"),
 		Help: "base address of an OpenAI-compatible chat endpoint that puts queries in other words, for profiles that " +
-			"ask for it; empty for none",
-		field: func(v *Values) any { return &v.Chat.URL }},
+			"ask for it; empty for none"},
 	{Name: "chat.model", trust: anyValue(choosesModel),
-		Help:  "chat model at that endpoint",
-		field: func(v *Values) any { return &v.Chat.Model }},
-	keyEnv("chat.", "the chat endpoint's key", func(v *Values) any { return &v.Chat.KeyEnv }),
-	keyFile("chat.", "the chat endpoint's key", func(v *Values) any { return &v.Chat.KeyFile }),
+		Help: "chat model at that endpoint"},
+	keyEnv("chat.", "the chat endpoint's key"),
+	keyFile("chat.", "the chat endpoint's key"),
 	{Name: "reranker.url", trust: anyValue("it names an endpoint that queries and texts are sent to"),
 		Help: "base address of a reranking endpoint, such as http://localhost:8080/v1, for profiles that ask for it; " +
-			"empty for none",
-		field: func(v *Values) any { return &v.Reranker.URL }},
+			"empty for none"},
 	{Name: "reranker.model", trust: anyValue(choosesModel),
-		Help:  "reranking model at that endpoint",
-		field: func(v *Values) any { return &v.Reranker.Model }},
+		Help: "reranking model at that endpoint"},
 	{Name: "reranker.shape", Allowed: []string{string(openai.ShapeCohere), string(openai.ShapeTEI)},
 		Default: string(openai.ShapeCohere),
-		Help:    "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)",
-		field:   func(v *Values) any { return &v.Reranker.Shape }},
-	keyEnv("reranker.", "the reranking endpoint's key", func(v *Values) any { return &v.Reranker.KeyEnv }),
-	keyFile("reranker.", "the reranking endpoint's key", func(v *Values) any { return &v.Reranker.KeyFile }),
+		Help:    "what it speaks: cohere (also Jina, vLLM, llama.cpp) or tei (Text Embeddings Inference)"},
+	keyEnv("reranker.", "the reranking endpoint's key"),
+	keyFile("reranker.", "the reranking endpoint's key"),
 	{Name: "profile", Flag: "profile", Default: "sheaf", trust: outsideFile,
-		Help:  "ranking profile: a name, or a path that ends in .yaml",
-		field: func(v *Values) any { return &v.Profile }},
+		Help: "ranking profile: a name, or a path that ends in .yaml"},
 	{Name: "limit", Flag: "limit", Kind: KindNumber, Default: "10", Min: 1, Max: 1000,
-		Help:  "number of results",
-		field: func(v *Values) any { return &v.Limit }},
+		Help: "number of results"},
 	{Name: "workers", Flag: "workers", Kind: KindNumber, Default: "0", Max: 1024,
-		Help:  "files indexed at once; 0 for the number of processors",
-		field: func(v *Values) any { return &v.Workers }},
+		Help: "files indexed at once; 0 for the number of processors"},
 	{Name: "cache_size", Kind: KindSize, Default: "32MiB", Max: 1 << 36,
-		Help:  "memory for remembered answers in serve and mcp; 0 remembers none",
-		field: func(v *Values) any { return &v.CacheSize }},
+		Help: "memory for remembered answers in serve and mcp; 0 remembers none"},
 	{Name: "index_memory", Kind: KindSize, Default: "256MiB", Min: embedded.LeastMemory, Max: 1 << 36,
 		Help: "memory that the engine takes while it builds the index, beside the program, the documents that are read " +
-			"and mapped files",
-		field: func(v *Values) any { return &v.IndexMemory }},
+			"and mapped files"},
 	{Name: "merge_rate", Kind: KindSize, Default: "64MiB", Max: 1 << 36,
 		Help: "how much the engine writes in a second, at most, while it merges parts of the index in the background; 0 " +
-			"pauses that",
-		field: func(v *Values) any { return &v.MergeRate }},
+			"pauses that"},
 	{Name: "refresh", Kind: KindBool, Default: "true",
-		Help:  "bring the index up to date before searching",
-		field: func(v *Values) any { return &v.Refresh }},
+		Help: "bring the index up to date before searching"},
 	{Name: "color", Flag: "color", Allowed: []string{"auto", "always", "never"}, Default: "auto",
-		Help:  "colored output: auto is on a terminal only",
-		field: func(v *Values) any { return &v.Color }},
+		Help: "colored output: auto is on a terminal only"},
 	{Name: "link_url", Default: "file://{path}", trust: anyValue("it makes the addresses behind the links that are shown"),
 		Help: "address behind result links on a terminal, with {path} and {line}, such as vscode://file{path}:{line} or " +
-			"obsidian://open?path={path}; empty for no links",
-		field: func(v *Values) any { return &v.LinkURL }},
+			"obsidian://open?path={path}; empty for no links"},
 	{Name: "hybrid_search.fusion_method", Default: "rrf", wrong: wrongMethod,
-		Help:  "how /v1/rrf/search joins its two searches: rrf or weighted_sum",
-		field: func(v *Values) any { return &v.Fusion.Method }},
+		Help: "how /v1/rrf/search joins its two searches: rrf or weighted_sum"},
 	{Name: "hybrid_search.rrf_k", Kind: KindNumber, Default: "60", Min: 1, Max: 1000, wrong: wrongK,
-		Help:  "constant of its reciprocal ranks, within 10 and 100 in most uses",
-		field: func(v *Values) any { return &v.Fusion.K }},
+		Help: "constant of its reciprocal ranks, within 10 and 100 in most uses"},
 	{Name: "store", trust: anyValue("it names a server that texts are sent to"),
 		Help: "address of the server that keeps the index, such as postgres://me@host/db or opensearch://host:9200; " +
-			"empty, or embedded, for the engine on this machine",
-		field: func(v *Values) any { return &v.Store.URL }},
-	keyEnv("store_", "the store's password, key or token", func(v *Values) any { return &v.Store.KeyEnv }),
-	keyFile("store_", "the store's password, key or token", func(v *Values) any { return &v.Store.KeyFile }),
+			"empty, or embedded, for the engine on this machine"},
+	keyEnv("store_", "the store's password, key or token"),
+	keyFile("store_", "the store's password, key or token"),
 	{Name: "store_ca_file", Path: true, trust: anyValue("it chooses which servers are trusted"),
-		Help:  "certificates, PEM, that the store's own is checked with; empty for those that the system trusts",
-		field: func(v *Values) any { return &v.Store.CAFile }},
+		Help: "certificates, PEM, that the store's own is checked with; empty for those that the system trusts"},
 	{Name: "store_cert_file", Path: true, trust: anyValue("it names a file that says who you are"),
-		Help:  "certificate, PEM, that is shown to the store's server (mutual TLS); empty for none",
-		field: func(v *Values) any { return &v.Store.CertFile }},
+		Help: "certificate, PEM, that is shown to the store's server (mutual TLS); empty for none"},
 	{Name: "store_cert_key_file", Path: true, trust: anyValue("it names a file that says who you are"),
-		Help:  "key, PEM, of the certificate that is shown to the store's server",
-		field: func(v *Values) any { return &v.Store.CertKeyFile }},
+		Help: "key, PEM, of the certificate that is shown to the store's server"},
 	{Name: "bm25", Allowed: []string{BM25Exact, BM25Lucene, BM25Weaviate}, Default: BM25Exact,
 		Help: "how the engine counts what scores of words are made of: exact, or lucene or weaviate for the order that " +
-			"the same index has on OpenSearch and Elasticsearch, or on Weaviate",
-		field: func(v *Values) any { return &v.BM25 }},
+			"the same index has on OpenSearch and Elasticsearch, or on Weaviate"},
 	{Name: "data_dir", Path: true, trust: outsideFolder,
-		Help:  "folder that holds the indexes; empty for sheaf in the user's data folder",
-		field: func(v *Values) any { return &v.DataDir }},
+		Help: "folder that holds the indexes; empty for sheaf in the user's data folder"},
 }
 
 // keyEnv returns the setting that names the environment variable of a secret.
-func keyEnv(prefix, secret string, field func(*Values) any) Key {
+func keyEnv(prefix, secret string) Key {
 	return Key{Name: prefix + "key_env", pattern: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)?$`),
-		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret,
-		field: field}
+		trust: anyValue("it names a secret that is sent out"), Help: "environment variable that holds " + secret}
 }
 
 // keyFile returns the setting that names the file of a secret.
-func keyFile(prefix, secret string, field func(*Values) any) Key {
+func keyFile(prefix, secret string) Key {
 	return Key{Name: prefix + "key_file", Path: true, trust: anyValue("it names a file whose content is sent out"),
-		Help: "file that holds " + secret, field: field}
+		Help: "file that holds " + secret}
 }
 
 func wrongMethod(text string) error {
@@ -483,26 +426,21 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds the key called name, or nil. "embedder" is short for embedder.use.
-func Lookup(name string) *Key {
+// Lookup finds the key called name. "embedder" is short for embedder.use. The error of a missing key,
+// sheaf.ErrInvalid, names the nearest one.
+func Lookup(name string) (*Key, error) { return lookup("", name) }
+
+// lookup is like Lookup. The error begins with the place of the name.
+func lookup(place, name string) (*Key, error) {
 	if name == embedderGroup {
 		name = embedderKey
 	}
 	for i := range keys {
 		if keys[i].Name == name {
-			return &keys[i]
+			return &keys[i], nil
 		}
 	}
-	return nil
-}
-
-// LookupOrError is like [Lookup], but returns sheaf.ErrInvalid for a missing key. The error names
-// the nearest key.
-func LookupOrError(name string) (*Key, error) {
-	if key := Lookup(name); key != nil {
-		return key, nil
-	}
-	return nil, unknownKey(name)
+	return nil, unknownKey(place, name)
 }
 
 // Variable returns the environment variable that sets k: SHEAF_EMBEDDER_URL for embedder.url.
@@ -511,7 +449,21 @@ func (k *Key) Variable() string {
 }
 
 // Value returns k's setting in v: a string, int, int64, bool or []string.
-func (k *Key) Value(v *Values) any { return reflect.ValueOf(k.field(v)).Elem().Interface() }
+func (k *Key) Value(v *Values) any { return k.field(v).Interface() }
+
+// field returns the field of v that has the name of k: Chunk.SectionCap for chunk.section_cap. The
+// keys of the store have no group.
+func (k *Key) field(v *Values) reflect.Value {
+	path := strings.Replace(k.Name, "store_", "store.", 1)
+	if path == "store" {
+		path = "store.url"
+	}
+	field := reflect.ValueOf(v).Elem()
+	for name := range strings.SplitSeq(strings.ReplaceAll(path, "_", ""), ".") {
+		field = field.FieldByNameFunc(func(of string) bool { return strings.EqualFold(of, name) })
+	}
+	return field
+}
 
 // Format returns k's setting in v in the format of the environment.
 func (k *Key) Format(v *Values) string {
@@ -534,7 +486,7 @@ func (k *Key) needsTrust(value any, dir string) string {
 
 // assign sets k in v to the result of parse.
 func (k *Key) assign(v *Values, parsed any) {
-	field := reflect.ValueOf(k.field(v)).Elem()
+	field := k.field(v)
 	field.Set(reflect.ValueOf(parsed).Convert(field.Type()))
 }
 

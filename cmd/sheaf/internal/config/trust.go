@@ -89,13 +89,13 @@ func (t *Trust) name(kind, path string, content []byte) (string, error) {
 
 // Sensitive lists the settings of a file that need approval, as "line: key".
 func Sensitive(path string, content []byte) ([]string, error) {
-	entries, err := parseFile(path, content)
+	parsed, err := parseFile(path, content)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, e := range entries {
-		if key := Lookup(e.key); key != nil {
+	for _, e := range parsed.entries {
+		if key, err := Lookup(e.key); err == nil {
 			if reason := key.needsTrust(e.value, filepath.Dir(path)); reason != "" {
 				found = append(found, fmt.Sprintf("line %d: %s: %v (%s)", e.line, e.key, e.value, reason))
 			}

@@ -23,7 +23,6 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/storetest"
-	"sheaf/text/analysis"
 )
 
 // user and password belong to the servers below.
@@ -165,7 +164,7 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := address(t)
-			use(t, at, Secrets{Key: password, CAFile: cert}, analyzer)
+			use(t, at, Secrets{Key: password, CAFile: cert})
 			for what, c := range map[string]struct {
 				secrets  Secrets
 				category error
@@ -175,7 +174,7 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 				"no password":       {Secrets{CAFile: cert}, sheaf.ErrInvalid, "check user and password"},
 				"another authority": {Secrets{Key: password, CAFile: other}, sheaf.ErrUnavailable, "store_ca_file"},
 			} {
-				_, err := opened(t, at, c.secrets)
+				_, _, err := opened(t, at, c.secrets)
 				text := fmt.Sprint(err)
 				if !errors.Is(err, c.category) || !strings.Contains(text, name) || !strings.Contains(text, c.says) ||
 					strings.Contains(text, password) {
@@ -188,7 +187,7 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 				ways = append(ways, at+"&sslmode=verify-ca")
 			}
 			for _, at := range ways {
-				target, err := opened(t, at, Secrets{Key: password, CAFile: other})
+				target, _, err := opened(t, at, Secrets{Key: password, CAFile: other})
 				for _, f := range target.Examine(t.Context(), analyzer, nil) {
 					if f.Err != nil && !strings.Contains(fmt.Sprint(f.Err), "store_ca_file") {
 						err = f.Err
@@ -203,24 +202,20 @@ func TestPrivateCertificateAuthority(t *testing.T) {
 }
 
 // opened opens the store of a valid address, and returns the error of opening.
-func opened(t *testing.T, address string, secrets Secrets) (*Target, error) {
+func opened(t *testing.T, address string, secrets Secrets) (*Target, store.Backend, error) {
 	t.Helper()
 	target, err := Parse(address, "x", secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
-	return target, err
+	st, err := target.Open(t.Context(), storetest.Analyzer(t, "en"), nil, store.Make)
+	return target, st, err
 }
 
 // use writes a chunk to a store and finds the chunk.
-func use(t *testing.T, address string, secrets Secrets, a *analysis.Analyzer) {
+func use(t *testing.T, address string, secrets Secrets) {
 	t.Helper()
-	target, err := Parse(address, "x", secrets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := target.Open(t.Context(), a, nil, store.Make)
+	target, st, err := opened(t, address, secrets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +240,7 @@ func TestAuthWithoutKey(t *testing.T) {
 		"elasticsearch://127.0.0.1:1/x?auth=bearer": "store_key_env",
 		"opensearch://127.0.0.1:1/x?auth=":          "must be bearer",
 	} {
-		target, err := opened(t, address, Secrets{})
+		target, _, err := opened(t, address, Secrets{})
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
@@ -271,7 +266,7 @@ func TestAuthSchemes(t *testing.T) {
 			got = r.Header.Get("Authorization")
 			w.WriteHeader(http.StatusUnauthorized)
 		}))
-		_, err := opened(t, fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), Secrets{Key: "sesame"})
+		_, _, err := opened(t, fmt.Sprintf(address, strings.TrimPrefix(server.URL, "http://")), Secrets{Key: "sesame"})
 		server.Close()
 		if says := map[bool]string{true: "must be bearer", false: "check user and password, API key or token: the user is " +
 			"in the address, the secret where store_key_env"}[want == ""]; got != want || !errors.Is(err, sheaf.ErrInvalid) ||
@@ -289,7 +284,7 @@ func TestRefusedUserErrorNamesSecretSetting(t *testing.T) {
 	}))
 	defer server.Close()
 	for scheme, place := range map[string]string{"opensearch": "x", "elasticsearch": "x", "weaviate": "X", "vespa": "x"} {
-		_, err := opened(t, scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, Secrets{Key: "sesame"})
+		_, _, err := opened(t, scheme+"://"+strings.TrimPrefix(server.URL, "http://")+"/"+place, Secrets{Key: "sesame"})
 		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(fmt.Sprint(err), "store_key_env") {
 			t.Errorf("%s: %v", scheme, err)
 		}
@@ -307,7 +302,7 @@ func TestMissingOrInvalidCertificateFile(t *testing.T) {
 	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x",
 		"weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
 		for file, says := range map[string]string{none: "none.pem", text: "holds no certificate in PEM"} {
-			_, err := opened(t, address, Secrets{CAFile: file})
+			_, _, err := opened(t, address, Secrets{CAFile: file})
 			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") ||
 				!strings.Contains(text, says) {
 				t.Errorf("%s, %s: %v", address, file, err)

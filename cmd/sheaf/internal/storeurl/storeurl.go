@@ -51,7 +51,7 @@ type Secrets struct {
 
 // Target is a store at an address.
 type Target struct {
-	// Kind is one of Kinds.
+	// Kind is one of kinds.
 	Kind string
 	// Place is the schema, index or class. Named says that the address names it.
 	Place   string
@@ -60,19 +60,11 @@ type Target struct {
 	hosts   []string
 	secure  bool
 	options url.Values
-	values  values
 	secrets Secrets
 }
 
-// values are the options of an address that are not texts.
-type values struct {
-	numbers map[string]float64
-	flags   map[string]bool
-	timeout time.Duration
-}
-
-// Kinds are the schemes of addresses.
-var Kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
+// kinds are the schemes of addresses.
+var kinds = []string{"postgres", "opensearch", "elasticsearch", "weaviate", "vespa"}
 
 // known are the options of each kind.
 var known = map[string][]string{
@@ -90,7 +82,7 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.Contains(address, "://") { // without ://, the driver of PostgreSQL would read another format
 		return nil, sheaf.Invalidf("store %q: must be an address such as %s://host:port/name", withoutPassword(address),
-			Kinds[0])
+			kinds[0])
 	}
 	bare := *u
 	bare.RawQuery = "" // the query may hold a password
@@ -98,9 +90,9 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if kind == "postgresql" {
 		kind = "postgres"
 	}
-	if !slices.Contains(Kinds, kind) || secure && kind == "postgres" {
+	if !slices.Contains(kinds, kind) || secure && kind == "postgres" {
 		return nil, sheaf.Invalidf("store %q: the scheme must be %s (or opensearch+https and so on)", bare.Redacted(),
-			strings.Join(Kinds, ", "))
+			strings.Join(kinds, ", "))
 	}
 	if kind == "postgres" { // the driver takes a plus literally, not as a space
 		u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%2B")
@@ -141,53 +133,51 @@ func Parse(address, name string, secrets Secrets) (*Target, error) {
 	if t.Named = t.Place != ""; !t.Named {
 		t.Place = t.defaultPlace(name)
 	}
-	return t, t.readOptions()
-}
-
-// readOptions reads the options that are not texts. It refuses invalid values.
-func (t *Target) readOptions() (err error) {
-	t.values = values{numbers: map[string]float64{}, flags: map[string]bool{}}
-	for _, key := range known[t.Kind] {
-		text := t.options.Get(key)
-		if text == "" {
-			continue
-		}
-		want := ""
-		switch key {
-		case "timeout":
-			if t.values.timeout, err = time.ParseDuration(text); err != nil || t.values.timeout <= 0 {
-				want = "a time such as 30s"
+	for _, key := range known[kind] {
+		if text := t.options.Get(key); text != "" {
+			if want := t.wrong(key, text); want != "" {
+				return nil, sheaf.Invalidf("store %s: %s is %q: must be %s", t, key, text, want)
 			}
-		case "rls", "hybrid":
-			want = t.readFlag(key, text)
-		case "hnsw":
-			if t.Kind != "postgres" {
-				want = t.readFlag(key, text)
-				break
-			}
-			fallthrough
-		case "k1", "b", "shards", "replicas", "feeds":
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(n >= 0 && n <= 1e6) {
-				want = "a number from 0 on"
-			}
-			t.values.numbers[key] = n
-		}
-		if want != "" {
-			return sheaf.Invalidf("store %s: %s is %q: must be %s", t, key, text, want)
 		}
 	}
-	return nil
+	return t, nil
 }
 
-// readFlag reads an option that is on or off. For an invalid text it returns what is allowed, else "".
-func (t *Target) readFlag(key, text string) (want string) {
-	on, err := strconv.ParseBool(text)
-	if err != nil {
-		return "true or false"
+// wrong returns what the value of an option must be, or "" if it is right.
+func (t *Target) wrong(key, text string) (want string) {
+	switch {
+	case key == "timeout":
+		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
+			return "a time such as 30s"
+		}
+	case key == "rls", key == "hybrid", key == "hnsw" && t.Kind != "postgres":
+		if _, err := strconv.ParseBool(text); err != nil {
+			return "true or false"
+		}
+	case slices.Contains([]string{"hnsw", "k1", "b", "shards", "replicas", "feeds"}, key):
+		if n, err := strconv.ParseFloat(text, 64); err != nil || !(n >= 0 && n <= 1e6) {
+			return "a number from 0 on"
+		}
 	}
-	t.values.flags[key] = on
 	return ""
+}
+
+// number returns the value of an option, 0 without it.
+func (t *Target) number(key string) float64 {
+	n, _ := strconv.ParseFloat(t.options.Get(key), 64) // Parse checked it
+	return n
+}
+
+// on reports whether an option is true.
+func (t *Target) on(key string) bool {
+	on, _ := strconv.ParseBool(t.options.Get(key)) // Parse checked it
+	return on
+}
+
+// timeout returns the time in which the server must answer; 0 is the default of its store.
+func (t *Target) timeout() time.Duration {
+	d, _ := time.ParseDuration(t.options.Get("timeout")) // Parse checked it
+	return d
 }
 
 // cutHosts keeps the first of several hosts in an address, and returns all of them; nil for a
@@ -348,7 +338,8 @@ func (t *Target) server(a *analysis.Analyzer, vectors []store.VectorField, acces
 		drop := func(ctx context.Context, o postgres.Options) error { return postgres.Drop(ctx, o.URL, o.Schema) }
 		return serverOf(o, postgres.Open, postgres.Examine, drop, func() (any, error) { return o.SQL() }), err
 	case "weaviate":
-		o, err := t.weaviateOptions(a, vectors, access)
+		common, err := t.common(a, vectors, access)
+		o := weaviate.Options{Options: common, Class: t.Place, Key: t.secrets.Key}
 		return serverOf(o, weaviate.Open, weaviate.Examine, weaviate.Drop, func() (any, error) { return o.Bodies() }), err
 	case "vespa":
 		o, err := t.Vespa(a, vectors, access)
@@ -379,21 +370,16 @@ func (t *Target) Examine(ctx context.Context, a *analysis.Analyzer, vectors []st
 func (t *Target) postgresOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (postgres.Options, error) {
 	o := postgres.Options{URL: t.postgres(), Schema: t.Place, Analyzer: a, Vectors: vectors,
-		HNSW: int(t.values.numbers["hnsw"]), RowSecurity: t.values.flags["rls"], Timeout: t.values.timeout, Access: access}
-	if t.secrets.CAFile != "" { // the driver would report an unreadable file as a bad address
-		if _, err := trusted(t.secrets.CAFile); err != nil {
-			return o, err
-		}
-	}
-	_, err := t.certificates()
+		HNSW: int(t.number("hnsw")), RowSecurity: t.on("rls"), Timeout: t.timeout(), Access: access}
+	_, err := t.tls() // the driver would report an unreadable file as a bad address
 	return o, err
 }
 
 // Vespa returns the options of a store in Vespa.
 func (t *Target) Vespa(a *analysis.Analyzer, vectors []store.VectorField, access store.Access) (o vespa.Options,
 	err error) {
-	o = vespa.Options{Schema: t.Place, Token: t.secrets.Key, Feeds: int(t.values.numbers["feeds"]),
-		HNSW: t.values.flags["hnsw"]}
+	o = vespa.Options{Schema: t.Place, Token: t.secrets.Key, Feeds: int(t.number("feeds")),
+		HNSW: t.on("hnsw")}
 	o.Options, err = t.common(a, vectors, access)
 	if config := t.options.Get("config"); config != "" {
 		scheme, _, _ := strings.Cut(o.URL, "://")
@@ -457,8 +443,8 @@ func (t *Target) postgres() string {
 
 func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (o opensearch.Options, err error) {
-	o = opensearch.Options{Index: t.Place, Shards: int(t.values.numbers["shards"]),
-		Replicas: int(t.values.numbers["replicas"]), HNSW: t.values.flags["hnsw"]}
+	o = opensearch.Options{Index: t.Place, Shards: int(t.number("shards")),
+		Replicas: int(t.number("replicas")), HNSW: t.on("hnsw")}
 	if t.Kind == "elasticsearch" {
 		o.Dialect = opensearch.Elasticsearch
 	}
@@ -483,42 +469,32 @@ func (t *Target) elasticOptions(a *analysis.Analyzer, vectors []store.VectorFiel
 	return o, err
 }
 
-func (t *Target) weaviateOptions(a *analysis.Analyzer, vectors []store.VectorField,
-	access store.Access) (weaviate.Options, error) {
-	common, err := t.common(a, vectors, access)
-	return weaviate.Options{Options: common, Class: t.Place, Key: t.secrets.Key}, err
-}
-
 // common returns the options of every store that speaks HTTP.
 func (t *Target) common(a *analysis.Analyzer, vectors []store.VectorField,
 	access store.Access) (o storekit.Options, err error) {
-	o = storekit.Options{URL: t.base(), Analyzer: a, Vectors: vectors, Timeout: t.values.timeout, Access: access}
-	o.K1, o.B = t.bm25()
+	o = storekit.Options{URL: "http://" + t.url.Host, Analyzer: a, Vectors: vectors, Timeout: t.timeout(), Access: access,
+		K1: t.number("k1"), B: t.number("b")}
+	if t.secure {
+		o.URL = "https://" + t.url.Host
+	}
+	// If the address sets only one, the other has its default.
+	switch k1, b := t.options.Get("k1"), t.options.Get("b"); {
+	case k1 == "" && b != "":
+		o.K1 = store.DefaultK1
+	case k1 != "" && b == "":
+		o.B = store.DefaultB
+	}
 	o.Client, err = t.client()
 	return o, err
-}
-
-// base returns scheme and host of an HTTP store.
-func (t *Target) base() string {
-	if t.secure {
-		return "https://" + t.url.Host
-	}
-	return "http://" + t.url.Host
 }
 
 // client returns an HTTP client that trusts the CA file of the secrets and sends their client
 // certificate, if set.
 func (t *Target) client() (*http.Client, error) {
 	transport := storekit.Transport()
-	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error
-	if transport.TLSClientConfig.Certificates, err = t.certificates(); err != nil {
+	if transport.TLSClientConfig, err = t.tls(); err != nil {
 		return nil, err
-	}
-	if t.secrets.CAFile != "" {
-		if transport.TLSClientConfig.RootCAs, err = trusted(t.secrets.CAFile); err != nil {
-			return nil, err
-		}
 	}
 	if len(t.hosts) == 0 {
 		return &http.Client{Transport: transport}, nil
@@ -526,40 +502,25 @@ func (t *Target) client() (*http.Client, error) {
 	return &http.Client{Transport: &storekit.Hosts{Transport: transport, Hosts: t.hosts}}, nil
 }
 
-// certificates returns the client's certificate, if the secrets name one.
-func (t *Target) certificates() ([]tls.Certificate, error) {
-	cert, key := t.secrets.CertFile, t.secrets.CertKeyFile
-	if cert == "" && key == "" {
-		return nil, nil
+// tls reads the certificates that the secrets name.
+func (t *Target) tls() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if cert, key := t.secrets.CertFile, t.secrets.CertKeyFile; cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("store_cert_file and store_cert_key_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
+		}
+		c.Certificates = []tls.Certificate{pair}
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("store_cert_file and store_cert_key_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
+	if t.secrets.CAFile == "" {
+		return c, nil
 	}
-	return []tls.Certificate{pair}, nil
-}
-
-// trusted returns the certificates of store_ca_file.
-func trusted(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
+	pem, err := os.ReadFile(t.secrets.CAFile)
 	if err != nil {
 		return nil, fmt.Errorf("store_ca_file: %w", sheaf.WithCategory(sheaf.ErrInvalid, err))
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", file)
+	if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, sheaf.Invalidf("store_ca_file %s: holds no certificate in PEM", t.secrets.CAFile)
 	}
-	return pool, nil
-}
-
-// bm25 returns the parameters of the address. If only one is set, the other has its default.
-func (t *Target) bm25() (k1, b float64) {
-	k1, b = t.values.numbers["k1"], t.values.numbers["b"]
-	switch {
-	case t.options.Get("k1") == "" && t.options.Get("b") != "":
-		k1 = store.DefaultK1
-	case t.options.Get("k1") != "" && t.options.Get("b") == "":
-		b = store.DefaultB
-	}
-	return k1, b
+	return c, nil
 }

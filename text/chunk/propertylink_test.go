@@ -12,12 +12,14 @@ import (
 // at its position. Sections and windows have no such links.
 func TestLinksInFrontmatter(t *testing.T) {
 	const text = "---\nauthor: \"[[People/Ann|A]]\"\nseen: '[[Ann]]'\nwith:\n  - \"[[Ann]]\"\n  - Bob\n  - " +
-		"\"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\"}\n---\nText with [[Eve]].\n"
-	want := []string{"[[People/Ann|A]]", "[[Ann]]", "[[Ann]]", "[[Notes#Top]]", "[[Dan]]", "[[Eve]]"}
+		"\"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\", b: [[Fay]]}\n" +
+		"by: [[Ann|A]]\nor: [[[Ann]], x]\n---\nText with [[Eve]].\n"
+	want := []string{"[[People/Ann|A]]", "[[Ann]]", "[[Ann]]", "[[Notes#Top]]", "[[Dan]]", "[[Fay]]",
+		"[[Ann|A]]", "[[Ann]]", "[[Eve]]"}
 	for _, c := range []struct {
 		options chunk.Options
 		want    []string
-	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[5:]}} {
+	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[8:]}} {
 		chunker, err := chunk.New(c.options)
 		must(t, err)
 		doc := chunker.Chunk("t", "a.md", []byte(text))
@@ -36,7 +38,7 @@ func TestLinksInFrontmatter(t *testing.T) {
 		}
 	}
 	chunker, _ := chunk.New(chunk.Options{})
-	for _, before := range []string{"# as in [[Ann]]\n", "with: [[Ann]]\n", "with: {a: [[Ann]]}\n"} {
+	for _, before := range []string{"# as in [[Ann]]\n", "with: \"see [[Ann]]\"\n"} {
 		text := "---\n" + before + "author: '[[Ann]]'\n---\n"
 		doc := chunker.Chunk("t", "a.md", []byte(text))
 		if l := doc.Chunks[0].Links; len(l) != 1 || l[0].Span.Start != strings.LastIndex(text, "[[Ann]]") {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sheaf"
 	"sheaf/internal/wikilink"
 )
@@ -124,15 +126,17 @@ func parseDate(s string) (time.Time, bool) {
 	})
 }
 
-// clock matches a time of day at the end of a date, perhaps with a zone.
-var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?` +
-	`[ \t]*([AaPp][Mm])?[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?$`)
+// clock matches a time of day at the end of a date, perhaps with a zone. The name of a zone after the time changes
+// nothing, as in 16:33 CET, 16:33 +0100 CET or 16:33+01:00[Europe/Berlin].
+var clock = regexp.MustCompile(`(?:[Tt]|,?[ \t]+(?:at[ \t]+)?)(\d\d?)` +
+	`(?::(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d{0,20})?)?)?[ \t]*([AaPp][Mm])?` +
+	`[ \t]*([Zz]|UTC|GMT|[+-]\d\d?(?::?\d\d)?)?[ \t]*(?:[A-Z]{3,5}|\[[\w/+-]+\])?$`)
 
 // timed reads a day by parseDay and the time of day after it, in the zone of the text, else in UTC.
 // A leap second becomes the second before it. The time is [Writable].
 func timed(s string, parseDay func(string) (time.Time, bool)) (time.Time, bool) {
 	m := clock.FindStringSubmatch(s)
-	if m == nil {
+	if m == nil || m[2]+m[5] == "" { // neither minutes nor pm
 		t, ok := parseDay(s)
 		return t, ok && Writable(t)
 	}
@@ -216,7 +220,7 @@ func DateOf(doc *sheaf.Document, modified time.Time) sheaf.Dated {
 var dayLayouts = [...]string{
 	"2006/1/2", "2006.1.2", "2.1.2006", "2 Jan 2006", "2 January 2006", "Jan 2 2006",
 	"January 2 2006", "2. January 2006", "Mon 2 Jan 2006", "Monday 2 January 2006",
-	"Monday January 2 2006",
+	"Monday January 2 2006", "Mon Jan 2 2006", "2-Jan-2006",
 }
 
 // dateOf returns the date of a value or of a text. The text may have slashes after the year, the
@@ -238,10 +242,11 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	default:
 		return time.Time{}, false
 	}
-	if len(v.Text) > maxDateBytes || !strings.ContainsAny(v.Text, "0123456789") {
+	plain := plainSigns.Replace(norm.NFKC.String(firstBytes(v.Text, maxDateBytes+1)))
+	if len(plain) > maxDateBytes || !strings.ContainsAny(plain, "0123456789") {
 		return time.Time{}, false
 	}
-	plain := ordinal.ReplaceAllString(plainSigns.Replace(v.Text), "$1")
+	plain = ordinal.ReplaceAllString(plain, "$1")
 	words := strings.Fields(strings.ReplaceAll(plain, ",", " "))
 	for i, word := range words {
 		if month, ok := months[strings.ToLower(word)]; ok {
@@ -249,6 +254,7 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 		}
 	}
 	text := strings.ReplaceAll(strings.Join(words, " "), " de ", " ") // Spanish, Portuguese: 20 de mayo de 2024
+	text = unixDate.ReplaceAllString(text, "$1 $4 $2$3$5")
 	t, ok := timed(text, func(day string) (time.Time, bool) {
 		for _, layout := range dayLayouts {
 			if t, err := time.Parse(layout, day); err == nil {
@@ -260,15 +266,17 @@ func dateOf(v sheaf.Value) (time.Time, bool) {
 	if ok {
 		return t, true
 	}
-	return parseDate(compact.ReplaceAllString(plain, "$1-$2-${3}T$4:$5:$6"))
+	return parseDate(compact.ReplaceAllString(text, "$1-$2-${3}T$4:$5:$6"))
 }
+
+// unixDate matches a date as the programs date and git write it, with the year after the time.
+var unixDate = regexp.MustCompile(`^(\w{3} \w+ \d\d?) (\d\d:\d\d:\d\d)( [A-Z]{3,5})? (\d{4})( [+-]\d{4})?$`)
 
 // compact matches a date and a time of ISO 8601 without signs, such as 20181120T163300Z.
 var compact = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)`)
 
-// plainSigns replaces signs that only control line breaks (non-breaking hyphens and spaces, soft
-// hyphens), and the signs after year, month and day in Chinese, Japanese and Korean.
-var plainSigns = strings.NewReplacer("\u2011", "-", "\u00a0", " ", "\u00ad", "",
+// plainSigns replaces dashes, soft hyphens, and the signs after year, month and day in Chinese, Japanese and Korean.
+var plainSigns = strings.NewReplacer("\u2010", "-", "\u2013", "-", "\u2212", "-", "\u00ad", "",
 	"年", "-", "月", "-", "日", "", "년 ", "-", "월 ", "-", "년", "-", "월", "-", "일", "")
 
 // months maps the names of months in nine languages to English: German, Dutch, Swedish, French,

@@ -59,8 +59,16 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 		var maps []ast.Node // in a list
 		switch n := r.bare(v.Value).(type) {
 		case *ast.SequenceNode:
+			if link, ok := r.scalar(n); ok && !IsAccessProperty(e.key) {
+				e.values = append(e.values, link)
+				break
+			}
 			e.list = true
 			for _, item := range n.Values {
+				if link, ok := r.scalar(item); ok && !IsAccessProperty(e.key) {
+					e.values = append(e.values, link)
+					continue
+				}
 				switch item := r.bare(item).(type) {
 				case *ast.MappingNode, *ast.MappingValueNode:
 					e.within = e.within || IsAccessProperty(e.key)
@@ -112,7 +120,9 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 		t := r.key(v)
 		e := yamlEntry{key: prefix + "." + t.Value, line: t.Position.Line + 1}
 		node := r.bare(v.Value)
-		if list, ok := node.(*ast.SequenceNode); ok {
+		if s, ok := r.scalar(node); ok {
+			e.values = append(e.values, s)
+		} else if list, ok := node.(*ast.SequenceNode); ok {
 			e.list = true
 			var maps []ast.Node
 			for _, item := range list.Values {
@@ -123,8 +133,6 @@ func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth
 				}
 			}
 			entries = r.belowAll(entries, e.key, maps, depth+1)
-		} else if s, ok := r.scalar(node); ok {
-			e.values = append(e.values, s)
 		} else {
 			entries = r.below(entries, e.key, v.Value, depth+1)
 			continue
@@ -212,8 +220,17 @@ func (r *yamlReader) bare(n ast.Node) ast.Node {
 	return nil
 }
 
+// scalar reads a text, a number or a truth value. A wiki link without quotes, as in "day: [[2024-05-31]]", is one:
+// YAML takes it for a list in a list.
 func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 	switch n := n.(type) {
+	case *ast.SequenceNode:
+		if inner, ok := only(n).(*ast.SequenceNode); ok {
+			if text, ok := only(inner).(ast.ScalarNode); ok {
+				s, ok := r.scalar(text)
+				return yamlScalar{"[[" + s.raw + "]]", true}, ok
+			}
+		}
 	case *ast.StringNode:
 		t := n.GetToken().Type
 		return yamlScalar{n.Value, t == token.DoubleQuoteType || t == token.SingleQuoteType}, true
@@ -225,6 +242,14 @@ func (r *yamlReader) scalar(n ast.Node) (yamlScalar, bool) {
 		return yamlScalar{n.GetToken().Value, true}, true
 	}
 	return yamlScalar{}, false
+}
+
+// only returns the one item of a list in brackets, or nil.
+func only(list *ast.SequenceNode) ast.Node {
+	if len(list.Values) != 1 || !list.IsFlowStyle {
+		return nil
+	}
+	return list.Values[0]
 }
 
 // simpleYAML reads the part of YAML that nearly all frontmatter uses: top-level keys with plain or

@@ -32,6 +32,7 @@ import (
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/internal/lru"
 	"sheaf/model"
 	"sheaf/profile"
 	"sheaf/search"
@@ -103,7 +104,7 @@ type Options struct {
 type Collection struct {
 	o        Options
 	answers  *answers
-	counts   counts
+	counts   lru.Cache[answerKey, int]
 	profiles profileCache
 	closed   atomic.Bool
 	reading  sync.RWMutex // every Reader holds it for reading
@@ -162,6 +163,7 @@ func New(o Options) (*Collection, error) {
 	view := o.Catalog.View()
 	defer view.Close()
 	c := &Collection{o: o, answers: newAnswers(o.CacheBytes), given: newGiven(&o), watch: watch{fresh: view.Docs() == 0}}
+	c.counts.Limit(maxCounts)
 	c.watchHealth()
 	if o.Local != nil { // its requests return the error
 		return c, nil
@@ -186,7 +188,7 @@ func (c *Collection) Close() error {
 		}
 	}
 	c.recall.close()
-	c.answers.clear()
+	c.answers.cache.Limit(0)
 	if c.opened != nil {
 		return c.opened.close()
 	}

@@ -35,11 +35,8 @@ func (r *Reader) readCursor(cursor string) (a *answer, from, limit int, err erro
 	if err != nil || len(token) != tokenBytes {
 		return nil, 0, 0, ErrExpired
 	}
-	s := r.c.answers
-	s.mu.Lock()
-	a = s.lookUp(cursorKey(token[:len(cursorKey{})]))
-	s.mu.Unlock()
-	if a == nil || a.visible != r.guard.visibleTo {
+	if a = r.c.answers.lookUp(cursorKey(token[:len(cursorKey{})])); a == nil ||
+		a.visible != r.guard.visibleTo {
 		return nil, 0, 0, ErrExpired
 	}
 	places := token[len(cursorKey{}):]

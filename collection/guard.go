@@ -13,6 +13,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/lru"
 	"sheaf/rank"
 	"sheaf/store"
 	"sheaf/text/chunk"
@@ -26,10 +27,10 @@ type guard struct {
 	view      *catalog.View
 	store     store.Backend
 	at        stamp // of both
-	counts    *counts
+	counts    *lru.Cache[answerKey, int]
 	shared    bool         // allows statistics over all documents when the store has no others
 	filter    sheaf.Filter // nil lets everything through
-	visibleTo answerKey    // fingerprint of what the caller sees; zero for everything
+	visibleTo string       // fingerprint of what the caller sees; "" for everything
 	hides     bool         // comments are not shown
 	viewer    store.Viewer
 	mu        sync.Mutex
@@ -54,7 +55,7 @@ func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, gra
 		viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
-		g.visibleTo = keyOf("seen", grant.Fingerprint(), g.filter)
+		g.visibleTo = grant.Fingerprint()
 		g.seen, g.folders = map[sheaf.ID]bool{}, map[sheaf.ID]int{}
 	}
 	return g
@@ -204,8 +205,9 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	var bound []store.Request
 	for i := range reqs {
 		known := false
-		if keys[i], cached[i] = countKey(g.visibleTo, &reqs[i]); cached[i] {
-			out[i], known = g.counts.get(g.at, keys[i])
+		if cached[i] = repeats(&reqs[i]); cached[i] {
+			keys[i] = keyOf(g.at, g.visibleTo, reqs[i].Text.Query, reqs[i].Text.Fields)
+			out[i], known = g.counts.Get(keys[i])
 		}
 		if !known {
 			asked, bound = append(asked, i), append(bound, g.bound(reqs[i]))
@@ -222,10 +224,20 @@ func (g *guard) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 	}
 	for k, i := range asked {
 		if out[i] = counts[k]; cached[i] {
-			g.counts.put(g.at, keys[i], counts[k])
+			g.counts.Put(keys[i], counts[k], 1)
 		}
 	}
 	return out, nil
+}
+
+// maxCounts bounds the cached numbers of visible chunks that hold a word. Every search counts its words, and every
+// snippet counts them again.
+const maxCounts = 20_000
+
+// repeats reports whether the count of a request is cached: it has no filter and searches all fields.
+func repeats(req *store.Request) bool {
+	return req.Filter == nil && req.Within == nil && req.Text != nil && req.Text.Combine == store.CombineBM25F &&
+		len(req.Text.Fields) == len(sheaf.Fields)
 }
 
 // Matches implements store.Matcher if the store does.

@@ -35,11 +35,9 @@ type question struct {
 	query      sheaf.Query
 	profile    uint64 // its edition
 	minute     int64  // the time of ages, in Unix seconds; 0 when the profile uses no ages
-	confidence *search.Calibration
-	// The remaining fields say what the caller may see.
-	fingerprint string
-	filter      sheaf.Filter
-	viewer      store.Viewer
+	confidence search.Calibration
+	visible    string       // fingerprint of what the caller may see
+	filter     sheaf.Filter // of the caller, with the dates that it means now
 }
 
 // answer returns the answer to a request: a cached one, the one of a concurrent request with the
@@ -71,23 +69,22 @@ func (r *Reader) answer(
 	}
 	cache := r.c.answers
 	if cache.off || !r.told || p.profile.Scans() {
-		cache.count(func(n *CacheCounts) { n.Passed++ })
+		cache.counts[passed].Add(1)
 		a, err := compute(randomKey())
 		return a, took, err
 	}
-	what := question{
-		request: *q, query: parsed, profile: p.edition,
-		fingerprint: r.grant.Fingerprint(), filter: r.guard.filter, viewer: r.guard.viewer,
-	}
-	what.request.Limit = 0 // one answer serves pages of any length
+	what := question{request: *q, query: parsed, profile: p.edition, visible: r.guard.visibleTo, filter: r.guard.filter}
+	what.request.Limit, what.request.like = 0, nil // one answer serves pages of any length; like is in query
 	if p.plan.Dated() {
 		what.minute = now.Unix()
 	}
 	if confidence != nil {
-		what.confidence = confidence(p.profile)
+		if c := confidence(p.profile); c != nil {
+			what.confidence = *c
+		}
 	}
 	key := keyOf(what, r.at)
-	a, from, err := cache.get(ctx, key, func() (*answer, bool, error) {
+	a, from, err := cache.get(key, func() (*answer, bool, error) {
 		a, err := compute(key)
 		if err != nil {
 			return nil, false, err
@@ -128,6 +125,7 @@ func (r *Reader) newAnswer(
 	}
 	a := &answer{
 		key: key, request: request, query: parsed, result: &own, documents: docs, at: r.at, visible: r.guard.visibleTo,
+		shown: map[int]*Result{},
 	}
 	if r.c.o.Local != nil {
 		a.scanned = result.Scanned

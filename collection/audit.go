@@ -14,7 +14,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection/access"
-	"sheaf/store"
 )
 
 // AuditOptions set the size of an audit.
@@ -23,7 +22,7 @@ type AuditOptions struct {
 	Checks int
 	// Seed makes an audit repeatable: the same seed on the same index makes the same checks.
 	Seed uint64
-	// Progress is called about every hundred checks; it may be nil.
+	// Progress is called after every few checks; it may be nil.
 	Progress func(done, leaks int)
 }
 
@@ -70,26 +69,13 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	error) {
 	view := c.o.Catalog.View()
 	defer view.Close()
-	a := &auditor{c: c, open: open, o: o, latest: &latest{},
+	a := &auditor{c: c, open: open, seed: o.Seed,
 		out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
-	var err error
-	if a.learned, err = a.latest.of(view, c.o.ProfileDirs); err != nil {
+	if err := a.learn(view); err != nil {
 		return nil, err
 	}
-	told := map[string]int{}
-	for begun := uint64(0); a.out.Checks < o.Checks; begun += roundsOfBatch {
-		left := o.Checks - a.out.Checks
-		found := make([]*Audit, min(roundsOfBatch, (left+checksOfRound-1)/checksOfRound))
-		err := store.Each(ctx, len(found), func(ctx context.Context, i int) (err error) {
-			found[i], err = a.round(ctx, begun+uint64(i), left-i*checksOfRound)
-			return err
-		})
-		for _, f := range found {
-			if f != nil { // the audit had already begun
-				a.out.add(f, told)
-			}
-		}
-		if err != nil {
+	for number := uint64(0); a.out.Checks < o.Checks; number++ {
+		if err := a.round(ctx, number, o.Checks); err != nil {
 			if len(a.out.Leaks) == 0 {
 				return nil, err
 			}
@@ -108,39 +94,14 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	return a.out, nil
 }
 
-// add adds the counts of a round. told counts reported leaks by door.
-func (out *Audit) add(f *Audit, told map[string]int) {
-	out.Checks += f.Checks
-	out.Hidden += f.Hidden
-	out.Incomplete += f.Incomplete
-	out.searches += f.searches
-	out.failed += f.failed
-	for door, n := range f.lacking {
-		out.lacking[door] += n
-	}
-	out.Fault = cmp.Or(out.Fault, f.Fault)
-	for _, l := range f.Leaks {
-		if told[l.Door]++; told[l.Door] <= maxLeaks {
-			out.Leaks = append(out.Leaks, l)
-		}
-	}
-}
-
-// A round makes checksOfRound checks. roundsOfBatch rounds end before the next batch begins. The rounds of a batch
-// run at the same time (store.Each), because a server spends most of a request waiting.
-const (
-	checksOfRound = 13
-	roundsOfBatch = 8
-)
-
+// auditor makes one audit.
 type auditor struct {
-	*learned
+	learned
 	c      *Collection
 	open   func(access.Grant) (*Reader, error)
-	o      AuditOptions
+	seed   uint64
 	random *rand.Rand // for one round
-	out    *Audit     // for one round
-	latest *latest
+	out    *Audit
 }
 
 // sees decides from the document's record whether a grant lets it through.
@@ -228,86 +189,84 @@ func (a *auditor) query(hidden []int) string {
 }
 
 // timesAgain bounds the repeats of a round with leaks while others write. writing is the longest pause between the
-// parts of one write in another process, and ownWriting in this process.
+// parts of one write in another process.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
-	ownWriting = 10 * time.Second
 )
 
-// round makes a grant and asks every door, with at most this many checks. Its number decides the questions. While
+// round makes a grant and asks every door, until there were most checks. Its number decides the questions. While
 // others write, the reader's store and catalog may differ by one write: a newly hidden document may still be counted.
 // round therefore reports leaks only if they repeat, or if no process wrote meanwhile.
-func (of *auditor) round(ctx context.Context, number uint64, most int) (out *Audit, err error) {
+func (a *auditor) round(ctx context.Context, number uint64, most int) (err error) {
+	before := *a.out
 	for range timesAgain {
+		*a.out = before
 		var at stamp
-		out, at, err = of.try(ctx, number, most)
-		if out == nil || err == nil && len(out.Leaks) == 0 {
-			break
+		if at, err = a.ask(ctx, number, most); len(a.out.Leaks) == len(before.Leaks) {
+			return err
 		}
-		changed, later := of.changed(ctx, at)
-		if err = cmp.Or(err, later); err != nil {
-			if changed {
-				out.Leaks = nil
-			}
-			break
+		changed, later := a.changed(ctx, at)
+		if err = cmp.Or(err, later); err != nil && changed {
+			a.out.Leaks = before.Leaks
 		}
-		if !changed {
-			of.latest.sure.Add(1)
-			break
+		if err != nil || !changed {
+			return err
 		}
 	}
-	return out, err
+	return nil
 }
 
-// changed reports whether the index was written after a reader opened, or is being written. It
-// returns true with an error if it cannot find out. It waits for a write to end. After maxLeaks
-// rounds with confirmed leaks, it does not wait for other processes.
-func (of *auditor) changed(ctx context.Context, since stamp) (bool, error) {
-	began := time.Now()
+// changed reports whether the index was written after a reader opened, or is being written. It returns true with an
+// error if it cannot find out. After maxLeaks confirmed leaks, it does not wait for the writes of others.
+func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	for waited := false; ; waited = true {
-		half := len(of.c.given.turn) > 0 && time.Since(began) < ownWriting // a write of this process is under way
-		view, err := of.c.latest()
+		view, err := a.c.latest()
 		if err != nil {
 			return true, err
 		}
-		at, _ := stampOf(view, of.c.o.Backend)
+		at, _ := stampOf(view, a.c.o.Backend)
 		view.Close()
-		if at != since || waited && !half || !half && of.latest.sure.Load() >= maxLeaks {
+		if at != since || waited {
 			return at != since, nil
 		}
+		pause := writing
+		if len(a.out.Leaks) > maxLeaks {
+			pause = 0
+		}
 		select {
+		case a.c.given.turn <- struct{}{}: // a write of this process has ended
+			<-a.c.given.turn
 		case <-ctx.Done():
 			return false, ctx.Err()
-		case <-time.After(writing):
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return false, ctx.Err()
 		}
 	}
 }
 
-// try runs a round once and returns the state of the index that it saw.
-func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit, at stamp, err error) {
-	own := *of
-	a := &own
-	a.random, a.out = rand.New(rand.NewPCG(a.o.Seed, 0xacce55+number)), &Audit{lacking: map[string]int{}}
+// ask makes the checks of a round and returns the state of the index that it saw.
+func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
+	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()
 	r, err := a.open(g)
 	if err != nil {
-		return nil, at, err
+		return at, err
 	}
 	defer r.Close()
-	if a.learned, err = a.latest.of(r.view, a.c.o.ProfileDirs); err != nil {
-		return nil, at, err
+	if err := a.learn(r.view); err != nil {
+		return at, err
 	}
-	var hidden []int
-	seen := 0
+	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r}
 	for i := range a.docs {
 		if !a.docs[i].sees(&g) {
-			hidden = append(hidden, i)
-		} else {
-			seen++
+			t.hidden = append(t.hidden, i)
 		}
 	}
-	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r, hidden: hidden, seen: seen}
+	t.seen = len(a.docs) - len(t.hidden)
 	for _, door := range []struct {
 		name string
 		ask  func() error
@@ -317,13 +276,13 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 		if a.out.Checks == most {
 			break
 		}
-		t.text, t.fault = a.query(hidden), ""
+		t.text, t.fault = a.query(t.hidden), ""
 		a.out.Checks++
-		a.out.Hidden += len(hidden)
+		a.out.Hidden += len(t.hidden)
 		if err := door.ask(); err != nil && !refused(err) {
 			err = fmt.Errorf("audit, %s, query %q: %w", door.name, t.text, err)
 			if ctx.Err() != nil || !errors.Is(err, sheaf.ErrUnavailable) {
-				return a.out, r.at, err
+				return r.at, err
 			}
 			t.lacks(err.Error()) // a model or a part of the store may be unreachable; later checks may succeed
 		}
@@ -333,7 +292,7 @@ func (of *auditor) try(ctx context.Context, number uint64, most int) (out *Audit
 			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
 		}
 	}
-	return a.out, r.at, nil
+	return r.at, nil
 }
 
 // trial asks all questions of one grant.
@@ -364,7 +323,15 @@ func (t *trial) checked(door string, a *Answer, out any) error {
 }
 
 func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
-	t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
+	others := 0
+	for i := range t.out.Leaks {
+		if t.out.Leaks[i].Door == door {
+			others++
+		}
+	}
+	if others < maxLeaks {
+		t.out.Leaks = append(t.out.Leaks, Leak{t.grant, door, t.text, doc, fmt.Sprintf(format, args...)})
+	}
 }
 
 // answer searches an answer's JSON for the IDs of hidden documents and for the paths of folders.

@@ -2,11 +2,8 @@ package collection
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode"
 
 	"sheaf"
@@ -43,85 +40,38 @@ type learned struct {
 	roots      []string // paths of the folders, as JSON writes them
 }
 
-// latest stores the newest learned state for all rounds of an audit. While others write, the
-// readers of two rounds may see different documents.
-type latest struct {
-	mu    sync.Mutex
-	known *learned
-	// sure counts rounds with leaks during which nothing was written.
-	sure atomic.Int32
-}
-
-// of returns what is known about the documents of a view. The caller must not change it. The error is
-// sheaf.ErrNotFound when there are no documents.
-func (l *latest) of(view *catalog.View, profileDirs []string) (*learned, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known != nil && l.known.generation == view.Generation() {
-		return l.known, nil
+// learn reads the documents of a view and their values, unless they are known. The error is sheaf.ErrNotFound when
+// there are no documents.
+func (of *auditor) learn(view *catalog.View) error {
+	if of.docs != nil && of.generation == view.Generation() {
+		return nil
 	}
-	known, err := learn(view, profileDirs)
-	if err != nil {
-		return nil, err
-	}
-	if len(known.docs) == 0 {
-		return nil, fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index",
-			sheaf.ErrNotFound)
-	}
-	l.known = known
-	return known, nil
-}
-
-// learn reads the documents and their values.
-func learn(view *catalog.View, profileDirs []string) (*learned, error) {
-	a := &learned{generation: view.Generation(), at: map[sheaf.ID]int{}}
-	kinds := map[string]map[string]bool{"tenant": {}, "access": {}, "sets": {}}
-	tags := map[string]bool{}
-	names := map[string]bool{}
+	a := learned{generation: view.Generation(), at: map[sheaf.ID]int{}}
+	var names []string
 	for id := range view.Files() {
 		rec, err := view.Record(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d := audited{id: id, columns: map[string][]string{}}
 		for _, c := range ingest.Columns(&rec.Document, rec.Date) {
-			for _, v := range c.Values {
-				d.columns[c.Name] = append(d.columns[c.Name], v.String())
-			}
+			d.columns[c.Name] = append(d.columns[c.Name], textsOf(c.Values)...)
 		}
-		said := map[string]bool{}
+		lists := map[string]*[]string{"tenant": &d.tenant, "access": &d.access, "sets": &d.sets}
 		for _, p := range rec.Document.Properties {
-			name := strings.ToLower(p.Name)
+			name, texts := strings.ToLower(p.Name), textsOf(p.Values)
 			if isPlain(name) {
-				names[name] = true
-				for _, v := range p.Values {
-					d.values = append(d.values, begins(name, v.String()))
+				names = append(names, name)
+				for _, text := range texts {
+					d.values = append(d.values, begins(name, text))
 				}
 			}
-			if kinds[name] == nil || said[name] {
-				continue
-			}
-			said[name] = true
-			var texts []string
-			for _, v := range p.Values {
-				texts = append(texts, v.String())
-				kinds[name][v.String()] = true
-			}
-			switch name {
-			case "tenant":
-				d.tenant = texts
-			case "access":
-				d.access = texts
-			case "sets":
-				d.sets = texts
+			if list := lists[name]; list != nil && *list == nil { // the first of this name counts
+				*list = texts
 			}
 		}
 		for _, tag := range rec.Document.Tags {
-			tag = strings.ToLower(tag)
-			d.tags = append(d.tags, tag)
-			if isPlain(tag) {
-				tags[tag] = true
-			}
+			d.tags = append(d.tags, strings.ToLower(tag))
 		}
 		for i := range rec.Document.Chunks {
 			ch := &rec.Document.Chunks[i]
@@ -131,12 +81,16 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 		}
 		a.at[id] = len(a.docs)
 		a.docs = append(a.docs, d)
+		a.tenants, a.people, a.sets = append(a.tenants, d.tenant...), append(a.people, d.access...), append(a.sets, d.sets...)
+		a.tags = append(a.tags, d.tags...)
 	}
-	keysOf := func(column string) []string { return slices.Sorted(maps.Keys(kinds[column])) }
-	a.tenants, a.people, a.sets, a.tags = keysOf("tenant"), keysOf("access"), keysOf("sets"),
-		slices.Sorted(maps.Keys(tags))
+	for _, list := range []*[]string{&a.tenants, &a.people, &a.sets, &a.tags, &names} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	a.tags = slices.DeleteFunc(a.tags, func(tag string) bool { return !isPlain(tag) })
 	a.sorts = []string{"date", "-path"}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range names {
 		a.sorts = append(a.sorts, "prop."+name, "-prop."+name)
 	}
 	for _, tree := range view.Settings().Trees {
@@ -144,16 +98,29 @@ func learn(view *catalog.View, profileDirs []string) (*learned, error) {
 			a.roots = append(a.roots, written(sheaf.ID(tree.Root)))
 		}
 	}
-	infos, err := profile.List(profileDirs...)
+	infos, err := profile.List(of.c.o.ProfileDirs...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, info := range infos {
 		if info.Err == nil {
 			a.profiles = append(a.profiles, info.Name)
 		}
 	}
-	return a, view.Err()
+	if len(a.docs) == 0 {
+		return fmt.Errorf("%w: there are no documents to look for: index the folder first, with sheaf index",
+			sheaf.ErrNotFound)
+	}
+	of.learned = a
+	return view.Err()
+}
+
+func textsOf(values []sheaf.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.String()
+	}
+	return texts
 }
 
 // isPlain reports whether a query can hold the name of a property without quotes.

@@ -26,7 +26,7 @@ func TestAuditComparesWholeNames(t *testing.T) {
 		{[]string{"api:doc10", "api:doc1"}, true},
 		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
 	} {
-		a := &trial{auditor: &auditor{learned: &learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
+		a := &trial{auditor: &auditor{learned: learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
 		if err := a.answer("search", c.ids); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestAuditComparesWholeNames(t *testing.T) {
 // TestAuditFindsFolders checks that a folder's path is a leak for callers that may not see everything.
 func TestAuditFindsFolders(t *testing.T) {
 	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
-		a := &trial{auditor: &auditor{learned: &learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
+		a := &trial{auditor: &auditor{learned: learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
 		if err := a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestAuditFindsFolders(t *testing.T) {
 // TestAuditScanMemory checks that the memory to scan an answer depends on its length, not on the
 // number of hidden documents.
 func TestAuditScanMemory(t *testing.T) {
-	a := &trial{auditor: &auditor{learned: &learned{}, out: &Audit{}}}
+	a := &trial{auditor: &auditor{learned: learned{}, out: &Audit{}}}
 	for i := range 200 {
 		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)
 	}

@@ -148,37 +148,3 @@ func (t *keyTable) items(to []keyItem, key uint64, list []byte) ([]keyItem, erro
 	}
 	return to, nil
 }
-
-// all appends all items with new document numbers from number; it drops documents with a negative
-// number.
-func (t *keyTable) all(to []keyItem, number []int) ([]keyItem, error) {
-	count, err := t.number(0, 4)
-	if err != nil {
-		return to, err
-	}
-	n := int(count)
-	data, err := t.data.All()
-	if err != nil || listsOffset(n) > len(data) {
-		return to, cmp.Or(err, t.data.Corrupt(0, "%d keys in %d bytes", n, len(data)))
-	}
-	lists := data[listsOffset(n):]
-	for i := range n {
-		length, size := binary.Uvarint(lists)
-		if size <= 0 || length > uint64(len(lists)-size) {
-			return to, t.data.Corrupt(len(data)-len(lists), "the length of a list")
-		}
-		from := len(to)
-		if to, err = t.items(to, binary.LittleEndian.Uint64(data[8+8*i:]), lists[size:size+int(length)]); err != nil {
-			return to, err
-		}
-		kept := to[:from]
-		for _, item := range to[from:] {
-			if item.doc = number[item.doc]; item.doc >= 0 {
-				kept = append(kept, item)
-			}
-		}
-		to = kept
-		lists = lists[size+int(length):]
-	}
-	return to, nil
-}

@@ -158,35 +158,17 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 			w.Unread++
 		case st.tombstone() || st.text == 0 || !keep(sheaf.ID(id)):
 		default:
-			if e, err := s.rescue(id, &st); err != nil {
+			e, err := s.entry(id, i)
+			if err == nil {
+				_, err = s.readText(&st) // verifies every byte
+			}
+			if err != nil {
 				w.Lost = append(w.Lost, sheaf.ID(id))
 			} else {
 				w.kept = append(w.kept, e)
 			}
 		}
 	}
-}
-
-// rescue reads all that is kept of a document with a stored text and verifies every byte. The
-// packed text is the file's memory.
-func (s *segment) rescue(id string, st *state) (Encoded, error) {
-	r, err := s.record(sheaf.ID(id), st)
-	if err != nil {
-		return Encoded{}, err
-	}
-	if _, err := s.readText(st); err != nil {
-		return Encoded{}, err
-	}
-	doc := &r.Document
-	e := Encoded{id: id, file: st.file, hasText: true, chunks: len(doc.Chunks), aliases: len(doc.Aliases) > 0,
-		filing: filingOf(doc)}
-	if e.record, err = s.encoded(st); err != nil {
-		return Encoded{}, err
-	}
-	if e.text, e.textSize, err = s.packedText(st); err != nil {
-		return Encoded{}, err
-	}
-	return e, nil
 }
 
 // Replace publishes a sound catalog in place of the wreck, at once, with the kept documents and the

@@ -21,7 +21,6 @@ type Encoded struct {
 	hasText  bool
 	chunks   int
 	aliases  bool // the document has aliases
-	// filing is empty for a document from another segment, whose tables have it.
 	filing
 }
 
@@ -159,14 +158,6 @@ func (w *segmentWriter) add(e *Encoded) {
 		w.raw = binary.AppendUvarint(w.raw, uint64(len(e.record)))
 		w.raw = append(w.raw, e.record...)
 	}
-	w.enter(e, &st)
-	if len(w.raw) >= blockTarget {
-		w.flush()
-	}
-}
-
-// enter appends an entry whose record already has its place, as st says.
-func (w *segmentWriter) enter(e *Encoded, st *state) {
 	if e.hasText {
 		le := binary.LittleEndian
 		w.texts = le.AppendUint32(w.texts, uint32(len(w.pieces)/blockBytes))
@@ -177,9 +168,12 @@ func (w *segmentWriter) enter(e *Encoded, st *state) {
 			w.pieces = w.block(w.pieces, p)
 		}
 	}
-	w.states = appendState(w.states, st)
+	w.states = appendState(w.states, &st)
 	w.tables.add(w.ids.n, &e.filing)
 	w.ids.add(e.id)
+	if len(w.raw) >= blockTarget {
+		w.flush()
+	}
 }
 
 // flush packs the filled block.

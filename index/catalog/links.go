@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -101,14 +100,7 @@ type named struct {
 	// in has the documents of each folder, in the same order: if thousands share a name, most links
 	// lead to the one beside them.
 	in map[string][]called
-	// fromEnd has their indices in all, in order of their paths read backward; nil unless there are
-	// many.
-	fromEnd []int
 }
-
-// many is the number of documents with one name from which paths are searched instead of compared
-// one by one.
-const many = 64
 
 // called is a document with a name; plain is its folded path without the ending of Markdown files.
 type called struct {
@@ -125,7 +117,7 @@ func (c *called) ends(plain, suffix string) bool {
 
 // called returns the documents that have a name.
 func (v *View) called(key uint64, kind int) *named {
-	found, ok := v.names.get(calledBy{key, kind})
+	found, ok := v.names.Get(calledBy{key, kind})
 	if ok {
 		return found
 	}
@@ -140,71 +132,18 @@ func (v *View) called(key uint64, kind int) *named {
 		pa, pb := a.id.Path(), b.id.Path()
 		return cmp.Or(strings.Count(pa, "/")-strings.Count(pb, "/"), len(pa)-len(pb), strings.Compare(pa, pb))
 	})
-	for i, c := range found.all {
+	for _, c := range found.all {
 		folder := path.Dir(c.id.Path())
 		found.in[folder] = append(found.in[folder], c)
-		if len(found.all) > many {
-			found.fromEnd = append(found.fromEnd, i)
-		}
 	}
-	slices.SortFunc(found.fromEnd, func(i, j int) int {
-		a, b := found.all[i].plain, found.all[j].plain
-		return cmp.Or(compareEnds(a, b), len(a)-len(b))
-	})
-	v.names.put(calledBy{key, kind}, found, 1)
+	v.names.Put(calledBy{key, kind}, found, 1)
 	return found
-}
-
-// ending returns the documents whose paths end with end, and maybe others, in the order of all. If
-// very many match, it returns all: then a match is found soon.
-func (n *named) ending(end string) []called {
-	if n.fromEnd == nil {
-		return n.all
-	}
-	first := sort.Search(len(n.fromEnd), func(i int) bool { return compareEnds(n.all[n.fromEnd[i]].plain, end) >= 0 })
-	count := sort.Search(len(n.fromEnd)-first, func(i int) bool {
-		return compareEnds(n.all[n.fromEnd[first+i]].plain, end) > 0
-	})
-	if count > many {
-		return n.all
-	}
-	places := slices.Clone(n.fromEnd[first : first+count])
-	slices.Sort(places)
-	found := make([]called, count)
-	for i, place := range places {
-		found[i] = n.all[place]
-	}
-	return found
-}
-
-// compareEnds compares a path with an end, both read backward: 0 when the path ends with it, after
-// a whole number of folders.
-func compareEnds(plain, end string) int {
-	at := func(s string, fromEnd int) int {
-		switch i := len(s) - fromEnd; {
-		case i >= 0:
-			return int(s[i])
-		case i == -1:
-			return '/' // before the first folder
-		}
-		return -1
-	}
-	for i := 1; i <= len(end)+1; i++ {
-		if c := at(plain, i) - at(end, i); c != 0 {
-			return c
-		}
-	}
-	return 0
 }
 
 // nearest returns the first of these documents whose path ends with end and that is in the folder
 // of a file; if there is none, the first in any folder. Every path ends with "".
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
-	all := n.all
-	if end != "" {
-		all = n.ending(end)
-	}
-	for _, list := range [][]called{n.in[path.Dir(file)], all} {
+	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
 		for i := range list {
 			if c := &list[i]; (end == "" || c.ends(end, "")) && among.has(c.id) {
 				return c.id, true
@@ -260,7 +199,7 @@ type linksFrom struct {
 }
 
 func (v *View) linksFrom(doc sheaf.ID) linksFrom {
-	found, ok := v.links.get(doc)
+	found, ok := v.links.Get(doc)
 	if ok {
 		return found
 	}
@@ -274,7 +213,7 @@ func (v *View) linksFrom(doc sheaf.ID) linksFrom {
 			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
 		}
 	})
-	v.links.put(r.Document.ID, found, 1+len(found.to))
+	v.links.Put(r.Document.ID, found, int64(1+len(found.to)))
 	return found
 }
 
@@ -306,68 +245,23 @@ func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sh
 // Backlinks returns the documents that link to doc, without doc itself and without duplicates, in
 // order of ID. They are shared and must not be changed.
 func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
-	found, ok := v.backlinks.get(doc)
-	if ok {
-		return found
+	found, ok := v.backlinks.Get(doc)
+	if !ok {
+		found = v.BacklinksAmong(nil, doc)
+		v.backlinks.Put(doc, found, 1)
 	}
+	return found
+}
+
+// BacklinksAmong returns what Backlinks would return if only doc and these documents existed. The result is
+// not cached.
+func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
 		v.note(err)
 		return nil
 	}
-	found = v.leadTo(nil, doc, st.aliases)
-	v.backlinks.put(doc, found, 1)
-	return found
-}
-
-// BacklinksAmong returns what Backlinks would return if only doc and these documents existed. If no
-// other document has a name of doc, it filters Backlinks; otherwise it resolves every link again.
-func (v *View) BacklinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
-	r, err := v.Record(doc)
-	if err != nil {
-		v.noteFault(err)
-		return nil
-	}
-	if v.contested(&r.Document) {
-		return v.leadTo(among, doc, len(r.Document.Aliases) > 0)
-	}
-	return slices.DeleteFunc(slices.Clone(v.Backlinks(doc)), func(id sheaf.ID) bool { return !among.has(id) })
-}
-
-// contested reports whether another document has a name of this one, or stands for the same folder.
-func (v *View) contested(doc *sheaf.Document) bool {
-	keys := nameKeys(doc)
-	plain, suffix := cutMarkdown(fold.Text(doc.Path))
-	if standsForFolder(plain) {
-		for _, file := range folderFiles {
-			keys = append(keys, keyItem{key: pathKey(doc.Tree, path.Join(path.Dir(plain), file))})
-		}
-	}
-	// the pages made from this document, and the documents that this page may be made from
-	pages := []string{plain + ".html"}
-	if source, ok := cutPage(plain, suffix); ok {
-		pages = append(pages, source)
-	}
-	for _, p := range pages {
-		keys = append(keys, keyItem{key: pathKey(doc.Tree, p)}, keyItem{key: nameKey(doc.Tree, path.Base(p))})
-	}
-	for _, alias := range doc.Aliases { // an alias may end with a file name
-		plain, _ := cutMarkdown(fold.Text(alias))
-		keys = append(keys, keyItem{key: nameKey(doc.Tree, path.Base(plain))})
-	}
-	for _, item := range keys {
-		for kind := kindPath; kind <= kindFolder; kind++ {
-			if slices.ContainsFunc(v.called(item.key, kind).all, func(c called) bool { return c.id != doc.ID }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// leadTo returns the documents among these with a link to doc, without doc itself.
-func (v *View) leadTo(among Among, doc sheaf.ID, aliases bool) (found []sheaf.ID) {
-	for from, leads := range v.sources(among, doc, aliases) {
+	for from, leads := range v.sources(among, doc, st.aliases) {
 		if leads && from != doc {
 			found = append(found, from)
 		}

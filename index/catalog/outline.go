@@ -14,7 +14,7 @@ import (
 // Outline returns the part of document id that ranking needs; nil when there is none. It is shared
 // and must not be changed.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
-	if o, ok := v.outlines.get(id); ok {
+	if o, ok := v.outlines.Get(id); ok {
 		return o
 	}
 	s, st, err := v.find(id)
@@ -31,7 +31,7 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(translate(err))
 		return nil
 	}
-	v.outlines.put(o.ID, o, outlineSize(o))
+	v.outlines.Put(o.ID, o, int64(outlineSize(o)))
 	return o
 }
 

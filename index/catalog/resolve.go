@@ -264,7 +264,7 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
-		for _, c := range v.called(nameKey(tree, name), kind).ending(end) {
+		for _, c := range v.called(nameKey(tree, name), kind).all {
 			if end == t.path && len(c.plain) == len(end) || !c.ends(end, suffix) {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/index/vfs"
 	"sheaf/index/vfs/sectionfile"
+	"sheaf/internal/lru"
 )
 
 // A segment file has documents and tombstones, sorted by ID. Its sections are described in
@@ -68,7 +69,7 @@ type segment struct {
 	targets keyTable
 	data    []byte
 
-	unpacked cache[int, []byte] // recently used blocks
+	unpacked lru.Cache[int, []byte] // recently used blocks
 }
 
 func openSegment(fsys vfs.FS, path string) (*segment, error) {
@@ -77,7 +78,7 @@ func openSegment(fsys vfs.FS, path string) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{name: filepath.Base(path), r: r}
-	s.unpacked.limit = maxBlocks / 2
+	s.unpacked.Limit(maxBlocks)
 	s.refs.Store(1)
 	if err := s.open(); err != nil {
 		s.release()
@@ -210,14 +211,14 @@ func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 // recordBlock returns a block of records, unpacked. It never changes, so strings may share its
 // memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
-	if b, ok := s.unpacked.get(i); ok {
+	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
 	}
 	b, err := s.unpack(s.blocks, i)
 	if err != nil {
 		return nil, err
 	}
-	s.unpacked.put(i, b, 1)
+	s.unpacked.Put(i, b, 1)
 	return b, nil
 }
 

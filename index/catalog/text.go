@@ -19,7 +19,7 @@ import (
 // when the file has changed or is gone, and with ErrUnread when it cannot find out. The text is
 // shared and must not be changed.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
-	if t, ok := v.texts.get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
+	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
 	}
 	s, st, err := v.find(doc)
@@ -42,7 +42,7 @@ func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	}
 	text, same, err := readSource(v.catalog.o.Source, name, &st.file)
 	if same && len(text) <= longestText {
-		v.texts.put(doc, sourceText{name, st.file, text}, len(doc)+len(name)+len(text))
+		v.texts.Put(doc, sourceText{name, st.file, text}, int64(len(doc)+len(name)+len(text)))
 	}
 	return text, err
 }

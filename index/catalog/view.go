@@ -176,7 +176,7 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 // document, so it reveals nothing about a hidden document. Callers must not keep the record. Err
 // also reports its faults.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
-	if r, ok := v.records.get(doc); ok {
+	if r, ok := v.records.Get(doc); ok {
 		return r, nil
 	}
 	s, st, err := v.find(doc)
@@ -201,7 +201,7 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 
 // recordOf is Record, but returns nil when there is no document with this ID.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
-	if r, ok := v.records.get(doc); ok {
+	if r, ok := v.records.Get(doc); ok {
 		return r, nil
 	}
 	s, st, err := v.find(doc)
@@ -212,7 +212,7 @@ func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	v.records.put(r.Document.ID, r, recordSize(r))
+	v.records.Put(r.Document.ID, r, int64(recordSize(r)))
 	return r, nil
 }
 
@@ -286,7 +286,7 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date returns the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	if r, ok := v.records.get(doc); ok {
+	if r, ok := v.records.Get(doc); ok {
 		return r.Date, r.Date.Source != 0
 	}
 	if o := v.Outline(doc); o != nil {
@@ -299,14 +299,14 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 // top.
 func (v *View) FolderSize(tree, folder string) int {
 	prefix := folderPrefix(tree, folder)
-	n, ok := v.folders.get(prefix)
+	n, ok := v.folders.Get(prefix)
 	if ok {
 		return n
 	}
 	for range v.InFolder(tree, folder) {
 		n++
 	}
-	v.folders.put(prefix, n, 1)
+	v.folders.Put(prefix, n, 1)
 	return n
 }
 

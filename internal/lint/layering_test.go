@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 		"internal/offheap"},
 	"text/query": {"root", "internal/fold", "internal/suggest", "internal/wikilink"},
 	"text/chunk": {"root", "internal/attributes", "internal/wikilink", "internal/yamlfile"},
-	"index/catalog": {"root", "internal/fold", "internal/wikilink", "index/vfs", "index/vfs/sectionfile",
+	"index/catalog": {"root", "internal/fold", "internal/lru", "internal/wikilink", "index/vfs", "index/vfs/sectionfile",
 		"index/vfs/manifest"},
 	"rank":            {"root", "internal/wikilink"},
 	"store":           {"root", "text/analysis"},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"sheaf/index/vfs"
-	"sheaf/internal/touched"
 	"sheaf/text/analysis"
 )
 
@@ -27,7 +26,7 @@ func TestOpeningReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	const dims = 1024
-	var before touched.Read
+	var before touchedFiles
 	for _, n := range []int{1500, 15_000} {
 		dir := t.TempDir()
 		rng := rand.New(rand.NewPCG(5, uint64(n)))
@@ -49,7 +48,7 @@ func TestOpeningReads(t *testing.T) {
 		if err := ix.Close(); err != nil {
 			t.Fatal(err)
 		}
-		read := touched.By(t, func(fs vfs.FS) error {
+		read := touchedBy(t, func(fs vfs.FS) error {
 			options.FS = fs
 			ix, err := Open(options)
 			if err != nil {

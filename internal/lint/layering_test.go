@@ -102,7 +102,6 @@ var allowed = map[string][]string{
 	"internal/wording":    {},
 	"internal/worked":     {},
 	"internal/yamlfile":   {},
-	"internal/touched":    {"index/vfs"},
 	"eval/benchmark": {"root", "text/analysis", "store", "store/embedded", "text/chunk", "model", "internal/offheap",
 		"rank"},
 	"cmd/...":       {"..."},

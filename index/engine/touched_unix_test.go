@@ -1,6 +1,6 @@
 //go:build unix && !aix
 
-package touched
+package engine
 
 import (
 	"os"
@@ -11,16 +11,16 @@ import (
 	"sheaf/index/vfs"
 )
 
-// By returns what open reads of files on disk. It calls open repeatedly and protects some mapped pages.
+// touchedBy returns what open reads of files on disk. It calls open repeatedly and protects some mapped pages.
 // A failure shows that open reads a protected page. open must run in one goroutine and close the files.
-func By(t testing.TB, open func(fs vfs.FS) error) Read {
+func touchedBy(t testing.TB, open func(fs vfs.FS) error) touchedFiles {
 	t.Helper()
 	fs := &protecting{Disk: vfs.Disk{}, files: map[string]kept{}}
 	defer fs.unmap(t)
 	if err := open(fs); err != nil {
 		t.Fatal(err)
 	}
-	read := Read{Files: len(fs.files), Bytes: fs.bytes}
+	read := touchedFiles{Files: len(fs.files), Bytes: fs.bytes}
 	for name, file := range fs.files {
 		read.Size += len(file)
 		read.Pages += fs.looked(t, file, open)
@@ -94,7 +94,7 @@ func (p *protecting) Open(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return counted{file, &p.bytes}, nil
+	return countedFile{file, &p.bytes}, nil
 }
 
 func (p *protecting) protect(t testing.TB, page []byte, to int) {

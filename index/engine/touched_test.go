@@ -1,6 +1,4 @@
-// Package touched measures, for tests, how much of its files a program reads: every touched page of
-// mapped files, every byte of other files.
-package touched
+package engine
 
 import (
 	"fmt"
@@ -8,8 +6,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Read is the amount that a program reads.
-type Read struct {
+// touchedFiles is how much of its files a program reads: every touched page of mapped files, every byte of others.
+type touchedFiles struct {
 	Files int // mapped files
 	Size  int // their size
 	Pages int // their touched pages, of the machine's page size
@@ -17,24 +15,24 @@ type Read struct {
 }
 
 // String implements [fmt.Stringer].
-func (r Read) String() string {
+func (r touchedFiles) String() string {
 	return fmt.Sprintf("%d pages of %d mapped files of %d bytes, and %d bytes of others", r.Pages, r.Files, r.Size,
 		r.Bytes)
 }
 
-// counted counts reads of files that are not mapped.
-type counted struct {
+// countedFile counts reads of files that are not mapped.
+type countedFile struct {
 	vfs.File
 	to *int
 }
 
-func (f counted) Read(b []byte) (int, error) {
+func (f countedFile) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
 	*f.to += n
 	return n, err
 }
 
-func (f counted) ReadAt(b []byte, at int64) (int, error) {
+func (f countedFile) ReadAt(b []byte, at int64) (int, error) {
 	n, err := f.File.ReadAt(b, at)
 	*f.to += n
 	return n, err

@@ -19,12 +19,15 @@ const StageFuse = "fuse"
 // Stages returns the names of the stages that Stage can run: those that work outside a search.
 func Stages() []string { return append([]string{StageFuse}, profile.SingleStages()...) }
 
-// NoStage returns the error for an unknown stage, with the replacement of a removed stage.
+// NoStage returns the error for an unknown stage.
 func NoStage(name string) error {
-	if gone := profile.GoneStage(name); gone != "" {
-		return fmt.Errorf("%w: %s (stages: %s)", sheaf.ErrNotFound, gone, strings.Join(Stages(), ", "))
+	known := Stages()
+	hint := profile.Hint("stage", name, known)
+	if hint != "" {
+		hint += "; "
 	}
-	return fmt.Errorf("%w: there is no stage %q: the stages are %s", sheaf.ErrNotFound, name, strings.Join(Stages(), ", "))
+	return fmt.Errorf("%w: there is no stage %q: %sthe stages are %s", sheaf.ErrNotFound, name, hint,
+		strings.Join(known, ", "))
 }
 
 // StageOption describes a setting of a stage.

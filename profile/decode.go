@@ -59,7 +59,7 @@ func (n *node) fail(format string, args ...any) { check(n.errorf(format, args...
 func (d *decoder) profile(n *node) *Profile {
 	n.want(nodeMapping, "a profile")
 	n.onlyKeys("a profile", profileKeys...)
-	p := &Profile{File: n.file, origin: origin{root: n.root}}
+	p := &Profile{File: n.file}
 	name := n.get("name")
 	if name == nil {
 		n.fail("the profile has no name")
@@ -301,7 +301,7 @@ func (d *decoder) steps(n *node) (out []step) {
 		}
 		k := stageNamed(name.text)
 		if k == nil {
-			check(name.unknownStage(Stages()))
+			check(name.unknown("stage", Stages()))
 		}
 		out = append(out, *d.step(k, &value))
 	}

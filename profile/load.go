@@ -211,9 +211,6 @@ func resolve(n *node, find Source, above []string) *node {
 	n.want(nodeMapping, "a profile")
 	extends := n.get("extends")
 	if extends == nil {
-		if name := n.get("name"); name != nil {
-			n.root = name.text
-		}
 		return n
 	}
 	extends.want(nodeScalar, "extends")
@@ -263,16 +260,16 @@ func extended(extends *node, find Source) *node {
 // It merges parameters, and branches in the form of a mapping, by name.
 func overlay(parent, child *node) *node {
 	out := *child
-	out.root, out.pairs = parent.root, slices.Clone(child.pairs)
+	out.pairs = slices.Clone(child.pairs)
 	for _, p := range parent.pairs {
 		mine := child.get(p.key.text)
 		switch {
 		case mine == nil:
 			out.pairs = append(out.pairs, p)
 		case p.key.text == "parameters" && mine.kind == nodeMapping && p.value.kind == nodeMapping:
-			out.set(p.key.text, joinParameters(&p.value, mine, parent.root))
+			out.set(p.key.text, joinParameters(&p.value, mine))
 		case p.key.text == "branches" && mine.kind == nodeMapping && p.value.kind == nodeList:
-			out.set(p.key.text, joinBranches(&p.value, mine, parent.root))
+			out.set(p.key.text, joinBranches(&p.value, mine))
 		}
 	}
 	return &out
@@ -290,7 +287,7 @@ func (n *node) set(key string, value node) {
 	n.pairs = append(n.pairs, pair{k, value})
 }
 
-func joinParameters(parent, child *node, root string) node {
+func joinParameters(parent, child *node) node {
 	out := *parent
 	out.pairs = slices.Clone(parent.pairs)
 	var names []string
@@ -300,9 +297,6 @@ func joinParameters(parent, child *node, root string) node {
 	for i := range child.pairs {
 		key, value := &child.pairs[i].key, child.pairs[i].value
 		old := parent.get(key.text)
-		if gone := goneParameter(key.text, root, names); gone != "" && root == Default && old == nil && !declares(&value) {
-			key.fail("%s", gone)
-		}
 		if value.kind == nodeScalar {
 			if old == nil {
 				check(key.unknown("parameter of the profile that is extended", names))
@@ -317,12 +311,7 @@ func joinParameters(parent, child *node, root string) node {
 	return out
 }
 
-// declares reports whether the value of a parameter declares a new one.
-func declares(n *node) bool {
-	return n.kind == nodeMapping && (n.get("min") != nil || n.get("one_of") != nil)
-}
-
-func joinBranches(parent, child *node, root string) node {
+func joinBranches(parent, child *node) node {
 	out := *parent
 	out.items = slices.Clone(parent.items)
 	var names []string
@@ -332,9 +321,6 @@ func joinBranches(parent, child *node, root string) node {
 	for i := range child.pairs {
 		key, changes := &child.pairs[i].key, &child.pairs[i].value
 		at := slices.Index(names, key.text)
-		if gone := goneBranch(key.text, root, names); gone != "" && root == Default && at < 0 {
-			key.fail("%s", gone)
-		}
 		if at < 0 {
 			check(key.unknown("branch of the profile that is extended", names))
 		}

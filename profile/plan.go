@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/internal/suggest"
 	"sheaf/rank"
 )
 
@@ -190,18 +190,8 @@ func (p *Profile) values(limit int, set map[string]string) values {
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !slices.Contains(names, name) {
-			if gone := p.Gone(name); gone != "" {
-				wrongParameter(name, "%s", gone)
-			}
-			hint := ""
-			if near := suggest.Nearest(name, names); near != "" {
-				hint = fmt.Sprintf(": did you mean %q?", near)
-			}
-			if len(names) == 0 {
-				names = []string{"none"}
-			}
-			wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name, hint,
-				strings.Join(names, ", "))
+			wrongParameter(name, "profile %s has no parameter %q%s (its parameters: %s)", p.Name, name,
+				after(": ", Hint("parameter", name, names)), cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
 	for i := range p.Parameters {

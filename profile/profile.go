@@ -30,18 +30,12 @@ type Profile struct {
 	sources
 	candidates *phase // nil for none
 	main       phase
-	origin
+	digest     string
+	unchanged  bool // an unchanged built-in profile
 }
 
 // sources are the parts before the branches; nil for none.
 type sources struct{ limits, expand, scan *step }
-
-// origin describes the source of a profile.
-type origin struct {
-	root      string // the last profile in the chain that it extends
-	digest    string
-	unchanged bool // an unchanged built-in profile
-}
 
 // Parameter is a number or a word of a profile that a query may set.
 type Parameter struct {

@@ -145,13 +145,9 @@ func (d *decoder) expression(s *setting) *expression {
 	}
 	known := append([]string{limitName}, d.named(false)...)
 	for _, name := range e.names() {
-		if slices.Contains(known, name) {
-			continue
+		if !slices.Contains(known, name) {
+			check(s.node.saying(name).unknown("name in the expression of "+s.where, known))
 		}
-		if gone := goneParameter(name, Default, known); gone != "" {
-			s.node.fail("%s is %q: %s", s.where, s.text, gone)
-		}
-		check(s.node.saying(name).unknown("name in the expression of "+s.where, known))
 	}
 	return e
 }

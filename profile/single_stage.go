@@ -163,6 +163,5 @@ func stageNamed(name string) *kind {
 }
 
 func unknownStage(name string, allowed []string) error {
-	n := node{file: "stage", kind: nodeScalar, text: name}
-	return n.unknownStage(allowed)
+	return (&node{file: "stage", text: name}).unknown("stage", allowed)
 }

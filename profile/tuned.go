@@ -40,7 +40,7 @@ func LoadTuned(dir, name string, find Source) (p *Profile, fault, err error) {
 		if err == nil {
 			p, err = Parse(TunedFile(dir, name), text, find)
 		}
-		if err == nil && p.root == Default && bytes.HasPrefix(text, []byte(tunedBefore)) {
+		if err == nil && bytes.HasPrefix(text, []byte(tunedBefore)) {
 			err = &FileError{File: TunedFile(dir, name),
 				Text: "was found before the default ranking changed; run sheaf tune again"}
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"sheaf/internal/suggest"
 	"sheaf/internal/yamlfile"
 
 	"github.com/goccy/go-yaml/ast"
@@ -31,7 +30,6 @@ type node struct {
 	pairs     []pair // of a mapping
 	items     []node // of a list
 	setting   string // outside a profile: the setting with this value
-	root      string // of a profile: the last profile in the chain that it extends
 }
 
 type nodeKind uint8
@@ -210,18 +208,17 @@ func (n *node) saying(text string) *node {
 	return &at
 }
 
-// unknownStage returns the error for a stage that is not in allowed.
-func (n *node) unknownStage(allowed []string) error {
-	if gone := GoneStage(n.text); gone != "" {
-		return n.errorf("%s (stages: %s)", gone, strings.Join(allowed, ", "))
-	}
-	return n.unknown("stage", allowed)
+// unknown returns the error for a text that is not in allowed. what names its kind for people.
+func (n *node) unknown(what string, allowed []string) error {
+	kind, _, _ := strings.Cut(what, " ")
+	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, after(": ", Hint(kind, n.text, allowed)),
+		strings.Join(allowed, ", "))
 }
 
-func (n *node) unknown(what string, allowed []string) error {
-	hint := ""
-	if near := suggest.Nearest(n.text, allowed); near != "" {
-		hint = fmt.Sprintf(": did you mean %q?", near)
+// after returns text behind a separator, or "" when there is no text.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
 	}
-	return n.errorf("unknown %s %q%s (allowed: %s)", what, n.text, hint, strings.Join(allowed, ", "))
+	return separator + text
 }

@@ -239,13 +239,10 @@ func parseSet(set []string, p *profile.Profile) (map[string]string, error) {
 		if !ok {
 			return nil, sheaf.Invalidf("parameter %q: want NAME=VALUE, as in meaning=0.3", pair)
 		}
-		if gone := p.Gone(name); gone != "" {
-			return nil, sheaf.Invalidf("%s", gone)
-		}
 		if !slices.Contains(names, name) {
 			err := sheaf.Invalidf("parameter %q: profile %s has no parameter %q", pair, p.Name, name)
-			if near := suggest.Nearest(name, names); near != "" {
-				return nil, withHint(err, "did you mean %q?", near)
+			if hint := profile.Hint("parameter", name, names); hint != "" {
+				return nil, withHint(err, "%s", hint)
 			}
 			if len(names) == 0 {
 				return nil, withHint(err, "it has no parameters")

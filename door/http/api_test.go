@@ -138,37 +138,8 @@ func timed(t *testing.T, res *http.Response) []string {
 	return names
 }
 
-// TestConfidence checks that every result has its confidence as a number and as a level. The answer
-// says whether a result is likely to answer. Without a calibration an answer has none of these
-// fields.
-func TestConfidence(t *testing.T) {
-	for _, c := range []struct {
-		bias       float64
-		level      string
-		answerable bool
-	}{{5, "high", true}, {1, "medium", true}, {0, "low", true}, {-1, "none", true}, {5, "none", false},
-		{-5, "none", false}} {
-		s := startOf(t, collectiontest.Open(t, notes, func(o *collection.Options) {
-			o.Confidence = collectiontest.Calibrated(c.bias, c.answerable)
-		}), nil)
-		var a collection.Answer
-		s.get(t, "GET", "/v1/search?query=commit+zebra+giraffe+elephant", "", &a)
-		if len(a.Results) == 0 || a.Answerable == nil || *a.Answerable != c.answerable {
-			t.Fatalf("bias %v: %+v", c.bias, a)
-		}
-		for _, r := range a.Results {
-			if r.Confidence == nil || *r.Confidence < 0 || *r.Confidence > 1 || string(r.Level) != c.level {
-				t.Errorf("bias %v: %v %q, want %q", c.bias, r.Confidence, r.Level, c.level)
-			}
-		}
-	}
-	s := start(t, notes, nil)
-	if _, body := s.ask(t, "GET", "/v1/search?query=undo+commit", ""); strings.Contains(string(body), "confidence") ||
-		strings.Contains(string(body), "answerable") {
-		t.Errorf("without what tells: %s", body)
-	}
-}
-
+// TestRoutes checks what recordings cannot show: the times of the steps, encoded identifiers, and duplicates in rankings
+// that are given to a stage.
 func TestRoutes(t *testing.T) {
 	s := start(t, notes, nil)
 	var a collection.Answer
@@ -192,70 +163,13 @@ func TestRoutes(t *testing.T) {
 	if len(next.Results) != 1 || next.Results[0].Rank != 2 {
 		t.Errorf("second page: %+v", next)
 	}
-	s.get(t, "POST", "/v1/search", `{"query": "undo", "parameters": {"meaning": 0}, "explain": true}`, &a)
-	if a.Parameters["meaning"] != "0" || a.Results[0].Explanation == nil {
-		t.Errorf("search with parameters: %+v", a)
-	}
-	var part collection.Part
-	for _, path := range []string{"notes:git.md%23undo-a-commit", "notes%3Agit.md%23undo-a-commit"} {
-		s.get(t, "GET", "/v1/chunks/"+path+"?neighbors=1", "", &part)
-		if part.Title != "Undo a commit" || len(part.Before) != 1 {
-			t.Errorf("chunk: %+v", part)
+	for _, path := range []string{"chunks/notes%3Agit.md%23undo-a-commit", "documents/notes:a/b%20c.md",
+		"documents/" + url.PathEscape("notes:a/b c.md")} {
+		if res, body := s.ask(t, "GET", "/v1/"+path, ""); res.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
-	}
-	var d collection.Document
-	for _, path := range []string{"notes:a/b%20c.md", url.PathEscape("notes:a/b c.md")} {
-		res = s.get(t, "GET", "/v1/documents/"+path, "", &d)
-		// The ETag ignores backlinks, so no cache may store the answer.
-		if d.Title != "Odd names" || res.Header.Get("ETag") != d.ETag || res.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("document: %+v", d)
-		}
-	}
-	if res, _ := s.ask(t, "GET", "/v1/documents/notes:a/b%20c.md", "", "If-None-Match", d.ETag); res.StatusCode != 304 {
-		t.Errorf("the same version: %d", res.StatusCode)
-	}
-	var list collection.DocumentList
-	s.get(t, "GET", "/v1/documents?prefix=notes:a/", "", &list)
-	if len(list.Documents) != 1 {
-		t.Errorf("documents: %+v", list)
-	}
-	s.get(t, "GET", "/v1/similar?id=notes:git.md%23undo-a-commit", "", &a)
-	if len(a.Results) == 0 {
-		t.Errorf("similar: %+v", a)
-	}
-	var e collection.Explanation
-	s.get(t, "POST", "/v1/explain", `{"query": "undo commit"}`, &e)
-	if len(e.Steps) < 4 || e.Answer == nil || len(e.Results) == 0 {
-		t.Errorf("explain: %+v", e)
-	}
-	var absence collection.Absence
-	s.get(t, "POST", "/v1/explain/absence", `{"query": "undo commit", "id": "notes:a/b c.md"}`, &absence)
-	if len(absence.Reasons) == 0 {
-		t.Errorf("absence: %+v", absence)
-	}
-	var moves httpdoor.Moves
-	s.get(t, "POST", "/v1/explain/changes", `{"query": "undo commit", "change": {"meaning": "1"}}`, &moves)
-	if len(moves.Moves) == 0 {
-		t.Errorf("changes: %+v", moves)
-	}
-	var profiles httpdoor.ProfileList
-	s.get(t, "GET", "/v1/profiles", "", &profiles)
-	var collections httpdoor.CollectionList
-	s.get(t, "GET", "/v1/collections", "", &collections)
-	var status collection.Status
-	s.get(t, "GET", "/v1/status?collection=notes", "", &status)
-	var stages httpdoor.StageList
-	s.get(t, "GET", "/v1/stages", "", &stages)
-	if len(profiles.Profiles) < 5 || collections.Collections[0].Documents != 3 || status.Chunks == 0 ||
-		status.Trees[0].Root == "" || stages.Stages[0] != "fuse" {
-		t.Errorf("%+v %+v %+v %+v", profiles, collections, status, stages)
 	}
 	var ranking httpdoor.Ranking
-	s.get(t, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}, {"id": "B", "score": 1}], [{"id": `+
-		`"B", "score": 9}]], "settings": {"method": "rrf", "k": 60}}`, &ranking)
-	if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "B" {
-		t.Errorf("stage: %+v", ranking)
-	}
 	// the better score of a duplicate counts, as on the command line
 	for stage, settings := range map[string]string{"fuse": `{"method": "rrf", "k": 1}`,
 		"aggregate": `{"method": "top_m_sum"}`, "mmr": `{}`, "top": `{"n": 2}`} {
@@ -264,13 +178,6 @@ func TestRoutes(t *testing.T) {
 		if len(ranking.Ranking) != 2 || ranking.Ranking[0].ID != "A" ||
 			stage == "aggregate" && ranking.Ranking[0].Score != 3 {
 			t.Errorf("%s of what appears twice: %+v", stage, ranking)
-		}
-	}
-	for setting, pointer := range map[string]string{`"method": "none"`: "#/settings/method",
-		`"method": "rrf", "k": -1`: "#/settings/k", `"a/b": 1`: "#/settings/a~1b"} {
-		if p := s.wrong(t, 422, "POST", "/v1/stages/fuse", `{"rankings": [[{"id": "A", "score": 2}]], "settings": {`+setting+
-			`}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
-			t.Errorf("%s: %+v, want %s", setting, p.Errors, pointer)
 		}
 	}
 }
@@ -313,21 +220,6 @@ func TestRequestIDsAndTraces(t *testing.T) {
 	id := res.Header.Get("X-Request-Id")
 	if len(id) != 32 || res.Header.Get("Traceparent") != "" || !strings.Contains(string(body), id) {
 		t.Errorf("headers: %v, body %s", res.Header, body)
-	}
-}
-
-func TestGzip(t *testing.T) {
-	s := start(t, notes, nil)
-	res, body := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", "gzip")
-	if res.Header.Get("Content-Encoding") != "gzip" || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		t.Errorf("%v", res.Header)
-	}
-	if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding",
-		"gzip;q=0, br"); res.Header.Get("Content-Encoding") != "" {
-		t.Errorf("%v", res.Header)
-	}
-	if res, _ := s.ask(t, "GET", "/livez", "", "Accept-Encoding", "gzip"); res.Header.Get("Content-Encoding") != "" {
-		t.Errorf("a short answer is compressed: %v", res.Header)
 	}
 }
 
@@ -425,48 +317,20 @@ func TestInvalidHostsAndOrigins(t *testing.T) {
 	}
 }
 
-// TestPatternErrorExplainsRule checks that an error about a pattern explains the rule and does not show the expression.
-func TestPatternErrorExplainsRule(t *testing.T) {
-	s := start(t, notes, nil)
-	for address, want := range map[string]string{
-		"/v1/search?sort=size":             `sort: "size": must be date, path or prop.NAME`,
-		"/v1/search?query=x&cursor=../x":   `cursor: "../x": must be the next of an earlier answer`,
-		"/v1/search?query=x&facets=tag,by": `facets: "by": must be tag, folder, tree, ext or prop.NAME`,
-	} {
-		if res, body := s.ask(t, "GET", address, ""); res.StatusCode != 400 ||
-			!strings.Contains(strings.ReplaceAll(string(body), `\"`, `"`), want) || strings.Contains(string(body), "^(") {
-			t.Errorf("%s: %d %s", address, res.StatusCode, body)
-		}
-	}
-	if res, body := s.ask(t, "PUT", "/v1/profiles/Mine", `{"extends": "sheaf"}`); res.StatusCode != 400 ||
-		!strings.Contains(string(body), "must be lower-case letters") {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
-}
-
+// TestOpenAPI checks that every reference of the OpenAPI document has its schema, and that its page loads nothing.
 func TestOpenAPI(t *testing.T) {
 	s := start(t, notes, nil)
 	var doc struct {
-		OpenAPI    string                               `json:"openapi"`
-		Paths      map[string]map[string]map[string]any `json:"paths"`
 		Components struct {
 			Schemas map[string]any `json:"schemas"`
 		} `json:"components"`
 	}
 	s.get(t, "GET", "/openapi.json", "", &doc)
-	if doc.OpenAPI != "3.1.0" || doc.Paths["/v1/search"]["post"]["operationId"] != "searchPost" ||
-		doc.Paths["/v1/chunks/{id}"]["get"] == nil {
-		t.Errorf("%+v", doc)
-	}
 	_, text := s.ask(t, "GET", "/openapi.json", "")
 	for ref := range strings.SplitSeq(string(text), `"$ref": "#/components/schemas/`) {
 		if name, _, ok := strings.Cut(ref, `"`); ok && !strings.HasPrefix(ref, "{") && doc.Components.Schemas[name] == nil {
 			t.Errorf("the schema %s is not there", name)
 		}
-	}
-	chunks := doc.Components.Schemas["ChunkInputInput"].(map[string]any)["properties"].(map[string]any)
-	if got := fmt.Sprint(chunks["vectors"].(map[string]any)["items"]); !strings.Contains(got, "maxItems:64 minItems:64") {
-		t.Errorf("a vector is %s", got)
 	}
 	res, page := s.ask(t, "GET", "/docs", "")
 	if !strings.Contains(string(page), "/v1/rrf/search") || strings.Contains(string(page), "<script") ||

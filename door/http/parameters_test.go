@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"sheaf/collection"
 	httpdoor "sheaf/door/http"
 )
 
@@ -124,38 +123,5 @@ func TestFilters(t *testing.T) {
 		if res, answer := s.ask(t, "POST", "/v1/search", string(body)); res.StatusCode == 200 != c.allows {
 			t.Errorf("%q: %d %s", c.filter, res.StatusCode, answer)
 		}
-	}
-}
-
-// TestConflictNamesField checks that a taken name is a conflict of the field name, so the lab can
-// offer to replace it. Contradicting parameters name other fields.
-func TestConflictNamesField(t *testing.T) {
-	s := start(t, notes, nil)
-	const mine = `{"extends": "rrf"}`
-	if res, body := s.ask(t, "PUT", "/v1/profiles/mine", mine); res.StatusCode != 201 {
-		t.Fatalf("%d %s", res.StatusCode, body)
-	}
-	if p := s.wrong(t, 409, "PUT", "/v1/profiles/mine", mine); len(p.Errors) != 1 || p.Errors[0].Parameter != "name" {
-		t.Errorf("a name that is taken: %+v", p)
-	}
-	if p := s.wrong(t, 409, "PUT", "/v1/profiles/new",
-		`{"extends": "onyx-vespa", "parameters": {"target_hits": 1}}`); len(p.Errors) == 0 ||
-		p.Errors[0].Parameter == "name" {
-		t.Errorf("parameters that contradict each other: %+v", p)
-	}
-}
-
-// TestCursorOfAnotherQuery checks that a cursor of another query is a conflict that names its
-// query.
-func TestCursorOfAnotherQuery(t *testing.T) {
-	s := start(t, notes, nil)
-	var a collection.Answer
-	s.get(t, "GET", "/v1/search?query=commit&limit=1", "", &a)
-	if a.Next == "" {
-		t.Fatal("there is no next page")
-	}
-	if p := s.wrong(t, 409, "GET", "/v1/search?query=other&cursor="+a.Next, ""); len(p.Errors) != 1 ||
-		p.Errors[0].Parameter != "cursor" || !strings.Contains(p.Errors[0].Detail, `"commit"`) {
-		t.Errorf("%+v", p)
 	}
 }

@@ -140,44 +140,6 @@ func TestCursorOfAnotherCaller(t *testing.T) {
 	}
 }
 
-// TestPagesOfSimilar checks that later pages of similar passages come from the same address.
-func TestPagesOfSimilar(t *testing.T) {
-	s := start(t, notes, nil)
-	const path = "/v1/similar?id=notes:git.md&limit=1"
-	var first, second collection.Answer
-	s.get(t, "GET", path, "", &first)
-	if first.Next == "" {
-		t.Fatalf("there is no next page: %+v", first)
-	}
-	for range 2 {
-		s.get(t, "GET", path+"&cursor="+first.Next, "", &second)
-		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
-			t.Errorf("the second page: %+v", second.Results)
-		}
-		s.get(t, "POST", "/v1/similar", `{"id": "notes:git.md", "cursor": "`+first.Next+`"}`, &second)
-		if len(second.Results) != 1 || second.Results[0].Rank != 2 {
-			t.Errorf("the second page by POST: %+v", second.Results)
-		}
-		s.get(t, "GET", "/v1/search?query=notes:git.md&cursor="+first.Next, "", &second) // as shown in the answer
-	}
-	for _, other := range []string{"id=notes:hg.md", "id=notes:git.md&profile=rrf", "id=notes:git.md&filter=ext:md"} {
-		if p := s.wrong(t, http.StatusConflict, "GET", "/v1/similar?"+other+"&cursor="+first.Next, ""); len(p.Errors) != 1 ||
-			p.Errors[0].Parameter != "cursor" {
-			t.Errorf("%s: %+v", other, p)
-		}
-	}
-	for path, body := range map[string]string{ // these answers have no pages
-		"/v1/explain":         `{"query": "commit"`,
-		"/v1/explain/absence": `{"query": "commit", "id": "notes:git.md"`,
-		"/v1/explain/changes": `{"query": "commit", "change": {}`,
-	} {
-		if p := s.wrong(t, http.StatusBadRequest, "POST", path, body+`, "cursor": "`+first.Next+`"}`); len(p.Errors) != 1 ||
-			p.Errors[0].Pointer != "#/cursor" {
-			t.Errorf("%s: %+v", path, p)
-		}
-	}
-}
-
 // TestDeletedBetweenPages checks that a later page omits deleted documents and shows changed ones,
 // even for callers who see everything.
 func TestDeletedBetweenPages(t *testing.T) {
@@ -237,34 +199,6 @@ func TestReadinessHidesDetails(t *testing.T) {
 	}
 }
 
-// TestHeadersOfOpenAPI checks that the OpenAPI document has the headers that clients use.
-func TestHeadersOfOpenAPI(t *testing.T) {
-	s := start(t, notes, nil)
-	var doc struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]struct{ Headers map[string]any }
-		}
-	}
-	s.get(t, "GET", "/openapi.json", "", &doc)
-	if doc.Paths["/v1/documents"]["post"].Responses["202"].Headers["Location"] == nil {
-		t.Error("202 has no Location")
-	}
-	for path, operations := range doc.Paths {
-		for method, o := range operations {
-			for status, r := range o.Responses {
-				if r.Headers["X-Request-Id"] == nil || status < "400" && r.Headers["Server-Timing"] == nil {
-					t.Errorf("%s %s: %s has the headers %v", method, path, status, r.Headers)
-				}
-			}
-			for _, status := range []string{"429", "503"} {
-				if r, ok := o.Responses[status]; ok && r.Headers["Retry-After"] == nil {
-					t.Errorf("%s %s: %s has no Retry-After", method, path, status)
-				}
-			}
-		}
-	}
-}
-
 // TestUnavailableIsAWarning checks that a failure which may pass is logged as a warning, not an error.
 func TestUnavailableIsAWarning(t *testing.T) {
 	s := start(t, notes, nil)
@@ -288,24 +222,6 @@ func TestAcceptEncodingSpellings(t *testing.T) {
 		if res, _ := s.ask(t, "GET", "/openapi.json", "", "Accept-Encoding", accepted); res.StatusCode != 200 ||
 			(res.Header.Get("Content-Encoding") == "gzip") != zipped {
 			t.Errorf("%q: %d %v", accepted, res.StatusCode, res.Header)
-		}
-	}
-}
-
-// TestRefusalOfEncodedBody checks that only the refusal of an encoded body has the header Accept-Encoding.
-// It tells a wrong coding from a wrong type (RFC 9110, section 12.5.3).
-func TestRefusalOfEncodedBody(t *testing.T) {
-	s := start(t, notes, nil)
-	for _, test := range []struct {
-		kind, coding, accepted string
-		status                 int
-	}{
-		{"application/json", "gzip", "identity", 415}, {"text/plain", "", "", 415}, {"application/json", "IDENTITY", "", 200},
-	} {
-		res, body := s.ask(t, "POST", "/v1/search", `{"query": "undo"}`, "Content-Type", test.kind, "Content-Encoding",
-			test.coding)
-		if res.StatusCode != test.status || res.Header.Get("Accept-Encoding") != test.accepted {
-			t.Errorf("%+v: %d, Accept-Encoding %q: %s", test, res.StatusCode, res.Header.Get("Accept-Encoding"), body)
 		}
 	}
 }
@@ -378,7 +294,7 @@ func TestMetricsOfDocument(t *testing.T) {
 	}
 }
 
-// TestMetricsOfOtherDoors checks that metrics have the statuses of other doors, and help texts.
+// TestMetricsOfOtherDoors checks that metrics have the statuses of other doors.
 func TestMetricsOfOtherDoors(t *testing.T) {
 	s := start(t, notes, nil)
 	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -397,18 +313,6 @@ func TestMetricsOfOtherDoors(t *testing.T) {
 		`sheaf_requests_total{operation="mounted",status="418"} 1`} {
 		if !strings.Contains(string(body), line+"\n") {
 			t.Errorf("there is no %s in\n%s", line, body)
-		}
-	}
-	help := ""
-	for line := range strings.Lines(string(body)) {
-		if rest, ok := strings.CutPrefix(line, "# HELP "); ok {
-			name, text, _ := strings.Cut(rest, " ")
-			if help = name; strings.TrimSpace(text) == "" {
-				t.Errorf("no help: %s", line)
-			}
-		}
-		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok && !strings.HasPrefix(rest, help+" ") {
-			t.Errorf("no help: %s", line)
 		}
 	}
 }
@@ -436,25 +340,5 @@ func TestTwoKeysAreRefused(t *testing.T) {
 		if res.StatusCode != want {
 			t.Errorf("keys of %s: %d, want %d", name, res.StatusCode, want)
 		}
-	}
-}
-
-// TestRemovedParametersAndStages checks that an error about a removed parameter or stage says what to use.
-func TestRemovedParametersAndStages(t *testing.T) {
-	s := start(t, notes, nil)
-	const gone = "parameter whole of profile sheaf is gone: the default ranking no longer has it; remove it " +
-		"(parameters: meaning, "
-	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/search", `{"query": "undo", "parameters": `+
-		`{"whole": 0.4}}`); len(p.Errors) != 1 || p.Errors[0].Pointer != "#/parameters/whole" ||
-		!strings.Contains(p.Errors[0].Detail, gone) {
-		t.Errorf("a search: %+v", p)
-	}
-	if p := s.wrong(t, http.StatusUnprocessableEntity, "POST", "/v1/explain/changes", `{"query": "undo", "change": `+
-		`{"whole": 0.4}}`); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, gone) {
-		t.Errorf("changes: %+v", p)
-	}
-	if p := s.wrong(t, http.StatusNotFound, "POST", "/v1/stages/title_boost", `{"rankings": [[{"id": "A", "score": `+
-		`2}]], "query": "undo"}`); !strings.Contains(p.Detail, "stage title_boost is gone: use names (stages: fuse, ") {
-		t.Errorf("a stage: %+v", p)
 	}
 }

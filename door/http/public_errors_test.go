@@ -1,9 +1,7 @@
 package http_test
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -189,36 +187,6 @@ func TestFailedBranchHidesReason(t *testing.T) {
 			if !strings.Contains(s.log.String(), place) {
 				t.Errorf("%s %s by %s: the log says %q", c.method, c.path, scopes, s.log)
 			}
-		}
-	}
-}
-
-// TestProblemNamesField checks that an error about a missing thing or a taken name names the
-// parameter or field.
-func TestProblemNamesField(t *testing.T) {
-	s := start(t, notes, nil)
-	s.ask(t, "PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`)
-	for _, c := range []struct {
-		method, path, body, where string
-	}{
-		{"GET", "/v1/chunks/notes:none.md", "", "id"},
-		{"GET", "/v1/documents/notes:none.md", "", "id"},
-		{"PATCH", "/v1/documents/api:none.md", "{}", "id"},
-		{"GET", "/v1/tasks/none", "", "id"},
-		{"GET", "/v1/similar?id=notes:none.md", "", "id"},
-		{"POST", "/v1/similar", `{"id": "notes:none.md"}`, "#/id"},
-		{"POST", "/v1/explain/absence", `{"query": "undo", "id": "notes:none.md"}`, "#/id"},
-		{"GET", "/v1/search?query=undo&collection=none", "", "collection"},
-		{"POST", "/v1/search?collection=none", `{"query": "undo"}`, "collection"},
-		{"GET", "/v1/documents/notes:git.md?collection=none", "", "collection"},
-		{"PUT", "/v1/profiles/sheaf", `{"extends": "sheaf"}`, "name"},
-		{"PUT", "/v1/profiles/taken", `{"extends": "sheaf"}`, "name"},
-	} {
-		res, body := s.ask(t, c.method, c.path, c.body)
-		var p httpdoor.Problem
-		if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 ||
-			cmp.Or(p.Errors[0].Pointer, p.Errors[0].Parameter) != c.where || p.Errors[0].Detail == "" {
-			t.Errorf("%s %s: %d %s: want %s", c.method, c.path, res.StatusCode, body, c.where)
 		}
 	}
 }

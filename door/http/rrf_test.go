@@ -78,46 +78,24 @@ func startLegs(t *testing.T, l *legs, defaults httpdoor.RRF) *server {
 
 const rrfPath = "/v1/rrf/search"
 
-// TestRRFErrors checks the error bodies of the contract, word for word.
+// TestRRFErrors checks error bodies of the contract, word for word. Recordings have more of them.
 func TestRRFErrors(t *testing.T) {
 	s := startLegs(t, &legs{vector: []string{"A"}, text: []string{"B"}}, httpdoor.RRF{})
+	const method = `{"error":"fusion_method must be 'weighted_sum' or 'rrf'"}`
+	const fields = `the fields are query, fusion_method, rrf_k, top_k"}`
 	for body, want := range map[string]string{
-		`{"query": "q", "rrf_k": 0}`:     `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": -5}`:    `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": 0.5}`:   `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "q", "rrf_k": 1001}`:  `{"error":"rrf_k must not exceed 1000"}`,
-		`{"query": "q", "rrf_k": 1e400}`: `{"error":"rrf_k must not exceed 1000"}`,
-		`{"query": "q", "fusion_method": "sum"}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": "RRF"}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": " rrf"}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": ""}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
-		`{"query": "q", "fusion_method": 7}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
+		`{"query": "q", "rrf_k": -5}`:                                 `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "q", "rrf_k": 1001}`:                               `{"error":"rrf_k must not exceed 1000"}`,
+		`{"query": "q", "rrf_k": null}`:                               `{"error":"rrf_k must be an integer"}`,
+		`{"query": "q", "fusion_method": " rrf"}`:                     method,
+		`{"query": "q", "fusion_method": ""}`:                         method,
 		`{"query": "q", "fusion_method": "weighted_sum", "rrf_k": 0}`: `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "", "fusion_method": "x", "rrf_k": 0, "top_k": 0}`: `{"error":"fusion_method must be ` +
-			`'weighted_sum' or 'rrf'"}`,
-		`{"query": "", "rrf_k": 0, "top_k": 0}`: `{"error":"rrf_k must be at least 1"}`,
-		`{"query": "", "top_k": 0}`:             `{"error":"top_k must be at least 1"}`,
-		`{"query": "q", "top_k": 1001}`:         `{"error":"top_k must not exceed 1000"}`,
-		`{"query": "q", "top_k": 1.5}`:          `{"error":"top_k must be an integer"}`,
-		`{"query": "q", "rrf_k": 60.5}`:         `{"error":"rrf_k must be an integer"}`,
-		`{"query": "q", "rrf_k": "60"}`:         `{"error":"rrf_k must be an integer"}`,
-		`{"query": "q", "rrf_k": null}`:         `{"error":"rrf_k must be an integer"}`,
-		`{"query": " "}`:                        `{"error":"query must not be empty"}`,
-		`{}`:                                    `{"error":"query must not be empty"}`,
-		`{"query": 7}`:                          `{"error":"query must be a string"}`,
-		`{"Query": "q"}`: `{"error":"there is no field \"Query\": the fields are query, ` +
-			`fusion_method, rrf_k, top_k"}`,
-		"\ufeff{}": `{"error":"it begins with a byte order mark: send the JSON without it"}`,
-		`{"query": "a\u0000b"}`: `{"error":"query must be more than white space, without control characters but tabs ` +
-			`and line breaks"}`,
-		`[]`: `{"error":"the body must be a JSON object"}`,
-		`{"query": "q", "topk": 3}`: `{"error":"there is no field \"topk\": the fields are query, fusion_method, ` +
-			`rrf_k, top_k"}`,
+		`{"query": "", "fusion_method": "x", "rrf_k": 0, "top_k": 0}`: method,
+		`{"query": "", "rrf_k": 0, "top_k": 0}`:                       `{"error":"rrf_k must be at least 1"}`,
+		`{"query": "", "top_k": 0}`:                                   `{"error":"top_k must be at least 1"}`,
+		`{"Query": "q"}`:                                              `{"error":"there is no field \"Query\": ` + fields,
+		`{"query": "q", "topk": 3}`:                                   `{"error":"there is no field \"topk\": ` + fields,
+		"\ufeff{}":                                                    `{"error":"it begins with a byte order mark: send the JSON without it"}`,
 	} {
 		res, got := s.ask(t, "POST", rrfPath, body)
 		if res.StatusCode != 400 || string(got) != want || res.Header.Get("Content-Type") != "application/json" {

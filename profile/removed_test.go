@@ -23,7 +23,8 @@ func TestRemovedNames(t *testing.T) {
 		"threshold": "remove it, or write the stage tree into then", "pool": "remove it, or write limit into the branches",
 		"trust": "remove it"} {
 		_, err := must(profile.Load("sheaf", nil)).Plan(10, map[string]string{name: "0.5"})
-		check(err, fmt.Sprintf("profile sheaf has no parameter %q: it was removed: %s (its parameters: meaning,", name, instead))
+		check(err, fmt.Sprintf("profile sheaf has no parameter %q: it was removed: %s (its parameters: meaning,", name,
+			instead))
 		_, err = profile.Parse("p.yaml", fmt.Appendf(nil, "name: mine\nextends: sheaf\nparameters:\n  %s: 0.5\n", name), nil)
 		check(err, fmt.Sprintf("p.yaml:4:3: unknown parameter of the profile that is extended %q: it was removed: %s", name,
 			instead))
@@ -44,8 +45,8 @@ func TestRemovedNames(t *testing.T) {
 		check(err, want)
 	}
 	_, err := profile.Parse("p.yaml", []byte("name: mine\nextends: sheaf\nbranches:\n  titles: {weight: 0.1}\n"), nil)
-	check(err, `p.yaml:4:3: unknown branch of the profile that is extended "titles": it was removed: remove it; the stage `+
-		`names looks at titles (allowed: words, meaning)`)
+	check(err, `p.yaml:4:3: unknown branch of the profile that is extended "titles": it was removed: remove it; the `+
+		`stage names looks at titles (allowed: words, meaning)`)
 }
 
 // TestProfileTunedToPreviousRanking checks that a profile that was tuned to the previous ranking is not used, even if

@@ -138,8 +138,8 @@ func timed(t *testing.T, res *http.Response) []string {
 	return names
 }
 
-// TestRoutes checks what recordings cannot show: the times of the steps, encoded identifiers, and duplicates in rankings
-// that are given to a stage.
+// TestRoutes checks what recordings cannot show: the times of the steps, encoded identifiers, and
+// duplicates in rankings that are given to a stage.
 func TestRoutes(t *testing.T) {
 	s := start(t, notes, nil)
 	var a collection.Answer

@@ -85,9 +85,7 @@ func TestBadBodies(t *testing.T) {
 		t.Errorf("a body that is too large, and a wrong parameter: %+v", p)
 	}
 	s.wrong(t, 415, "POST", "/v1/search", `{"query": "x"}`, "Content-Type", "text/plain")
-	if res, body := s.ask(t, "POST", "/v1/search", `{"query": "x"}`, "Content-Encoding", "IDENTITY"); res.StatusCode != 200 {
-		t.Errorf("a body that is not encoded: %d %s", res.StatusCode, body)
-	}
+	s.get(t, "POST", "/v1/search", `{"query": "x"}`, &collection.Answer{}, "Content-Encoding", "IDENTITY")
 	if after := generation(); after != before {
 		t.Errorf("generation %d, then %d: something changed", before, after)
 	}

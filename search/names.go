@@ -2,8 +2,6 @@ package search
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"sheaf/rank"
 	"sheaf/text/analysis"
@@ -26,27 +24,27 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 			worth[tokens[0].Term] += p.worth
 		}
 	}
-	sieve := a.Sieve(slices.Collect(maps.Keys(worth)))
-	var (
-		tokens []analysis.Token
-		buffer analysis.TermBuffer
-	)
+	var begins [256]bool // by the first byte of a term
+	for term := range worth {
+		begins[term[0]] = true
+	}
 	seen := map[string]bool{}
 	return func(name string) rank.NameMatch {
-		if lacksAll(a, sieve, name) { // true for most names
+		if lacksAll(a, &begins, name) { // true for many names
 			return rank.NameMatch{}
 		}
-		tokens = a.AppendQueryTokens(tokens[:0], name, &buffer)
 		clear(seen)
-		return matchName(a, name, tokens, seen, worth, w.sum)
+		return matchName(a, name, a.QueryTokens(name), seen, worth, w.sum)
 	}, nil
 }
 
-// lacksAll reports whether a name surely has none of the sieve's terms. It looks only at the beginnings of words.
-func lacksAll(a *analysis.Analyzer, sieve *analysis.Sieve, name string) bool {
+// lacksAll reports whether no word of a name has a term that begins as begins says, as far as the
+// beginnings of the words tell.
+func lacksAll(a *analysis.Analyzer, begins *[256]bool, name string) bool {
 	lacks := true
 	a.Words(name, func(start, end int) bool {
-		lacks = sieve.Lacks(name[start:end])
+		first := a.Initial(name[start:end])
+		lacks = first != 0 && !begins[first]
 		return lacks
 	})
 	return lacks

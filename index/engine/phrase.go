@@ -22,7 +22,7 @@ type planPhrase struct {
 type slot struct{ term, place int }
 
 func (p *plan) resolvePhrase(q sheaf.Phrase, factor float64) (part, error) {
-	tokens := p.tokens(q.Text, true)
+	tokens := p.analyzer.PhraseTokens(q.Text)
 	if len(tokens) == 1 {
 		return p.resolveTokens(tokens, q.Field, factor)
 	}

@@ -214,7 +214,7 @@ func (p *plan) resolve(q sheaf.TextQuery, factor float64) (part, error) {
 }
 
 func (p *plan) resolveMatch(q sheaf.Match, factor float64) (part, error) {
-	return p.resolveTokens(p.analyzer.Telling(q.Text, p.tokens(q.Text, false)), q.Field, factor)
+	return p.resolveTokens(p.analyzer.MatchTokens(q.Text), q.Field, factor)
 }
 
 // resolveTokens returns a part that matches chunks with any of tokens.

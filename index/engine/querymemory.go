@@ -5,7 +5,6 @@ import (
 
 	"sheaf/index/engine/segment"
 	"sheaf/index/engine/vector"
-	"sheaf/text/analysis"
 )
 
 // queryMemory is the memory of one search: of its plan, its candidates and its hits. A search takes
@@ -27,8 +26,6 @@ type queryMemory struct {
 	ints    pieces[int]
 	weights pieces[float64]
 	keys    pieces[byte]
-	tokens  []analysis.Token
-	buffer  analysis.TermBuffer
 	lists   pieces[*planTerm]
 	matches pieces[planMatch]
 	phrases pieces[planPhrase]
@@ -43,9 +40,6 @@ type queryMemory struct {
 var queryMemories = sync.Pool{New: func() any { return new(queryMemory) }}
 
 func takeMemory() *queryMemory { return queryMemories.Get().(*queryMemory) }
-
-// mostTokens limits the kept memory, in tokens of a query.
-const mostTokens = 1 << 10
 
 // release gives the memory to the next search.
 func (m *queryMemory) release() {
@@ -81,21 +75,6 @@ func (m *queryMemory) closePruned() {
 	}
 	clear(m.pruned)
 	m.pruned = m.pruned[:0]
-}
-
-// tokens returns the tokens of a text of the query, or of a phrase. The next call overwrites them.
-func (p *plan) tokens(text string, phrase bool) []analysis.Token {
-	m := p.memory
-	tokens := m.tokens[:0]
-	if phrase {
-		tokens = p.analyzer.AppendPhraseTokens(tokens, text, &m.buffer)
-	} else {
-		tokens = p.analyzer.AppendQueryTokens(tokens, text, &m.buffer)
-	}
-	if m.tokens = tokens[:0]; cap(tokens) > mostTokens {
-		m.tokens = nil
-	}
-	return tokens
 }
 
 // pieces hands out pieces of memory; reset ends all of them. The zero value is ready.

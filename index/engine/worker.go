@@ -17,14 +17,12 @@ type worker struct {
 	begins   bool // the next chunk is the first of a call
 	builder  *segment.Builder
 	analyzer *analysis.Analyzer
-	// remembering analyzes words that are not in words; nil before the first.
-	remembering *analysis.Analyzer
-	words       wordCache
-	used        atomic.Int64 // bytes, as other goroutines may read them
-	terms       []analysis.Term
-	found       []segment.Token // of one text
-	late        []segment.Token // of one text: parts of names that share a position with later words
-	key         []byte
+	words    wordCache
+	used     atomic.Int64 // bytes, as other goroutines may read them
+	terms    []analysis.Term
+	found    []segment.Token // of one text
+	late     []segment.Token // of one text: parts of names that share a position with later words
+	key      []byte
 	// columns has the numbers of the values of columns whose memory several chunks of one call
 	// share, as chunks of a document do.
 	columns map[sharedColumn][]uint32
@@ -158,10 +156,7 @@ func appendTokens(found, tokens []segment.Token, position uint32) []segment.Toke
 
 // learn analyzes an unknown raw word. Positions of its tokens are relative to the word's.
 func (w *worker) learn(raw string, head uint64) (tokens []segment.Token, positions uint32) {
-	if w.remembering == nil {
-		w.remembering = w.analyzer.Remembering()
-	}
-	w.terms = w.remembering.Terms(w.terms[:0], raw)
+	w.terms = w.analyzer.Terms(w.terms[:0], raw)
 	first := len(w.words.tokens.Items)
 	for _, t := range w.terms {
 		if t.Text == "" {

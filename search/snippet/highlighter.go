@@ -31,7 +31,7 @@ type Highlighter struct {
 	screen screen
 	// known caches what words of texts match.
 	known  map[string][]wordMatch
-	buffer analysis.TermBuffer // for the terms of a word
+	buffer []analysis.Term // for the terms of a word
 }
 
 // term is a term of the query.
@@ -81,8 +81,6 @@ type screen struct {
 	off bool
 	// shortest is the length of the shortest term with this first byte; 0 when there is none.
 	shortest [256]uint8
-	// sieve compares more letters; nil when a beginning of a term matches, too.
-	sieve *analysis.Sieve
 }
 
 // wordMatch is a range inside a word of the text, with the term that it matches.
@@ -142,22 +140,15 @@ func (h *Highlighter) measure() {
 			}
 		}
 	}
-	terms := make([]string, 0, len(h.numbers))
 	for text := range h.numbers {
 		note(text)
-		terms = append(terms, text)
 	}
-	beginnings := false
 	for _, e := range h.expanded {
 		if e.how == fuzzy {
 			s.off = true
 			continue
 		}
 		note(e.text)
-		beginnings = true
-	}
-	if !beginnings {
-		s.sieve = h.analyzer.Sieve(terms)
 	}
 }
 
@@ -285,15 +276,6 @@ func (h *Highlighter) holdsPhrase(matches []match) bool {
 	})
 }
 
-// words yields the words of a text that may match.
-func (h *Highlighter) words(text string, yield func(start, end int) bool) {
-	if h.screen.sieve != nil && !h.screen.off {
-		h.screen.sieve.Words(text, yield)
-		return
-	}
-	h.analyzer.Words(text, yield)
-}
-
 // word returns what a word of the text matches, in text order.
 func (h *Highlighter) word(raw string) []wordMatch {
 	if raw == "" {
@@ -333,7 +315,8 @@ func firstCharacter(run string) int {
 
 // match returns what a word of the text matches, in text order.
 func (h *Highlighter) match(raw string) (found []wordMatch) {
-	for _, t := range h.analyzer.Known(raw, &h.buffer) {
+	h.buffer = h.analyzer.Terms(h.buffer[:0], raw)
+	for _, t := range h.buffer {
 		if i, ok := h.numbers[t.Text]; ok && !t.Form { // first, because the first match of a range counts
 			found = append(found, wordMatch{t.Start, t.End, i})
 		}

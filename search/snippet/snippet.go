@@ -166,7 +166,7 @@ func runeStart(text string, i int) int {
 // if all is set.
 func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches []match) {
 	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
-	h.words(text[from:to], func(start, end int) bool {
+	h.analyzer.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
 			if tags && hidden(text, start+w.start) {

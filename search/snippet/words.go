@@ -41,7 +41,7 @@ func (h *Highlighter) Words(ctx context.Context, text string, most int) [][]stri
 		list = append(list, parts)
 	}
 	var matches []sheaf.Span
-	h.words(text, func(start, end int) bool {
+	h.analyzer.Words(text, func(start, end int) bool {
 		if ctx.Err() != nil {
 			return false
 		}

@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -75,12 +73,16 @@ func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece,
 	}
 }
 
-// sieve returns a test for words that no query wants; nil when every word may be wanted.
-func (w *wanted) sieve(a *analysis.Analyzer) *analysis.Sieve {
+// begins returns the first bytes of the terms that a query wants; nil when every word may be wanted.
+func (w *wanted) begins() *[256]bool {
 	if w == nil || len(w.like)+len(w.likeTerms) > 0 {
 		return nil
 	}
-	return a.Sieve(slices.Collect(maps.Keys(w.exact)))
+	var begins [256]bool
+	for term := range w.exact {
+		begins[term[0]] = true
+	}
+	return &begins
 }
 
 func (w *wanted) accepts(t *analysis.Term) bool {

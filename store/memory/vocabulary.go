@@ -21,7 +21,7 @@ type vocabulary struct {
 	words    map[string]*word
 	terms    []analysis.Term
 	last     map[string]analyzed // by field
-	sieve    *analysis.Sieve     // nil when any word may be wanted
+	begins   *[256]bool          // first bytes of wanted terms; nil when any word may be wanted
 }
 
 // single is a word whose only term is not kept.
@@ -45,7 +45,7 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 		return v
 	}
 	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{}, last: map[string]analyzed{},
-		sieve: b.wanted.sieve(b.analyzer)}
+		begins: b.wanted.begins()}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)
 	}
@@ -54,8 +54,10 @@ func (b *Backend) vocabulary(worker int) *vocabulary {
 
 // word returns the terms of a raw word.
 func (v *vocabulary) word(raw string) *word {
-	if v.sieve != nil && v.sieve.Others(raw) {
-		return &single // the most frequent case: no term is wanted
+	if v.begins != nil {
+		if first := v.analyzer.Initial(raw); first != 0 && !v.begins[first] {
+			return &single // the most frequent case: no term is wanted
+		}
 	}
 	w := v.words[raw]
 	if w == nil {

@@ -30,6 +30,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -53,13 +54,10 @@ type Options struct {
 // same terms.
 type Analyzer struct {
 	o        Options
-	stem     stemmer         // nil means no stemming
+	stemmer  stemmer
 	function map[string]bool // function words of the language
 	elide    bool            // French and Italian: l'homme is l and homme
-	folded   bool            // words are folded before they are stemmed
-	initial  bool            // a stem begins as its word does
-	known    remembered
-	words    *wordMemo // nil in an analyzer that is safe for concurrent use
+	cache    wordCache
 }
 
 // New returns an analyzer. It fails with ErrUnknown unless Language is two lower-case letters.
@@ -68,19 +66,13 @@ func New(o Options) (*Analyzer, error) {
 		return nil, fmt.Errorf("%w: language %q: must be two letters such as en (stemmed: %s), or empty", ErrUnknown,
 			o.Language, strings.Join(Languages(), " "))
 	}
-	return &Analyzer{o: o, stem: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it",
-		folded:  stemsFolded[o.Language],
-		initial: keepsInitial[o.Language] || stemmers[o.Language] == nil, function: functionSet(o.Language)}, nil
+	return &Analyzer{o: o, stemmer: stemmers[o.Language], elide: o.Language == "fr" || o.Language == "it",
+		function: functionSet(o.Language)}, nil
 }
 
 // Languages returns the languages with a stemmer, sorted.
 func Languages() []string {
-	names := make([]string, 0, len(stemmers))
-	for name := range stemmers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(stemmers))
 }
 
 // Name returns a name with the analyzer's version and options; [Parse] reverses it. An index
@@ -158,6 +150,11 @@ type Token struct {
 	Prefix bool
 }
 
+// token returns t as a token of a text, where its raw word has this position and start.
+func (t *Term) token(position, start int) Token {
+	return Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start + t.End, Form: t.Form}
+}
+
 // Tokens returns all tokens of text as they are indexed, ordered by position.
 func (a *Analyzer) Tokens(text string) []Token {
 	var tokens []Token
@@ -166,8 +163,7 @@ func (a *Analyzer) Tokens(text string) []Token {
 	a.Words(text, func(start, end int) bool {
 		terms = a.Terms(terms[:0], text[start:end])
 		for _, t := range terms {
-			tokens = append(tokens, Token{Term: t.Text, Position: position + t.Offset, Start: start + t.Start, End: start +
-				t.End, Form: t.Form})
+			tokens = append(tokens, t.token(position, start))
 		}
 		position += a.Positions(terms)
 		return true

@@ -22,10 +22,7 @@ func TestNoTermIsEmpty(t *testing.T) {
 		texts = append(texts, b.String())
 	}
 	for _, language := range append(analysis.Languages(), "") {
-		a, err := analysis.New(analysis.Options{Language: language})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := analyzer(t, language)
 		var terms []analysis.Term
 		for _, text := range texts {
 			a.Words(text, func(start, end int) bool {

@@ -1,49 +1,36 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // PhraseTokens returns the tokens that a phrase needs: [Analyzer.QueryTokens] without parts
 // ([Term.Part]).
-func (a *Analyzer) PhraseTokens(text string) []Token {
-	return a.AppendPhraseTokens(nil, text, new(TermBuffer))
-}
-
-// AppendPhraseTokens appends the PhraseTokens of a text to tokens.
-func (a *Analyzer) AppendPhraseTokens(tokens []Token, text string, buffer *TermBuffer) []Token {
-	return a.appendTokens(tokens, text, true, buffer)
-}
+func (a *Analyzer) PhraseTokens(text string) []Token { return a.queryTokens(text, true) }
 
 // QueryTokens returns the tokens of a query text: [Analyzer.Tokens] without forms and bare stems.
 // It drops single characters of a run in a script without spaces, unless the run is one character;
 // then Prefix is set. Tokens are in the order of the words.
-func (a *Analyzer) QueryTokens(text string) []Token {
-	return a.AppendQueryTokens(nil, text, new(TermBuffer))
-}
+func (a *Analyzer) QueryTokens(text string) []Token { return a.queryTokens(text, false) }
 
-// AppendQueryTokens appends the QueryTokens of a text to tokens. It overwrites buffer.
-func (a *Analyzer) AppendQueryTokens(tokens []Token, text string, buffer *TermBuffer) []Token {
-	return a.appendTokens(tokens, text, false, buffer)
-}
-
-func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer *TermBuffer) []Token {
-	position := 0
+func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
+	var buffer [8]Term
+	position, terms := 0, buffer[:0]
 	a.Words(text, func(start, end int) bool {
 		raw := text[start:end]
-		var terms []Term
 		characters := 0 // in a run of a script without spaces
 		if isDense(raw) {
-			terms, characters = runTerms(buffer.terms[:0], raw, true)
+			terms, characters = runTerms(terms[:0], raw, true)
 		} else {
-			terms = a.Known(raw, buffer) // several steps of a query ask for the same words
+			terms = a.Terms(terms[:0], raw)
 		}
-		for _, t := range terms {
-			if !t.Form && !t.Bare && !(phrase && t.Part) {
-				tokens = append(tokens, Token{Term: ownText(t, raw), Position: position + t.Offset, Start: start + t.Start,
-					End:    start + t.End,
-					Prefix: characters == 1})
+		for i := range terms {
+			if t := &terms[i]; !t.Form && !t.Bare && !(phrase && t.Part) {
+				token := t.token(position, start)
+				token.Prefix = characters == 1
+				tokens = append(tokens, token)
 			}
 		}
 		// The last character of a run is also a separate term, which a query omits.
@@ -53,40 +40,14 @@ func (a *Analyzer) appendTokens(tokens []Token, text string, phrase bool, buffer
 	return tokens
 }
 
-// ownText returns the text of a term outside the reused buffer: a part of the raw word if it is
-// equal.
-func ownText(t Term, raw string) string {
-	if part := raw[t.Start:t.End]; part == t.Text {
-		return part
-	}
-	return strings.Clone(t.Text)
-}
-
-// Stops reports whether a raw word has no term because function words are left out.
+// Stops reports whether a raw word has no term when function words are left out.
 func (a *Analyzer) Stops(raw string) bool {
-	if raw != "" && isASCII(raw) && isPlain(raw) {
-		return a.function[lower(raw)]
-	}
-	without := Analyzer{o: a.o, stem: a.stem, function: a.function, elide: a.elide, folded: a.folded}
-	without.o.StopWords = true
-	return len(without.Terms(nil, raw)) == 0
+	return !slices.ContainsFunc(a.QueryTokens(raw), func(t Token) bool { return !a.FunctionWord(raw[t.Start:t.End]) })
 }
 
 // FunctionWord reports whether a word of a text is a function word of the analyzer's language, such
 // as "the".
-func (a *Analyzer) FunctionWord(word string) bool {
-	var small [16]byte // titles of hits have many capitalized words
-	if len(word) > len(small) || !isASCII(word) {
-		return a.function[lower(word)]
-	}
-	for i := range len(word) {
-		small[i] = word[i]
-		if isCapital(word[i]) {
-			small[i] |= 0x20
-		}
-	}
-	return a.function[string(small[:len(word)])]
-}
+func (a *Analyzer) FunctionWord(word string) bool { return a.function[lower(word)] }
 
 // questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8

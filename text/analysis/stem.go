@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/arabic"
@@ -25,51 +24,65 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmer turns a word in lower case into its stem.
-type stemmer func(word string) string
-
-func snowball(stem func(*snowballstem.Env) bool) stemmer {
-	return func(word string) string {
-		env := stemEnvs.Get().(*snowballstem.Env)
-		env.SetCurrent(word)
-		stem(env)
-		stemmed := env.Current()
-		env.SetCurrent("") // drops the text
-		stemEnvs.Put(env)
-		return stemmed
-	}
+// stemmer is one of Porter's Snowball stemmers (https://snowballstem.org).
+type stemmer struct {
+	stem func(*snowballstem.Env) bool
+	// folded says that words are folded before they are stemmed, because the stemmer treats letters
+	// with diacritics as other vowels. So a word has the same term with and without them. Other
+	// languages mark endings by diacritics (French mangée, Spanish comía).
+	folded bool
+	// initial says that the stemmer only removes endings from a plain ASCII word, and never makes it
+	// longer.
+	initial bool
 }
 
-// stemEnvs are the reused environments of stemmers.
-var stemEnvs = sync.Pool{New: func() any { return new(snowballstem.Env) }}
-
-// stemmers are Porter's Snowball stemmers (https://snowballstem.org), by
-// language.
+// stemmers are the stemmers by language.
 var stemmers = map[string]stemmer{
-	"ar": snowball(arabic.Stem),
-	"da": snowball(danish.Stem),
-	"de": snowball(german.Stem),
-	"en": snowball(english.Stem),
-	"es": snowball(spanish.Stem),
-	"fi": snowball(finnish.Stem),
-	"fr": snowball(french.Stem),
-	"ga": snowball(irish.Stem),
-	"hu": snowball(hungarian.Stem),
-	"it": snowball(italian.Stem),
-	"nl": snowball(dutch.Stem),
-	"no": snowball(norwegian.Stem),
-	"pt": snowball(portuguese.Stem),
-	"ro": snowball(romanian.Stem),
-	"ru": func(word string) string { // the stemmer does not treat ё as a vowel
-		return snowball(russian.Stem)(strings.ReplaceAll(word, "ё", "е"))
-	},
-	"sv": snowball(swedish.Stem),
-	"ta": snowball(tamil.Stem),
-	"tr": snowball(turkish.Stem),
+	"ar": {stem: arabic.Stem},
+	"da": {stem: danish.Stem, folded: true, initial: true},
+	"de": {stem: german.Stem, folded: true, initial: true},
+	"en": {stem: english.Stem, folded: true, initial: true},
+	"es": {stem: spanish.Stem, initial: true},
+	"fi": {stem: finnish.Stem, initial: true},
+	"fr": {stem: french.Stem, initial: true},
+	"ga": {stem: irish.Stem},
+	"hu": {stem: hungarian.Stem, initial: true},
+	"it": {stem: italian.Stem, initial: true},
+	"nl": {stem: dutch.Stem, folded: true, initial: true},
+	"no": {stem: norwegian.Stem, folded: true, initial: true},
+	"pt": {stem: portuguese.Stem, initial: true},
+	"ro": {stem: romanian.Stem, initial: true},
+	"ru": {stem: russian.Stem, initial: true},
+	"sv": {stem: swedish.Stem, folded: true, initial: true},
+	"ta": {stem: tamil.Stem},
+	"tr": {stem: turkish.Stem},
 }
 
-// stemsFolded are the languages whose words are folded before stemming. Their stemmers treat
-// letters with diacritics as other vowels, so a word has the same term with and without them. Other
-// languages mark endings by diacritics (French mangée, Spanish comía), and words are stemmed as
-// written.
-var stemsFolded = map[string]bool{"da": true, "de": true, "en": true, "nl": true, "no": true, "sv": true}
+// stemOf returns the stem of a word in lower case. Without a stemmer it is the word.
+func (a *Analyzer) stemOf(word string) string {
+	if a.stemmer.stem == nil {
+		return word
+	}
+	if a.o.Language == "ru" { // the stemmer does not treat ё as a vowel
+		word = strings.ReplaceAll(word, "ё", "е")
+	}
+	env := snowballstem.NewEnv(word)
+	a.stemmer.stem(env)
+	return env.Current()
+}
+
+// Initial returns the byte that begins each term and form of a raw word. It is a quick test for
+// terms that the word cannot have: it has one term besides forms, in one position, and none is longer
+// than the word. Initial is 0 when only [Analyzer.Terms] knows, for example for a word with inner
+// capitals, digits, marks or letters other than a to z, and always when stop words are left out.
+func (a *Analyzer) Initial(raw string) byte {
+	if raw == "" || !isLetter(raw[0]) || a.o.StopWords || a.stemmer.stem != nil && !a.stemmer.initial {
+		return 0
+	}
+	for i := 1; i < len(raw); i++ {
+		if raw[i] < 'a' || raw[i] > 'z' {
+			return 0
+		}
+	}
+	return raw[0] | 0x20
+}

@@ -208,12 +208,7 @@ func isPlain(raw string) bool {
 
 // word appends the terms of a single word: its stem, and its bare stem and form if they differ.
 func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term {
-	var t wordTerms
-	if a.words != nil {
-		t = a.words.terms(a, word)
-	} else {
-		t = a.wordTerms(word)
-	}
+	t := a.cachedTerms(word)
 	if t.term == "" {
 		return dst
 	}
@@ -240,16 +235,16 @@ func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 		return t
 	}
 	t.term = strings.TrimSuffix(t.form, "'s")
-	if a.stem != nil && stemmable(low) {
+	if a.stemmer.stem != nil && stemmable(low) {
 		written := low
-		if a.folded {
+		if a.stemmer.folded {
 			written = t.form
 		}
-		if stemmed := strip(a.stem(written)); stemmed != "" {
+		if stemmed := strip(a.stemOf(written)); stemmed != "" {
 			t.term = stemmed
 		}
 		if written != t.form && isASCII(t.form) {
-			t.bare = a.stem(t.form)
+			t.bare = a.stemOf(t.form)
 		}
 	}
 	return t

@@ -16,10 +16,16 @@ import (
 func analyzer(t testing.TB, language string) *analysis.Analyzer {
 	t.Helper()
 	a, err := analysis.New(analysis.Options{Language: language})
+	must(t, err)
+	return a
+}
+
+// must ends the test if err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
 }
 
 // show formats tokens as "position:term", forms in brackets.
@@ -369,15 +375,19 @@ func FuzzTokens(f *testing.F) {
 
 func TestStopWordsLeaveGaps(t *testing.T) {
 	a, err := analysis.New(analysis.Options{Language: "en", StopWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := show(a.Tokens("The end of the world")), "1:end 4:world"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	again, err := analysis.Parse(a.Name())
 	if err != nil || again.Name() != a.Name() || show(again.Tokens("the x")) != "1:x" {
 		t.Errorf("Parse(%q) = %v, %v", a.Name(), again, err)
+	}
+	for raw, want := range map[string]bool{"the": true, "The": true, "to-do": true, "_": true, "end": false,
+		"To-Do": false, "getThe": false, "the.x": false} {
+		if got := a.Stops(raw); got != want {
+			t.Errorf("Stops(%q) is %v", raw, got)
+		}
 	}
 }
 

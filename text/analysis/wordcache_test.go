@@ -1,0 +1,73 @@
+package analysis_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"sheaf/text/analysis"
+)
+
+// TestCacheChangesNoTerms checks that words have the same terms in each of several goroutines as in
+// a new analyzer, also after other words replaced them in the cache.
+func TestCacheChangesNoTerms(t *testing.T) {
+	parts := []string{"Get", "get", "users", "die", "Häuser", "mangée", "x1", "'s", "’s", "l'homme", "_", "UTF", "8", "-",
+		"\u0300", "\u00ad", "\u200d", "a", "b", "c"}
+	for _, o := range []analysis.Options{{Language: "en"}, {Language: "de", StopWords: true}, {Language: "fr"}, {}} {
+		a, err := analysis.New(o)
+		must(t, err)
+		var wg sync.WaitGroup
+		for seed := range uint64(3) {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(seed, 6))
+				for range 10_000 {
+					word := ""
+					for range 1 + random.IntN(4) {
+						word += parts[random.IntN(len(parts))]
+					}
+					fresh, err := analysis.New(o)
+					if got, want := a.Terms(nil, word), fresh.Terms(nil, word); err != nil || !slices.Equal(got, want) {
+						t.Errorf("%s: %q has %v, want %v, %v", a.Name(), word, got, want, err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// TestTermsKeepBeginning checks Initial with made-up words of each language: a word has one term
+// besides forms, none of its terms has another beginning, and none is longer.
+func TestTermsKeepBeginning(t *testing.T) {
+	endings := []string{"", "s", "ed", "ing", "ingly", "ational", "isation", "izer", "ement", "ung", "heid", "heden",
+		"lijk", "amente", "ation", "eux", "logie", "ences", "aient", "issions", "mente", "ilor", "iilor", "ului", "ssa",
+		"lla", "inen", "ban", "nek", "jainak", "erna", "arne", "erende", "lost", "y", "ies", "ied", "ying"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, language := range append(analysis.Languages(), "", "xx") {
+		a := analyzer(t, language)
+		for range 30_000 {
+			word := make([]byte, 1+random.IntN(9))
+			for i := range word {
+				word[i] = "aeiouybcdghklmnrstvz"[random.IntN(20)]
+			}
+			raw := string(word) + endings[random.IntN(len(endings))]
+			first, known := a.Initial(raw), 0
+			for _, term := range a.Terms(nil, raw) {
+				if !term.Form {
+					known++
+				}
+				if first != 0 && (term.Text[0] != first || len(term.Text) > len(raw) || term.Offset > 0 || known > 1) {
+					t.Fatalf("language %q: %q has the term %+v: Initial is %q", language, raw, term, first)
+				}
+			}
+		}
+	}
+	for raw, want := range map[string]byte{"": 0, "undo": 'u', "Undo": 'u', "getUser": 0, "USA": 0, "v2": 0, "l'homme": 0,
+		"rate-limit": 0, "été": 0, "naïve": 0, "#tag": 0, "C": 'c', "C++": 0, "7": 0} {
+		if got := analyzer(t, "en").Initial(raw); got != want {
+			t.Errorf("Initial(%q) is %q, want %q", raw, got, want)
+		}
+	}
+}

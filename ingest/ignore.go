@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // ignoreRule is one line of an ignore file, as gitignore(5) defines it.
@@ -20,7 +22,8 @@ type ignoreRule struct {
 	ending   string // the plain characters at the end of the pattern: every match ends with them
 	negated  bool
 	dirOnly  bool
-	anchored bool // matched against the path below the file's folder, instead of the name
+	anchored bool           // matched against the path below the file's folder, instead of the name
+	matches  *regexp.Regexp // nil for a pattern that is a plain name
 }
 
 // ignoreFile holds the rules of one file in folder base: "" for the top, else with a slash at its
@@ -60,6 +63,9 @@ func parseIgnore(base, name, content string) ignoreFile {
 			r.pattern = strings.TrimPrefix(r.pattern, "/")
 		}
 		r.ending = r.pattern[len(strings.TrimRightFunc(r.pattern, isPlain)):]
+		if strings.ContainsAny(r.pattern, special) {
+			r.matches = patternOf(r.pattern)
+		}
 		if r.pattern != "" {
 			f.rules = append(f.rules, r)
 		}
@@ -100,7 +106,8 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 		if r.anchored {
 			subject = relative
 		}
-		if strings.HasSuffix(subject, r.ending) && wildmatch(r.pattern, subject) {
+		if strings.HasSuffix(subject, r.ending) && (r.matches == nil && subject == r.pattern ||
+			r.matches != nil && r.matches.MatchString(subject)) {
 			return r
 		}
 	}
@@ -115,184 +122,101 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
-// wildmatch matches a gitignore pattern. '?' and '[...]' match one character except a slash, and
-// '*' matches any number of them. Two or more stars between slashes match any number of folders.
-// '\' escapes the next character.
-func wildmatch(pattern, s string) bool {
-	m := matcher{pattern: pattern, s: s, remembers: strings.Count(pattern, "*") > manyStars}
-	return m.match(0, 0)
-}
+// special are the characters of a pattern that match more than themselves.
+const special = `*?[\`
 
-// manyStars is the number of stars from which the matcher remembers pairs of positions that did not
-// match. Otherwise hostile patterns take exponential time.
-const manyStars = 3
-
-type matcher struct {
-	pattern, s string
-	remembers  bool // the pattern has manyStars
-	failed     map[[2]int]bool
-}
-
-// match matches pattern[p:] with s[i:].
-func (m *matcher) match(p, i int) bool {
-	if m.failed[[2]int{p, i}] {
-		return false
-	}
-	ok := m.try(p, i)
-	if !ok && m.remembers {
-		if m.failed == nil {
-			m.failed = map[[2]int]bool{}
-		}
-		m.failed[[2]int{p, i}] = true
-	}
-	return ok
-}
-
-func (m *matcher) try(p, i int) bool {
-	for p < len(m.pattern) {
-		pattern, s := m.pattern[p:], m.s[i:]
-		switch c := pattern[0]; c {
-		case '*':
-			rest := strings.TrimLeft(pattern, "*")
-			next := p + len(pattern) - len(rest)
+// patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character
+// except a slash, and '*' matches any number of them. Two or more stars between slashes match any
+// number of folders. '\' escapes the next character.
+func patternOf(pattern string) *regexp.Regexp {
+	pattern = string([]rune(pattern)) // an invalid byte matches any invalid byte
+	var b strings.Builder
+	for i := 0; i < len(pattern); {
+		c, size := utf8.DecodeRuneInString(pattern[i:])
+		switch {
+		case c == '*':
+			rest := strings.TrimLeft(pattern[i:], "*")
+			size = len(pattern) - i - len(rest)
 			// Git compares the plain beginning first, so the first stars match as if a slash came
 			// before them.
-			switch whole := next > p+1 && (p == strings.IndexAny(m.pattern, `*?[\`) || m.pattern[p-1] == '/'); {
+			switch whole := size > 1 && (i == strings.IndexAny(pattern, special) || pattern[i-1] == '/'); {
 			case whole && rest == "":
-				return true
+				b.WriteString(`.*`)
 			case whole && rest[0] == '/': // in this folder and every folder below
-				return m.folders(next+1, i)
+				b.WriteString(`(?:.*/)?`)
+				size += len("/")
 			case whole && strings.HasPrefix(rest, `\/`): // in every folder below this folder
-				slash := strings.IndexByte(s, '/')
-				return slash >= 0 && m.folders(next+2, i+slash+1)
+				b.WriteString(`[^/]*/(?:.*/)?`)
+				size += len(`\/`)
+			default:
+				b.WriteString(`[^/]*`)
 			}
-			return m.star(next, i)
-		case '?':
-			if s == "" || s[0] == '/' {
-				return false
-			}
-			p, i = p+1, i+runeLen(s)
-		case '[':
-			size, ok := bracket(pattern, s)
-			if !ok {
-				return false
-			}
-			p, i = p+size, i+runeLen(s)
+		case c == '?':
+			b.WriteString(`[^/]`)
+		case c == '[':
+			var set string
+			set, size = setOf(pattern[i:])
+			b.WriteString(set)
 		default:
-			if c == '\\' && len(pattern) > 1 {
-				p++
-			}
-			if s == "" || s[0] != m.pattern[p] {
-				return false
-			}
-			p, i = p+1, i+1
-		}
-	}
-	return i == len(m.s)
-}
-
-// star matches pattern[p:] after any number of characters except slashes.
-func (m *matcher) star(p, i int) bool {
-	for ; ; i++ {
-		if m.match(p, i) {
-			return true
-		}
-		if i == len(m.s) || m.s[i] == '/' {
-			return false
-		}
-	}
-}
-
-// folders matches pattern[p:] here and in every folder below.
-func (m *matcher) folders(p, i int) bool {
-	for {
-		if m.match(p, i) {
-			return true
-		}
-		slash := strings.IndexByte(m.s[i:], '/')
-		if slash < 0 {
-			return false
-		}
-		i += slash + 1
-	}
-}
-
-func runeLen(s string) int {
-	for i := range s {
-		if i > 0 {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// bracket matches the first character of s with the set at the beginning of pattern, and returns
-// the set's length.
-func bracket(pattern, s string) (size int, ok bool) {
-	if s == "" || s[0] == '/' {
-		return 0, false
-	}
-	c := []rune(s[:runeLen(s)])[0]
-	set := []rune(pattern[1:])
-	i, negated, in := 0, false, false
-	if len(set) > 0 && (set[0] == '!' || set[0] == '^') {
-		negated, i = true, 1
-	}
-	for first := i; ; i++ {
-		if i >= len(set) {
-			return 0, false // an open set matches nothing
-		}
-		if set[i] == ']' && i > first {
-			break
-		}
-		if set[i] == '[' && i+1 < len(set) && set[i+1] == ':' {
-			if end := strings.Index(string(set[i:]), ":]"); end > 0 {
-				name := string(set[i+2 : i+end])
-				in = in || inClass(name, c)
-				i += end + 1
-				continue
-			}
-		}
-		low := set[i]
-		if low == '\\' && i+1 < len(set) {
-			i++
-			low = set[i]
-		}
-		high := low
-		if i+2 < len(set) && set[i+1] == '-' && set[i+2] != ']' {
-			i += 2
-			high = set[i]
-			if high == '\\' && i+1 < len(set) {
+			if c == '\\' && i+1 < len(pattern) {
 				i++
-				high = set[i]
+				c, size = utf8.DecodeRuneInString(pattern[i:])
 			}
+			b.WriteString(regexp.QuoteMeta(string(c)))
 		}
-		in = in || low <= c && c <= high
+		i += size
 	}
-	return 1 + len(string(set[:i+1])), in != negated
+	return regexp.MustCompile(`(?s)^` + b.String() + `$`)
 }
 
-func inClass(name string, c rune) bool {
-	lower, upper, digit := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9'
-	switch name {
-	case "alpha":
-		return lower || upper
-	case "alnum":
-		return lower || upper || digit
-	case "digit":
-		return digit
-	case "lower":
-		return lower
-	case "upper":
-		return upper
-	case "space":
-		return c == ' ' || c >= '\t' && c <= '\r'
-	case "xdigit":
-		return digit || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-	case "punct":
-		return c > ' ' && c < 0x7f && !lower && !upper && !digit
+// classes are the sets of characters that a pattern names, without the slash.
+var classes = map[string]string{"alpha": `A-Za-z`, "alnum": `0-9A-Za-z`, "digit": `0-9`, "lower": `a-z`, "upper": `A-Z`,
+	"space": ` \t-\r`, "xdigit": `0-9A-Fa-f`, "punct": "!-.:-@\\[-`{-~"}
+
+// setOf turns the set at the beginning of a pattern, as [a-z], into a regular expression, and returns
+// the set's length. An open set matches nothing.
+func setOf(pattern string) (set string, size int) {
+	const nothing = `[^\x00-\x{10FFFF}]`
+	var b strings.Builder
+	add := func(low, high rune) {
+		if low <= high {
+			fmt.Fprintf(&b, `\x{%x}-\x{%x}`, low, high)
+		}
 	}
-	return false
+	runes := []rune(pattern)
+	i := 1
+	negated := i < len(runes) && (runes[i] == '!' || runes[i] == '^')
+	if negated {
+		i++
+	}
+	literal := func() rune { // the character at i, which a backslash may escape
+		if runes[i] == '\\' && i+1 < len(runes) {
+			i++
+		}
+		return runes[i]
+	}
+	for first := i; i < len(runes) && (runes[i] != ']' || i == first); i++ {
+		if name, _, ok := strings.Cut(string(runes[i+1:]), ":]"); ok && runes[i] == '[' && strings.HasPrefix(name, ":") {
+			b.WriteString(classes[name[1:]])
+			i += utf8.RuneCountInString(name) + len(":]")
+			continue
+		}
+		low := literal()
+		high := low
+		if i+2 < len(runes) && runes[i+1] == '-' && runes[i+2] != ']' {
+			i += 2
+			high = literal()
+		}
+		add(low, min(high, '/'-1))
+		add(max(low, '/'+1), high)
+	}
+	switch {
+	case i >= len(runes), b.Len() == 0 && !negated:
+		return nothing, len(pattern)
+	case negated:
+		return `[^/` + b.String() + `]`, len(string(runes[:i+1]))
+	}
+	return `[` + b.String() + `]`, len(string(runes[:i+1]))
 }
 
 // withIgnores adds the ignore files of a folder to those of the folders above. It fails when it

@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,49 +41,6 @@ func TestIgnoreRulesWithStarsAbove(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("in %q found %q, want %q", top, got, want)
-		}
-	}
-}
-
-// TestIgnoreRulesAboveAsGit compares the rules of a fault report with git.
-func TestIgnoreRulesAboveAsGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("TestIgnoreRulesAboveAsGit: no git here to compare with")
-	}
-	root := filesOf(t, map[string]string{
-		".gitignore": "**/bar/*\n/deep/*/two/hid.md\ndeep/**/gone.md\n!/deep/one/[x-z]*.md\nfoo/**/*.md\n" +
-			"**/d?ep/**/q.md\n",
-		"foo/bar/out.md": "a\n", "foo/a.md": "a\n", "deep/one/two/hid.md": "a\n", "deep/one/gone.md": "a\n",
-		"deep/one/in.md":    "a\n",
-		"deep/one/xgone.md": "a\n", "deep/one/two/q.md": "a\n", "foo/bar/deep/q.md": "a\n", "deep/bar/x.md": "a\n",
-	})
-	git := func(dir string, args ...string) string {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("git %q: %v", args, err)
-		}
-		return string(out)
-	}
-	git(root, "init", "-q", ".")
-	for _, top := range []string{".", "foo", "foo/bar", "foo/bar/deep", "deep", "deep/one", "deep/one/two", "deep/bar"} {
-		dir := filepath.Join(root, filepath.FromSlash(top))
-		w, err := NewWalk(t.Context(), dir, WalkOptions{})
-		must(t, err)
-		var got, want []string
-		for _, f := range w.files {
-			got = append(got, f.Path)
-		}
-		for path := range strings.FieldsSeq(git(dir, "ls-files", "-o", "--exclude-standard", ".")) {
-			if strings.HasSuffix(path, ".md") {
-				want = append(want, path)
-			}
-		}
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("in %q found %q, git %q", top, got, want)
 		}
 	}
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -403,88 +401,6 @@ func TestHistories(t *testing.T) {
 		w.run()
 		w.sameAsClean(fmt.Sprintf("seed %d", seed))
 	}
-}
-
-// TestIgnoreFilesAsGit compares random trees and patterns with git.
-func TestIgnoreFilesAsGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	names := []string{"a", "b", "ab", "c.md", "d.md", "A", "x y", "b.txt", "[z]", "é"}
-	patterns := []string{"a", "/a", "a/", "/a/b", "a/*", "a/**", "**/b", "a/**/c.md", "*.md", "!c.md", "!/a/c.md", "?",
-		"[ab]", "[!a]b", "[a-c]*", "x\\ y", "x y ", "x y\\ ", "#c", "\\#c", "\\!b", "!a", "*", "!*/", "a*b", "**", "*/b",
-		"/*", "!/b", "[[:alpha:]]b", "\\[z\\]", "é", "b.*", "/**/d.md", "[", "[]a]b"}
-	for seed := range uint64(25) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		w := newWorld(t)
-		pick := func(list []string) string { return list[r.IntN(len(list))] }
-		var files []string
-		for range 30 {
-			var parts []string
-			for range r.IntN(3) {
-				parts = append(parts, pick(names)+"-dir")
-			}
-			parts = append(parts, pick(names))
-			path := strings.ReplaceAll(strings.Join(parts, "/"), "-dir", "")
-			full := filepath.Join(w.root, filepath.FromSlash(path))
-			if os.MkdirAll(filepath.Dir(full), 0o755) != nil {
-				continue
-			}
-			if info, err := os.Stat(full); err == nil && info.IsDir() {
-				continue
-			}
-			if os.WriteFile(full, []byte("alpha\n"), 0o644) == nil {
-				files = append(files, path)
-			}
-		}
-		rules := func() string {
-			var lines []string
-			for range r.IntN(5) {
-				lines = append(lines, pick(patterns))
-			}
-			return strings.Join(lines, "\n") + "\n"
-		}
-		must(t, os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte(rules()), 0o644))
-		_ = os.WriteFile(filepath.Join(w.root, "a", ".gitignore"), []byte(rules()), 0o644) // fails if a is not a folder
-		want := gitFiles(t, w.root)
-		w.o.Walk.Include = []string{"*"}
-		w.run()
-		v := w.o.Catalog.View()
-		var got []string
-		for id := range v.Files() {
-			if path := string(id[2:]); !strings.HasSuffix(path, ".gitignore") {
-				got = append(got, path)
-			}
-		}
-		v.Close()
-		sort.Strings(got)
-		if !slices.Equal(got, want) {
-			top, _ := os.ReadFile(filepath.Join(w.root, ".gitignore"))
-			inner, _ := os.ReadFile(filepath.Join(w.root, "a", ".gitignore"))
-			t.Errorf("seed %d: rules %q and %q of %q:\n got %q\ngit says %q", seed, top, inner, files, got, want)
-		}
-	}
-}
-
-// gitFiles lists the files that git does not ignore, by name.
-func gitFiles(t *testing.T, root string) []string {
-	t.Helper()
-	git := func(args ...string) []byte {
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "core.excludesFile="}, args...)...)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-		out, err := cmd.Output()
-		must(t, err)
-		return out
-	}
-	git("init", "-q")
-	var files []string
-	for path := range strings.SplitSeq(string(git("ls-files", "-z", "--others", "--exclude-standard")), "\x00") {
-		if path != "" && !strings.HasSuffix(path, ".gitignore") {
-			files = append(files, path)
-		}
-	}
-	sort.Strings(files)
-	return files
 }
 
 // TestWatch checks that Watch indexes saved files, also in new folders and after an editor's

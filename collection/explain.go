@@ -53,7 +53,7 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 		Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count,
 		Order: order(q.Sort),
 	}
-	result, err := r.searcher(ctx).Search(ctx, parsed, p.profile, options)
+	result, err := r.Searcher(ctx).Search(ctx, parsed, p.profile, options)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (r *Reader) WhyNot(ctx context.Context, q SearchRequest, id sheaf.ID) (*Abs
 	if _, ok := search.Part(r.guard, id); !ok && !p.profile.Scans() {
 		return nil, notFound(id)
 	}
-	a, err := r.searcher(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
+	a, err := r.Searcher(ctx).WhyNot(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters}, id)
 	switch {
 	case p.profile.Scans() && errors.Is(err, sheaf.ErrNotFound): // with the same text as other missing IDs
 		return nil, notFound(id)
@@ -170,7 +170,7 @@ func (r *Reader) whatIf(ctx context.Context, q SearchRequest, change map[string]
 	if _, err := p.profile.Plan(q.Window, change); err != nil {
 		return nil, answers, inNamed("change", err)
 	}
-	before, after, moves, err := r.searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters},
+	before, after, moves, err := r.Searcher(ctx).WhatIf(ctx, parsed, p.profile, search.Options{Parameters: q.Parameters},
 		change)
 	if err != nil {
 		return nil, answers, err

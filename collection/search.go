@@ -48,7 +48,7 @@ func (r *Reader) answer(
 	defer func() { r.c.seen(err) }()
 	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
 	compute := func(key answerKey) (*answer, error) {
-		s := r.searcher(ctx)
+		s := r.Searcher(ctx)
 		s.Now, s.Confidence = func() time.Time { return now }, confidence
 		options := search.Options{
 			Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain, Facets: columnsOf(q.Facets),
@@ -200,7 +200,8 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	return out, nil
 }
 
-func (r *Reader) searcher(ctx context.Context) *search.Searcher {
+// Searcher returns what answers the queries of this caller. Close the reader after the last search.
+func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	o := &r.c.o
 	s := &search.Searcher{
 		Backend: r.guard.searched(), Store: o.Store, Shared: o.Distant && r.guard.filter == nil, Facts: r.guard,

@@ -7,6 +7,7 @@ import (
 
 	"sheaf/eval"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/model/static/english"
 )
 
@@ -28,8 +29,8 @@ func BenchmarkEvaluate(b *testing.B) {
 		Options: eval.Options{Depth: 100},
 		Columns: []eval.Column{{Name: "sheaf", Profile: builtin(b, "sheaf")}}}
 	for b.Loop() {
-		c, err := eval.Open(context.Background(), d,
-			eval.Indexing{Cache: b.TempDir(), Store: stores()[0], Language: "auto", Embedder: model})
+		c, err := indexing.Open(context.Background(), d,
+			indexing.Options{Cache: b.TempDir(), Making: detected, Embedder: model})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func BenchmarkEvaluate(b *testing.B) {
 // BenchmarkCachedLegs measures one setting of a search for parameters: the stages of every query on
 // cached legs.
 func BenchmarkCachedLegs(b *testing.B) {
-	c := open(b, tiny(b), eval.Indexing{Cache: b.TempDir(), Store: stores()[0], Language: "auto"}).Cached()
+	c := open(b, tiny(b), indexing.Options{Cache: b.TempDir(), Making: detected}).Cached()
 	col := eval.Column{Name: "sheaf", Profile: builtin(b, "sheaf"), Parameters: map[string]string{"meaning": "0"}}
 	for b.Loop() {
 		if _, err := c.Run(context.Background(), col, eval.Options{Depth: 10, Plain: true}); err != nil {

@@ -17,31 +17,35 @@ import (
 // fusion, boosts or aggregation then run on the same retrieved legs, through the same search.
 // Latencies mean nothing. Closing c closes it.
 func (c *Collection) Cached() *Collection {
-	out := *c
-	legs := &cachedBackend{Backend: c.Backend, legs: map[xxh3.Uint128]sheaf.Ranking{}}
-	out.Backend = legs
-	if counter, ok := c.Backend.(store.Counter); ok {
-		out.Backend = countingBackend{legs, counter} // counts weigh the words of queries
+	out, s := *c, *c.Searcher
+	if full, ok := s.Backend.(capable); ok {
+		s.Backend = &cachedBackend{capable: full, legs: map[xxh3.Uint128]sheaf.Ranking{}}
 	}
-	out.vectors = &sync.Map{}
+	if s.Embed != nil {
+		s.Embed = embedOnce(s.Embed)
+	}
+	out.Searcher = &s
 	return &out
+}
+
+// capable has all that a search asks of a store that counts. A wrapper without one of them ranks otherwise.
+type capable interface {
+	store.Backend
+	store.Batcher
+	store.Counter
+	store.Explainer
+	store.Matcher
+	store.Scorer
+	store.Selective
+	Batches() bool
 }
 
 // cachedBackend caches the rankings of requests.
 type cachedBackend struct {
-	store.Backend
+	capable
 	mu   sync.Mutex
 	legs map[xxh3.Uint128]sheaf.Ranking
 }
-
-// countingBackend counts like the wrapped store.
-type countingBackend struct {
-	*cachedBackend
-	store.Counter
-}
-
-// Matches implements store.Matcher.
-func (b *cachedBackend) Matches() bool { return store.Matches(b.Backend) }
 
 // Retrieve implements store.Backend. Callers share the ranking; stages never change their input.
 func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
@@ -52,7 +56,7 @@ func (b *cachedBackend) Retrieve(ctx context.Context, req store.Request) (sheaf.
 	if ok {
 		return leg, nil
 	}
-	leg, err := b.Backend.Retrieve(ctx, req)
+	leg, err := b.capable.Retrieve(ctx, req)
 	if err == nil {
 		b.mu.Lock()
 		b.legs[key] = leg
@@ -83,8 +87,9 @@ func keyOf(req *store.Request) xxh3.Uint128 {
 }
 
 // embedOnce caches the vectors of texts.
-func embedOnce(memory *sync.Map, embed func(ctx context.Context, text string) ([]float32,
+func embedOnce(embed func(ctx context.Context, text string) ([]float32,
 	error)) func(ctx context.Context, text string) ([]float32, error) {
+	var memory sync.Map // vectors by text
 	return func(ctx context.Context, text string) ([]float32, error) {
 		if v, ok := memory.Load(text); ok {
 			return v.([]float32), nil

@@ -1,9 +1,9 @@
-// Package eval measures the quality of a ranking. It indexes a data set like a user's folder ([Open]) and runs
-// its queries through the usual search ([Collection.Run]). Every ranking to compare is a [Column]. It judges
-// the results ([Judge], [Compare]): measures with intervals, differences with tests, latency and memory.
+// Package eval measures the quality of a ranking. It runs the queries of a data set through the usual search
+// ([Collection.Run]). Every ranking to compare is a [Column]. It judges the results ([Judge], [Compare]): measures with
+// intervals, differences with tests, latency and memory.
 //
-// Package dataset reads data sets, package metric has the measures, package stats the statistics, and package
-// report writes the results.
+// Package dataset reads data sets, package indexing indexes them, package metric has the measures, package stats the
+// statistics, and package report writes the results.
 package eval
 
 import (
@@ -93,7 +93,7 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 	if r.ProfileHash, err = profileHash(col.Profile, o.Depth, col.Parameters); err != nil {
 		return nil, err
 	}
-	searcher := c.Searcher()
+	searcher := c.Searcher
 	opt := search.Options{Parameters: col.Parameters}
 	for i := range min(warmUp, len(queries)) {
 		if _, err := searcher.Search(ctx, c.query(&queries[i], o), col.Profile, opt); err != nil {
@@ -139,7 +139,7 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 			}
 		}
 	}
-	return r, c.View.Err()
+	return r, c.Err()
 }
 
 const (
@@ -150,11 +150,7 @@ const (
 func (c *Collection) query(q *dataset.Query, o Options) sheaf.Query {
 	out := sheaf.Query{Text: q.Text, Words: sheaf.Match{Text: q.Text}, Limit: o.Depth}
 	if !o.Plain {
-		now := time.Now
-		if c.Now != nil {
-			now = c.Now
-		}
-		out = query.Parse(q.Text, query.Options{Now: now(), Limit: o.Depth})
+		out = query.Parse(q.Text, query.Options{Now: c.Searcher.Now(), Limit: o.Depth})
 	}
 	switch {
 	case out.Filter == nil:

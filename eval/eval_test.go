@@ -15,36 +15,16 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
-	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
-	"sheaf/store"
-	"sheaf/store/embedded"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// stores returns the embedded engine and the exhaustive store in memory.
-func stores() []eval.Store {
-	return []eval.Store{
-		{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
-			o := embedded.Options{Dir: dir, Analyzer: a}
-			if e != nil {
-				o.Vectors = []store.VectorField{{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()},
-					{Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}
-			}
-			return embedded.Open(o)
-		}},
-		{Name: "memory", Fleeting: true, Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-			return memory.New(a), nil
-		}},
-	}
-}
 
 // write creates files below a new folder.
 func write(t testing.TB, files map[string]string) string {
@@ -61,6 +41,9 @@ func write(t testing.TB, files map[string]string) string {
 	}
 	return dir
 }
+
+// detected detects the language of the documents.
+var detected = collection.Making{Language: "auto"}
 
 // tiny is a data set of forty documents about one word each. Every query searches one of them.
 func tiny(t testing.TB) *dataset.Dataset {
@@ -108,13 +91,13 @@ func measures(t testing.TB, names ...string) []metric.Measure {
 	return out
 }
 
-func open(t testing.TB, d *dataset.Dataset, in eval.Indexing) *eval.Collection {
+func open(t testing.TB, d *dataset.Dataset, in indexing.Options) *eval.Collection {
 	t.Helper()
-	c, err := eval.Open(context.Background(), d, in)
+	c, err := indexing.Open(context.Background(), d, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -126,9 +109,9 @@ var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 func TestEvaluate(t *testing.T) {
 	d := tiny(t)
 	ctx := context.Background()
-	in := eval.Indexing{Cache: t.TempDir(), Language: "auto", Embedder: hashed.New(32)}
+	in := indexing.Options{Cache: t.TempDir(), Making: detected, Embedder: hashed.New(32)}
 	var cs []*eval.Collection
-	for _, in.Store = range stores() {
+	for _, in.Memory = range []bool{false, true} {
 		cs = append(cs, open(t, d, in))
 	}
 	e := eval.Evaluation{Measures: measures(t, "nDCG@10", "RR", "R@100", "Success@1"), Class: "class", Statistics: quick,
@@ -207,7 +190,7 @@ func TestEvaluate(t *testing.T) {
 // TestIndexIsReused checks that a later run uses the index, unless the program or model differs.
 func TestIndexIsReused(t *testing.T) {
 	d := tiny(t)
-	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0], Program: "1"}
+	in := indexing.Options{Cache: t.TempDir(), Program: "1"}
 	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 40 {
 		t.Errorf("%+v", c)
 	}
@@ -252,7 +235,7 @@ queries:
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := eval.Indexing{Cache: t.TempDir(), Store: stores()[0]}
+	in := indexing.Options{Cache: t.TempDir()}
 	c := open(t, d, in)
 	target := dataset.Section("git/undo.md", "amend-a-message")
 	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
@@ -290,7 +273,7 @@ queries:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eval.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) ||
+		if _, err := indexing.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) ||
 			!strings.Contains(err.Error(), "bad.yaml:4") {
 			t.Errorf("%s: %v", expect, err)
 		}
@@ -315,9 +298,9 @@ func TestNotesLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0],
-		Language: "auto"}); !strings.Contains(c.Analyzer.Name(), "=de") {
-		t.Errorf("the analyzer is %q", c.Analyzer.Name())
+	if c := open(t, d, indexing.Options{Cache: t.TempDir(),
+		Making: detected}); !strings.Contains(c.Searcher.Analyzer.Name(), "=de") {
+		t.Errorf("the analyzer is %q", c.Searcher.Analyzer.Name())
 	}
 }
 
@@ -336,7 +319,7 @@ queries:
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+	c := open(t, d, indexing.Options{Cache: t.TempDir()})
 	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1,
 		dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
 	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
@@ -351,7 +334,7 @@ queries:
 		if d, err = dataset.Notes(path, ""); err != nil {
 			t.Fatal(err)
 		}
-		c := open(t, d, eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+		c := open(t, d, indexing.Options{Cache: t.TempDir()})
 		if sections := expect != "C# and F#"; c.Dataset.Sections != sections {
 			t.Errorf("%s: sections %v", expect, c.Dataset.Sections)
 		}
@@ -360,7 +343,7 @@ queries:
 
 // TestFaultsOfRuns checks wrong parameters, a canceled context, and an evaluation of nothing.
 func TestFaultsOfRuns(t *testing.T) {
-	c := open(t, tiny(t), eval.Indexing{Cache: t.TempDir(), Store: stores()[0]})
+	c := open(t, tiny(t), indexing.Options{Cache: t.TempDir()})
 	ctx := context.Background()
 	if _, err := c.Run(ctx, eval.Column{Profile: builtin(t, "sheaf"), Parameters: map[string]string{"nothing": "1"}},
 		eval.Options{Depth: 10}); !errors.Is(err, sheaf.ErrInvalid) {

@@ -105,6 +105,7 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		return err
 	}
 	defer s.Close()
+	defer c.Close()
 	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	if o.reset {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -174,11 +175,9 @@ func (a *app) learnConfidence(
 	if err != nil {
 		return nil, err
 	}
-	searcher := s.searcher()
-	searcher.Confidence = nil
 	progress := terminal.NewProgress(a.err, "asking")
 	defer progress.Done()
-	answers, err := confidence.Ask(cmd.Context(), searcher, p, confidence.KnownItems(items),
+	answers, err := confidence.Ask(cmd.Context(), c.Searcher, p, confidence.KnownItems(items),
 		func(done, all int) { progress.Update(done, all, 0, "questions") })
 	if err != nil {
 		return nil, err
@@ -201,7 +200,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	if err != nil {
 		return err
 	}
-	in, err := a.embeddedIndexing(cmd.Context(), evalOptions{})
+	in, err := a.evalIndexing(cmd.Context(), evalOptions{})
 	if err != nil {
 		return err
 	}
@@ -226,7 +225,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	answers := make([]*confidence.Answers, len(all))
 	for i, c := range all {
 		progress := terminal.NewProgress(a.err, "asking "+c.Dataset.Name)
-		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher(), p, confidence.Judged(all, i, same, o.seed),
+		answers[i], err = confidence.Ask(cmd.Context(), c.Searcher, p, confidence.Judged(all, i, same, o.seed),
 			func(done, n int) { progress.Update(done, n, 0, "questions") })
 		progress.Done()
 		if err != nil {

@@ -19,19 +19,16 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"sheaf"
-	"sheaf/cmd/sheaf/internal/config"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
 	"sheaf/eval/report"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
-	"sheaf/model"
-	"sheaf/store"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
+	"sheaf/text/chunk"
 )
 
 // evalOptions are the flags of sheaf eval.
@@ -223,7 +220,7 @@ func readDataset(arg string, o evalOptions) (*dataset.Dataset, error) {
 	return dataset.BEIR(arg, o.split)
 }
 
-func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eval.Indexing,
+func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in indexing.Options,
 	o evalOptions) (*eval.Report, error) {
 	d, err := readDataset(arg, o)
 	if err != nil {
@@ -236,9 +233,10 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in eva
 		}
 	}()
 	for _, name := range o.stores {
-		if in.Store, err = evalStore(a.config, name); err != nil {
-			return nil, err
+		if name != collection.EngineStore && name != "memory" {
+			return nil, sheaf.Invalidf("store %q: must be embedded or memory", name)
 		}
+		in.Memory = name == "memory"
 		c, err := a.openCollection(ctx, d, in)
 		if err != nil {
 			return nil, err
@@ -286,21 +284,12 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 // twice returns the error for two columns with the same name.
 func twice(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
 
-// embeddedIndexing returns how to index data sets in the engine.
-func (a *app) embeddedIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
-	in, err := a.evalIndexing(ctx, o)
-	if err == nil {
-		in.Store, err = evalStore(a.config, "embedded")
-	}
-	return in, err
-}
-
 // openCollection indexes a data set, with a progress line.
-func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in eval.Indexing) (*eval.Collection, error) {
+func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in indexing.Options) (*eval.Collection, error) {
 	progress := terminal.NewProgress(a.err, "indexing "+d.Name)
 	defer progress.Done()
 	in.Progress = func(p ingest.Progress) { progress.Update(p.Files, p.AllFiles, p.Bytes, "documents") }
-	return eval.Open(ctx, d, in)
+	return indexing.Open(ctx, d, in)
 }
 
 func saveRuns(dir string, d *dataset.Dataset, runs []*eval.Run) error {
@@ -443,23 +432,20 @@ func cutParam(param string) (name string, values []string, err error) {
 }
 
 // evalIndexing returns how to index data sets: with the settings of the folder.
-func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, error) {
+func (a *app) evalIndexing(ctx context.Context, o evalOptions) (indexing.Options, error) {
 	c := a.config
-	in := eval.Indexing{Cache: o.cache, Language: c.Language, StopWords: c.StopWords,
-		Walk: c.Walk.Options(), Fresh: o.fresh, Workers: c.Workers}
+	in := indexing.Options{Cache: o.cache, Making: a.making(), Fresh: o.fresh}
 	if in.Cache == "" {
 		in.Cache = filepath.Join(xdg.CacheHome, "sheaf", "eval")
 	}
-	if in.Language == "none" {
-		in.Language = ""
+	in.Making.Chunk = func() (chunk.Options, error) {
+		cutting, err := configuredChunker(c)
+		if o.words {
+			cutting.Window.Tokens, cutting.Window.TokensName = nil, ""
+		}
+		return cutting, err
 	}
 	var err error
-	if in.Chunk, err = configuredChunker(c); err != nil {
-		return in, err
-	}
-	if o.words {
-		in.Chunk.Window.Tokens, in.Chunk.Window.TokensName = nil, ""
-	}
 	if in.Program, err = programHash(); err != nil || o.words {
 		return in, err
 	}
@@ -471,28 +457,6 @@ func (a *app) evalIndexing(ctx context.Context, o evalOptions) (eval.Indexing, e
 	}
 	in.Embedder, err = newEmbedder(ctx, c, 0, collection.Patient)
 	return in, err
-}
-
-// evalStore returns the store called name.
-func evalStore(c *config.Config, name string) (eval.Store, error) {
-	switch name {
-	case "embedded":
-		return eval.Store{Name: name, Open: func(dir string, an *analysis.Analyzer, e model.Embedder) (store.Backend, error) {
-			return openEngine(c, dir, an, e)
-		}}, nil
-	case "memory":
-		return eval.Store{Name: name, Fleeting: true,
-			Open: func(_ string, an *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-				oracle := memory.New(an)
-				if o := engineOptions(c); o.AllChunks {
-					oracle.CountAllChunks()
-				} else {
-					oracle.KeepLengths(func(n int) int { return int(o.Lengths.Of(uint32(n))) })
-				}
-				return oracle, nil
-			}}, nil
-	}
-	return eval.Store{}, sheaf.Invalidf("store %q: must be embedded or memory", name)
 }
 
 // programHash identifies a build of this program.

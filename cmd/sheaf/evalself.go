@@ -8,6 +8,7 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
+	"sheaf/eval/indexing"
 	"sheaf/eval/self"
 	"sheaf/profile"
 )
@@ -57,6 +58,7 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 		return err
 	}
 	defer s.Close()
+	defer c.Close()
 	columns, err := s.selfColumns(o)
 	if err != nil {
 		return err
@@ -87,8 +89,8 @@ func checkCount(flag string, n int) error {
 	return nil
 }
 
-// openOwn opens the index of the named or current folder as a collection to evaluate. Closing the
-// session closes the collection.
+// openOwn opens the index of the named or current folder as a collection to evaluate. Close the
+// collection before the session.
 func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collection, error) {
 	if len(args) == 1 {
 		if a.in != "" {
@@ -100,10 +102,10 @@ func (a *app) openOwn(cmd *cobra.Command, args []string) (*session, *eval.Collec
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &eval.Collection{View: s.View, Backend: s.Backend, Analyzer: s.Analyzer, Store: "the index",
-		Index: eval.Index{Hash: eval.FilesHash(s.View)}}
-	if s.EmbedQuery() != nil {
-		c.Embedder = s.Embedder
+	c, err := indexing.Of(cmd.Context(), s.Index, s.expander)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
 	}
 	return s, c, nil
 }

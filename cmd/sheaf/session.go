@@ -22,7 +22,6 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/address"
 	"sheaf/collection/location"
-	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/profile"
@@ -97,21 +96,6 @@ func cacheBytes(size int64) int64 {
 		return -1
 	}
 	return size
-}
-
-func (s *session) searcher() *search.Searcher {
-	searcher := &search.Searcher{Backend: s.Backend, Store: s.StoreInErrors(), Shared: s.Target != nil, Facts: s.View,
-		Embed: s.EmbedQuery()}
-	searcher.Expander = s.expander
-	searcher.Text = search.TextOf(s.View, func(doc sheaf.ID) ([]byte, error) { return ingest.Shown(s.View, doc) })
-	if s.reranker != nil {
-		searcher.Rerank = s.reranker.Rerank
-	}
-	searcher.Analyzer, searcher.Confidence = s.Analyzer, s.confidenceNow
-	if e := s.LocalModel(); e != nil && searcher.Embed != nil {
-		searcher.SetModel(e, s.Analyzer, s.View.Chunks())
-	}
-	return searcher
 }
 
 // file returns the absolute path of a document's file, or "" for a document without a file.

@@ -102,6 +102,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 		return err
 	}
 	defer s.Close()
+	defer c.Close()
 	if o.undo {
 		return s.undoTuning()
 	}
@@ -147,7 +148,7 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.embeddedIndexing(cmd.Context(), eo)
+	in, err := a.evalIndexing(cmd.Context(), eo)
 	if err != nil {
 		return err
 	}

@@ -13,18 +13,16 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/confidence"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
-	"sheaf/model"
 	"sheaf/model/static/english"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/store"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,15 +34,12 @@ func open(t *testing.T, d *dataset.Dataset) *eval.Collection {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := eval.Open(context.Background(), d, eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: e,
-		Store: eval.Store{Name: "memory", Fleeting: true,
-			Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-				return memory.New(a), nil
-			}}})
+	c, err := indexing.Open(context.Background(), d, indexing.Options{Cache: t.TempDir(),
+		Making: collection.Making{Language: "en"}, Embedder: e, Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -71,7 +66,7 @@ func ask(t *testing.T, folder, name string, each int) *confidence.Answers {
 		t.Fatal(err)
 	}
 	told := 0
-	a, err := confidence.Ask(t.Context(), c.Searcher(), load(t, name), confidence.KnownItems(items), func(done, all int) {
+	a, err := confidence.Ask(t.Context(), c.Searcher, load(t, name), confidence.KnownItems(items), func(done, all int) {
 		if told++; done != told || all != len(items) {
 			t.Errorf("progress %d of %d, want %d of %d", done, all, told, len(items))
 		}
@@ -225,7 +220,7 @@ func TestLeaveOneOut(t *testing.T) {
 				reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 2))) {
 				t.Errorf("%s: the seed decides", c.Dataset.Name)
 			}
-			a, err := confidence.Ask(t.Context(), c.Searcher(), load(t, "sheaf"), questions, nil)
+			a, err := confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +270,7 @@ func TestLeaveOneOut(t *testing.T) {
 		!strings.Contains(err.Error(), "same documents") {
 		t.Errorf("two data sets of the same documents: %v", err)
 	}
-	other, err := confidence.Ask(t.Context(), sets[0].Searcher(), load(t, "rrf"), confidence.Judged(sets, 0, different, 1),
+	other, err := confidence.Ask(t.Context(), sets[0].Searcher, load(t, "rrf"), confidence.Judged(sets, 0, different, 1),
 		nil)
 	if err != nil {
 		t.Fatal(err)

@@ -130,7 +130,7 @@ func faults(t *testing.T, c *search.Calibration) []string {
 				}
 			}
 		}
-		s := openFolder(t, folder).Searcher()
+		s := openFolder(t, folder).Searcher
 		s.Confidence = func(*profile.Profile) *search.Calibration { return c }
 		for _, q := range f.queries {
 			r, err := s.Search(t.Context(), words.Parse(q.query, words.Options{Limit: 5}), load(t, "sheaf"), search.Options{})

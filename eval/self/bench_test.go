@@ -5,14 +5,12 @@ import (
 	"os"
 	"testing"
 
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/eval/self"
-	"sheaf/model"
 	"sheaf/model/static/english"
-	"sheaf/store"
-	"sheaf/store/embedded"
-	"sheaf/text/analysis"
 )
 
 // folder returns the index of the folder SHEAF_TEST_DIR.
@@ -26,18 +24,13 @@ func folder(b *testing.B) *eval.Collection {
 	if err != nil {
 		b.Fatal(err)
 	}
-	st := eval.Store{Name: "embedded", Open: func(dir string, a *analysis.Analyzer, e model.Embedder) (store.Backend,
-		error) {
-		return embedded.Open(embedded.Options{Dir: dir, Analyzer: a, Vectors: []store.VectorField{
-			{Name: store.VectorBody, Model: e.Model(), Dims: e.Dims()},
-			{Name: store.VectorTitle, Model: e.Model(), Dims: e.Dims()}}})
-	}}
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir},
-		eval.Indexing{Cache: b.TempDir(), Language: "auto", Embedder: embedder, Store: st})
+	c, err := indexing.Open(context.Background(), &dataset.Dataset{Name: "folder", Folder: dir},
+		indexing.Options{Cache: b.TempDir(), Making: collection.Making{Language: "auto"},
+			Embedder: embedder})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { c.Close() })
+	b.Cleanup(c.Close)
 	return c
 }
 

@@ -94,7 +94,7 @@ type maker struct {
 // are no longer readable. The same documents and w give the same queries. It returns
 // sheaf.ErrUnsupported when the store cannot count.
 func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
-	counter, ok := c.Backend.(store.Counter)
+	counter, ok := c.Searcher.Backend.(store.Counter)
 	if !ok {
 		return nil, fmt.Errorf("make queries: counting words: %w by this store", sheaf.ErrUnsupported)
 	}
@@ -127,7 +127,7 @@ func Make(ctx context.Context, c *eval.Collection, w Wanted) ([]Item, error) {
 			out = append(out, item)
 		}
 	}
-	return out, m.c.View.Err()
+	return out, m.c.Err()
 }
 
 // count returns the number of chunks that match words. It uses one frequency for all fields, so
@@ -162,7 +162,7 @@ func (m *maker) add(item Item) bool {
 // terms returns the terms of text without function words.
 func (m *maker) terms(text string) []string {
 	var out []string
-	for _, t := range m.c.Analyzer.MatchTokens(text + " ?") {
+	for _, t := range m.c.Searcher.Analyzer.MatchTokens(text + " ?") {
 		if !t.Form {
 			out = append(out, t.Term)
 		}

@@ -16,15 +16,13 @@ import (
 	"go.uber.org/goleak"
 
 	"sheaf"
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/dataset"
+	"sheaf/eval/indexing"
 	"sheaf/eval/self"
-	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
-	"sheaf/store"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,19 +60,15 @@ Before sunrise no visitor comes to %[1]s, so the warden leaves the northern gate
 	return open(t, dir)
 }
 
-// open indexes a folder in memory.
+// open indexes a folder.
 func open(t *testing.T, dir string) *eval.Collection {
 	t.Helper()
-	c, err := eval.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
-		eval.Indexing{Cache: t.TempDir(), Language: "en", Embedder: hashed.New(64),
-			Store: eval.Store{Name: "memory", Fleeting: true,
-				Open: func(_ string, a *analysis.Analyzer, _ model.Embedder) (store.Backend, error) {
-					return memory.New(a), nil
-				}}})
+	c, err := indexing.Open(context.Background(), &dataset.Dataset{Name: "notes", Folder: dir},
+		indexing.Options{Cache: t.TempDir(), Making: collection.Making{Language: "en"}, Embedder: hashed.New(64)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -133,7 +127,7 @@ func TestQueriesFitTheDocuments(t *testing.T) {
 			ok = slices.Contains(doc.Aliases, item.Text)
 		case self.Phrase:
 			var words []string
-			c.Analyzer.Words(body, func(start, end int) bool { words = append(words, body[start:end]); return true })
+			c.Searcher.Analyzer.Words(body, func(start, end int) bool { words = append(words, body[start:end]); return true })
 			ok = strings.Contains(strings.Join(words, " "), item.Text)
 		case self.Paraphrase:
 			ok = inOrder(strings.Fields(item.Text), strings.ToLower(body)) && !strings.Contains(strings.ToLower(body), item.Text)
@@ -239,7 +233,7 @@ func TestEvaluate(t *testing.T) {
 func TestCachedLegs(t *testing.T) {
 	c := notes(t)
 	now := time.Now()
-	c.Now = func() time.Time { return now }
+	c.Searcher.Now = func() time.Time { return now }
 	cached, err := self.Judged(t.Context(), c, self.Wanted{PerKind: 8, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

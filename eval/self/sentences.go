@@ -98,7 +98,7 @@ func (m *maker) sentences(body string) []string {
 // words returns the raw words of a sentence.
 func (m *maker) words(sentence string) []string {
 	var out []string
-	m.c.Analyzer.Words(sentence, func(start, end int) bool {
+	m.c.Searcher.Analyzer.Words(sentence, func(start, end int) bool {
 		out = append(out, sentence[start:end])
 		return true
 	})

@@ -285,10 +285,13 @@ func (f *frontmatter) warnWithin(entries []yamlEntry) {
 	}
 }
 
-// shorten cuts the values of e that are too long.
+// shorten cuts the values of e that are too long, and writes "…" in place of data. It keeps access rights whole.
 func (f *frontmatter) shorten(e yamlEntry) {
 	for i := range e.values {
 		v := &e.values[i].raw
+		if !IsAccessProperty(e.key) {
+			*v = Readable(*v)
+		}
 		if len(*v) <= maxValueBytes {
 			continue
 		}

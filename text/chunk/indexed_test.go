@@ -4,6 +4,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -170,6 +171,19 @@ func TestDataIsReadInLinearTime(t *testing.T) {
 		}
 		if strings.HasPrefix(text, "Grey") && strings.ReplaceAll(left.Text, "\n", "") != "Grey ![r]() end" {
 			t.Errorf("%s: left is %.80q", name, left.Text)
+		}
+	}
+}
+
+// TestDataInFrontmatter checks that values have no data: it would be found as words.
+func TestDataInFrontmatter(t *testing.T) {
+	for _, values := range []string{
+		"cover: @", "cover: '@'", "a: {cover: '@'}", "covers: ['@']", "aliases: ['@']", "title: @",
+	} {
+		text := "---\n" + strings.ReplaceAll(values, "@", "data:image/png;base64,"+data(500)) + "\n---\n\ntext\n"
+		doc := cut(t, "a.md", text)
+		if got := fmt.Sprint(doc); strings.Contains(got, data(500)[:40]) {
+			t.Errorf("%s: %s", values, got)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 		return content, "", true
 	}
 	faults := findFaults(content)
-	apart := faults.invalid <= 2*faults.runs // letters between plain ones, as in Western languages
+	apart := 2*faults.invalid <= 5*faults.runs // letters between plain ones, as in Western languages
 	whole := faults.wide <= faults.invalid
 	if whole {
 		if text, name := decodeLegacy(content, faults.first, apart); name != "" {
@@ -140,6 +140,8 @@ func decodeUTF32(data []byte, order binary.ByteOrder) []byte {
 type legacy struct {
 	name string
 	encoding.Encoding
+	// common has two ranges of the first bytes of frequent characters, in an encoding with two bytes for each.
+	common string
 }
 
 // languages lists for each language its frequent letters beyond ASCII, and the encodings that were
@@ -167,37 +169,39 @@ var languages = [...]struct {
 	{"čćđšž" + marks, leastLatin, central},                // Croatian, Slovene
 	{"çğıöşüâî" + marks, leastLatin, turkish},             // Turkish
 	{"āčēģīķļņšūžąęėįųõäöü" + marks, leastLatin, baltic},  // Baltic languages
+	{"יוהלארתשמבנ", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255, ""}}},
 	{"оеаинтсрвлкмдпуязьі", leastLetters, cyrillic},
-	{"αοιετσνηυρκλπςάίόέήμ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253}}},
-	{"יוהלארתשמבנ", leastLetters, []legacy{{"Windows-1255", charmap.Windows1255}}},
-	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{{"Windows-1256", charmap.Windows1256}}},
-	{"านรอกเงมยลวดทตสปคพะหบ่้ี็ิัุไ", leastLetters, []legacy{{"Windows-874", charmap.Windows874}}},
-	{kana, leastKana, []legacy{{"Shift_JIS", japanese.ShiftJIS}, {"EUC-JP", japanese.EUCJP}}},
-	{simplified, leastHan, []legacy{{"GB18030", simplifiedchinese.GB18030}}},
-	{traditional, leastHan, []legacy{{"Big5", traditionalchinese.Big5}, {"GB18030", simplifiedchinese.GB18030}}},
-	{hangul, leastHan, []legacy{{"EUC-KR", korean.EUCKR}}},
+	{"αοιετσνηυρκλπςάίόέήμ", leastLetters, []legacy{{"Windows-1253", charmap.Windows1253, ""}}},
+	{"اليمنرتوبةعدسهكفحقأج", leastLetters, []legacy{{"Windows-1256", charmap.Windows1256, ""}}},
+	{"านรอกเงมยลวดทตสปคพะหบ่้ี็ิัุไ", leastLetters, []legacy{{"Windows-874", charmap.Windows874, ""}}},
+	{kana, leastKana, []legacy{
+		{"Shift_JIS", japanese.ShiftJIS, "\x81\x83\x88\x97"}, {"EUC-JP", japanese.EUCJP, "\xa1\xa5\xb0\xcf"}}},
+	{simplified, leastHan, []legacy{gb18030}},
+	{traditional, leastHan, []legacy{{"Big5", traditionalchinese.Big5, "\xa1\xa3\xa4\xc6"}, gb18030}},
+	{hangul, leastHan, []legacy{{"EUC-KR", korean.EUCKR, "\xa1\xa3\xb0\xc8"}}},
 }
 
-// Encodings of languages in Latin and Cyrillic letters.
+// Encodings of several languages.
 var (
+	gb18030 = legacy{"GB18030", simplifiedchinese.GB18030, "\xa1\xa3\xb0\xd7"}
 	western = []legacy{
-		{"Windows-1252", charmap.Windows1252},
-		{"code page 850", charmap.CodePage850},
-		{"Mac Roman", charmap.Macintosh},
+		{"Windows-1252", charmap.Windows1252, ""},
+		{"code page 850", charmap.CodePage850, ""},
+		{"Mac Roman", charmap.Macintosh, ""},
 	}
 	central = []legacy{
-		{"Windows-1250", charmap.Windows1250},
-		{"ISO-8859-2", charmap.ISO8859_2},
-		{"code page 852", charmap.CodePage852},
+		{"Windows-1250", charmap.Windows1250, ""},
+		{"ISO-8859-2", charmap.ISO8859_2, ""},
+		{"code page 852", charmap.CodePage852, ""},
 	}
-	turkish  = []legacy{{"Windows-1254", charmap.Windows1254}}
-	baltic   = []legacy{{"Windows-1257", charmap.Windows1257}}
+	turkish  = []legacy{{"Windows-1254", charmap.Windows1254, ""}}
+	baltic   = []legacy{{"Windows-1257", charmap.Windows1257, ""}}
 	cyrillic = []legacy{
-		{"Windows-1251", charmap.Windows1251},
-		{"KOI8-R", charmap.KOI8R},
-		{"code page 866", charmap.CodePage866},
-		{"ISO-8859-5", charmap.ISO8859_5},
-		{"Mac Cyrillic", charmap.MacintoshCyrillic},
+		{"Windows-1251", charmap.Windows1251, ""},
+		{"KOI8-R", charmap.KOI8R, ""},
+		{"code page 866", charmap.CodePage866, ""},
+		{"ISO-8859-5", charmap.ISO8859_5, ""},
+		{"Mac Cyrillic", charmap.MacintoshCyrillic, ""},
 	}
 )
 
@@ -228,10 +232,11 @@ const (
 )
 
 // sampleBytes is how much text is enough to detect the encoding. leastSigns is how many characters
-// beyond ASCII are enough in a text without Latin letters.
+// beyond ASCII are enough in a text without Latin letters, and leastCommon when their first bytes fit.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
+	leastCommon = 3
 )
 
 // decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. first is the position of
@@ -253,6 +258,9 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 				signs += leastSigns
 			}
 			over := share - language.least + 1
+			if e.common != "" && signs >= leastCommon && isCommon(sample, e.common) {
+				signs, over = leastSigns, share+10 // few names are among the frequent signs
+			}
 			if signs >= leastSigns && (over > best || over == best && e == western[0]) {
 				best, fit = over, e
 			}
@@ -264,11 +272,32 @@ func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string)
 	if alphabet, ok := fit.Encoding.(*charmap.Charmap); ok && apart {
 		return decodeBytes(data, alphabet), fit.name
 	}
-	text, err := fit.NewDecoder().Bytes(data)
-	if err != nil {
-		return nil, ""
+	decoder := fit.NewDecoder()
+	for part := range bytes.Lines(data) {
+		if f := findFaults(part); f.invalid > 0 || f.wide < leastSigns { // not a line in UTF-8
+			if part, err := decoder.Bytes(part); err == nil {
+				text = append(text, part...)
+				continue
+			}
+		}
+		text = append(text, part...)
 	}
 	return text, fit.name
+}
+
+// isCommon reports whether nine of ten characters beyond ASCII begin with a byte in one of two ranges.
+func isCommon(sample []byte, ranges string) bool {
+	common, all := 0, 0
+	for i := 0; i < len(sample); i++ {
+		if c := sample[i]; c >= 0x80 {
+			all++
+			if c >= ranges[0] && c <= ranges[1] || c >= ranges[2] && c <= ranges[3] {
+				common++
+			}
+			i++ // its second byte
+		}
+	}
+	return common*10 >= all*9
 }
 
 // frequentShare decodes a sample. It returns the percentage of the characters beyond ASCII that are

@@ -49,17 +49,25 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 		"Windows-1254, Turkish": {charmap.Windows1254, "# Anahtar\n\nÇalışma odasının anahtarı kayıp, değişik bir şey.\n"},
 		"Windows-1257, Lithuanian": {charmap.Windows1257, "# Raktas\n\nKabineto raktas dingo, prašome grąžinti jį šį " +
 			"vakarą į Žaliąją salę.\n"},
-		"ISO-8859-5":           {charmap.ISO8859_5, russian},
-		"Mac Cyrillic":         {charmap.MacintoshCyrillic, russian},
-		"Windows-1255":         {charmap.Windows1255, "# הערה\n\nהמפתח של המשרד אבד, נא להחזיר אותו מחר בבוקר.\n"},
-		"Windows-1256":         {charmap.Windows1256, "# ملاحظة\n\nمفتاح المكتب مفقود، يرجى إعادته غدا صباحا إلى الغرفة.\n"},
-		"Windows-874":          {charmap.Windows874, "# บันทึก\n\nกุญแจของสำนักงานหายไป กรุณานำมาคืนพรุ่งนี้เช้า\n"},
-		"Big5":                 {traditionalchinese.Big5, chinese},
-		"GB18030, traditional": {simplifiedchinese.GB18030, chinese},
-		"EUC-KR":               {korean.EUCKR, "# 메모\n\n사무실 열쇠가 없어졌습니다. 내일 아침까지 돌려 주시기 바랍니다.\n"},
-		"ISO-2022-JP":          {japanese.ISO2022JP, "# メモ\n\n東京の鍵はここにあります。\n"},
-		"UTF-32LE, no mark":    {utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), german},
-		"UTF-32BE, no mark":    {utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), russian},
+		"ISO-8859-5":              {charmap.ISO8859_5, russian},
+		"Mac Cyrillic":            {charmap.MacintoshCyrillic, russian},
+		"Windows-1255":            {charmap.Windows1255, "# הערה\n\nהמפתח של המשרד אבד, נא להחזיר אותו מחר בבוקר.\n"},
+		"Windows-1256":            {charmap.Windows1256, "# ملاحظة\n\nمفتاح المكتب مفقود، يرجى إعادته غدا صباحا إلى الغرفة.\n"},
+		"Windows-874":             {charmap.Windows874, "# บันทึก\n\nกุญแจของสำนักงานหายไป กรุณานำมาคืนพรุ่งนี้เช้า\n"},
+		"Big5":                    {traditionalchinese.Big5, chinese},
+		"GB18030, traditional":    {simplifiedchinese.GB18030, chinese},
+		"EUC-KR":                  {korean.EUCKR, "# 메모\n\n사무실 열쇠가 없어졌습니다. 내일 아침까지 돌려 주시기 바랍니다.\n"},
+		"ISO-2022-JP":             {japanese.ISO2022JP, "# メモ\n\n東京の鍵はここにあります。\n"},
+		"UTF-32LE, no mark":       {utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), german},
+		"UTF-32BE, no mark":       {utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), russian},
+		"Shift_JIS, names":        {japanese.ShiftJIS, "# 東京\n\n観光案内所の場所\n"},
+		"Shift_JIS, one name":     {japanese.ShiftJIS, "# Notes\n\nThe room 会議室 is on the left of the stairs.\n"},
+		"EUC-JP, names":           {japanese.EUCJP, "# 東京\n\n観光案内所の場所\n"},
+		"GB18030, names":          {simplifiedchinese.GB18030, "# 会议\n\n请确认会议室预订\n"},
+		"Big5, names":             {traditionalchinese.Big5, "# 會議\n\n請確認會議室預訂\n"},
+		"EUC-KR, names":           {korean.EUCKR, "# 일정\n\n회의실 예약\n"},
+		"Windows-1255, short":     {charmap.Windows1255, "# שלום\n\nמה שלומך היום\n"},
+		"Windows-1250, all signs": {charmap.Windows1250, "# Żółw\n\nZażółć gęślą jaźń\n"},
 		"Windows-1252": {charmap.Windows1252, "L’été à Évreux — où « l’élève zélé » a été reçu, œuvre " +
 			"achevée… 5 €\n"},
 		"Windows-1252, short": {charmap.Windows1252, "# Café\n"},
@@ -108,17 +116,25 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 
 // TestEncodingThatChanges checks that a file with two encodings is decoded correctly in both parts.
 func TestEncodingThatChanges(t *testing.T) {
-	const line = "Der Schlüssel zum Büro fehlt.\n"
-	old, err := charmap.Windows1252.NewEncoder().String(line)
-	must(t, err)
-	for _, n := range []int{1, 100_000} {
-		began := time.Now()
-		text, note, ok := decode([]byte(strings.Repeat(line, n) + strings.Repeat(old, n)))
-		if !ok || string(text) != strings.Repeat(line, 2*n) || !strings.Contains(note, "Windows-1252") {
-			t.Errorf("%d lines: %v, %q", n, ok, note)
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%d lines took %v", n, took)
+	for _, c := range []struct {
+		line, name string
+		encoding   encoding.Encoding
+	}{
+		{"Der Schlüssel zum Büro fehlt.\n", "Windows-1252", charmap.Windows1252},
+		{"Ключ от кабинета потерян.\n", "Windows-1251", charmap.Windows1251},
+		{"鍵は会議室にあります。\n", "Shift_JIS", japanese.ShiftJIS},
+	} {
+		old, err := c.encoding.NewEncoder().String(c.line)
+		must(t, err)
+		for _, n := range []int{1, 100_000} {
+			began := time.Now()
+			text, note, ok := decode([]byte(strings.Repeat(c.line, n) + strings.Repeat(old, n)))
+			if !ok || string(text) != strings.Repeat(c.line, 2*n) || !strings.Contains(note, c.name) {
+				t.Errorf("%s, %d lines: %v %.100q, %q", c.name, n, ok, text, note)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("%s, %d lines took %v", c.name, n, took)
+			}
 		}
 	}
 }

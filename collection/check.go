@@ -167,14 +167,13 @@ type Reach struct {
 func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 	out := &Reach{}
 	inspector, _ := x.Backend.(store.Inspector)
-	byTree := map[string][]sheaf.ID{}
-	ask := func(tree string) error {
-		batch := byTree[tree]
+	var batch []sheaf.ID // of one tree
+	ask := func() error {
 		if len(batch) == 0 {
 			return nil
 		}
 		hits, err := x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: len(batch), Within: batch,
-			Filter: sheaf.In{Column: sheaf.ColumnTree, Values: []sheaf.Value{sheaf.TextValue(tree)}}}))
+			Filter: textIn(sheaf.ColumnTree, batch[0].Tree())}))
 		if err != nil {
 			return err
 		}
@@ -182,12 +181,12 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 		for _, h := range hits {
 			there[h.ID] = true
 		}
+		out.Found += len(there)
 		for _, id := range batch {
 			if !there[id] {
 				out.Missing = append(out.Missing, id)
 			}
 		}
-		out.Found += len(there)
 		if inspector != nil {
 			n, err := inspector.Unreached(ctx, batch)
 			if err != nil {
@@ -197,24 +196,22 @@ func (x *Index) SearchOurs(ctx context.Context) (*Reach, error) {
 				out.doubt = append(out.doubt, batch...)
 			}
 		}
-		byTree[tree] = batch[:0]
+		batch = batch[:0]
 		return nil
 	}
-	for id := range x.View.Files() {
+	for id := range x.View.Files() { // in the order of trees
 		doc, _ := x.View.Document(id)
 		for i := range doc.Chunks {
-			tree := id.Tree()
-			if byTree[tree] = append(byTree[tree], doc.Chunks[i].ID); len(byTree[tree]) == countBatch {
-				if err := ask(tree); err != nil {
+			if len(batch) == countBatch || len(batch) > 0 && batch[0].Tree() != id.Tree() {
+				if err := ask(); err != nil {
 					return nil, err
 				}
 			}
+			batch = append(batch, doc.Chunks[i].ID)
 		}
 	}
-	for tree := range byTree {
-		if err := ask(tree); err != nil {
-			return nil, err
-		}
+	if err := ask(); err != nil {
+		return nil, err
 	}
 	return out, x.View.Err()
 }

@@ -20,14 +20,15 @@ import (
 
 // Change puts a document, or deletes it when Put is nil.
 type Change struct {
-	ID  sheaf.ID
-	Put *DocumentInput
+	ID  sheaf.ID       `json:"id"`
+	Put *DocumentInput `json:"put,omitempty"`
 	// IfMatch is the tag that the document must have, "*" for any; "" sets no condition.
 	// IfNoneMatch is a tag that it must not have, or "*" if the document must not exist.
-	IfMatch, IfNoneMatch string
+	IfMatch     string `json:"if_match,omitempty"`
+	IfNoneMatch string `json:"if_none_match,omitempty"`
 	// Within are the only sets whose documents may be replaced or deleted; an empty list allows
 	// all. Write and Submit set it from the caller's grant.
-	Within []string
+	Within []string `json:"within,omitempty"`
 }
 
 // Stored reports a document that was written.
@@ -53,18 +54,17 @@ type given struct {
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
-	keys   keysInUse
+	keys   sync.Map // the Key of each running request, by its name
 	trouble
 }
 
 // trouble records faults of given documents.
 type trouble struct {
-	mu sync.Mutex
-	// left are documents that the store refused when this process began, with the reason.
-	left map[sheaf.ID]string
-	// unreadable are unreadable documents and older files, with the reason.
-	unreadable map[string]string
+	// left are documents that the store refused when this process began, unreadable are unreadable documents and older
+	// files. Both map a text to the reason.
+	left, unreadable sync.Map
 	// undo has failed changes to revert, because the file could not be written then.
+	mu   sync.Mutex
 	undo []func(*intake.Tx) error
 }
 
@@ -73,8 +73,7 @@ func newGiven(o *Options) given {
 	if o.Ingest != nil && o.Intake != "" {
 		file = intake.Open(o.Intake)
 	}
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file, queue: newQueue(),
-		trouble: trouble{left: map[sheaf.ID]string{}, unreadable: map[string]string{}}}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file, queue: newQueue()}
 }
 
 // breaks reports that the store may have a part of a failed change.
@@ -345,7 +344,9 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		}
 		return e.end(tx, out, now)
 	})
-	c.given.changed(changes)
+	for i := range changes {
+		c.given.left.Delete(string(changes[i].ID))
+	}
 	return out, err
 }
 

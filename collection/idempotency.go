@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"sheaf"
@@ -51,38 +50,8 @@ func (r *keyRecord) results() []Stored {
 // requestKey is the key of a running request. Its methods accept nil, for a request without a key.
 type requestKey struct {
 	Key
-	at    time.Time
-	inUse *keysInUse
-	give  func()
-}
-
-// keysInUse has the keys of running requests.
-type keysInUse struct {
-	mu   sync.Mutex
-	keys map[[sha256.Size]byte]Key
-}
-
-// begin adds a key. A key in use is a conflict.
-func (u *keysInUse) begin(k Key) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if other, ok := u.keys[k.Name]; ok {
-		if other.Request != k.Request {
-			return errOtherRequest
-		}
-		return conflict{fmt.Errorf("the request with this Idempotency-Key is still being done")}
-	}
-	if u.keys == nil {
-		u.keys = map[[sha256.Size]byte]Key{}
-	}
-	u.keys[k.Name] = k
-	return nil
-}
-
-func (u *keysInUse) end(k Key) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.keys, k.Name)
+	at  time.Time
+	end func()
 }
 
 // errOtherRequest means that the key belongs to another request.
@@ -95,16 +64,20 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 	if !ok {
 		return nil, nil, nil
 	}
-	if err := c.given.keys.begin(k); err != nil {
-		return nil, nil, err
+	if other, running := c.given.keys.LoadOrStore(k.Name, k); running {
+		if other.(Key).Request != k.Request {
+			return nil, nil, errOtherRequest
+		}
+		return nil, nil, conflict{fmt.Errorf("the request with this Idempotency-Key is still being done")}
 	}
+	end := func() { c.given.keys.Delete(k.Name) }
 	if err = c.own(); err == nil { // otherwise another process accepts documents and keys
 		if before, err = c.doneBefore(ctx, k); err == nil && before == nil {
-			return &requestKey{Key: k, at: c.o.Now().UTC(), inUse: &c.given.keys, give: c.disown}, nil, nil
+			return &requestKey{Key: k, at: c.o.Now().UTC(), end: func() { end(); c.disown() }}, nil, nil
 		}
 		c.disown()
 	}
-	c.given.keys.end(k)
+	end()
 	return nil, before, err
 }
 
@@ -139,8 +112,7 @@ func (c *Collection) keyRecord(name []byte) (r *keyRecord, err error) {
 // release ends the use of a key.
 func (k *requestKey) release() {
 	if k != nil {
-		k.inUse.end(k.Key)
-		k.give()
+		k.end()
 	}
 }
 

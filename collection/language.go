@@ -17,13 +17,6 @@ const littleText = 16 << 10
 // guessedKey is the setting that marks a language as detected from little text.
 const guessedKey = "language_guessed"
 
-// recordGuess marks the language of a new index as detected from little text.
-func recordGuess(settings *catalog.Settings, sample int) {
-	if settings.LanguageDetected && sample <= littleText {
-		settings.Extra[guessedKey] = "little"
-	}
-}
-
 // languageOutgrown returns why the index must be remade: its language was guessed from little text and is now
 // another. Only indexes of files are remade. For a server, where others may search, it prints a notice instead.
 func (x *Index) languageOutgrown(ctx context.Context) error {
@@ -83,7 +76,9 @@ func (x *Index) recordLanguage(settings *catalog.Settings) {
 		return
 	}
 	settings.Language, settings.LanguageDetected = x.code, x.detected
-	recordGuess(settings, x.sampled)
+	if x.detected && x.sampled <= littleText {
+		settings.Extra[guessedKey] = "little"
+	}
 }
 
 // detectLanguage detects the language from the beginnings of some documents, or returns "". It

@@ -23,39 +23,16 @@ import (
 
 // removeLost deletes chunks that the server stores but does not find, so that writing them again repairs them.
 func (x *Index) removeLost(ctx context.Context) error {
-	if _, ok := x.Backend.(store.Inspector); !ok || x.reached == nil {
+	if x.reached == nil {
 		return nil
 	}
 	if err := x.openToWrite(ctx); err != nil {
 		return err
 	}
-	inspector, ok := x.Backend.(store.Inspector)
-	if !ok {
-		return nil
+	if inspector, ok := x.Backend.(store.Inspector); ok {
+		return inspector.Remove(ctx, append(x.reached.Missing, x.reached.doubt...))
 	}
-	lost := x.reached.Missing
-	for some := range slices.Chunk(x.reached.doubt, countBatch) {
-		list, err := unreachedOf(ctx, inspector, some)
-		if err != nil {
-			return err
-		}
-		lost = append(lost, list...)
-	}
-	return inspector.Remove(ctx, lost)
-}
-
-// unreachedOf returns the chunks with passages that search by meaning misses, and a few others.
-func unreachedOf(ctx context.Context, inspector store.Inspector, ids []sheaf.ID) ([]sheaf.ID, error) {
-	n, err := inspector.Unreached(ctx, ids)
-	if n == 0 || err != nil || len(ids) < 8 {
-		return ids[:min(n*len(ids), len(ids))], err
-	}
-	first, err := unreachedOf(ctx, inspector, ids[:len(ids)/2])
-	if err != nil {
-		return nil, err
-	}
-	rest, err := unreachedOf(ctx, inspector, ids[len(ids)/2:])
-	return slices.Concat(first, rest), err
+	return nil
 }
 
 // removeStrays removes, after confirmation, the documents that no file here can restore. It returns
@@ -272,15 +249,19 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	if x.Target == nil {
 		return lost, nil
 	}
-	store, err := x.openToList(ctx)
+	a, err := analysis.New(analysis.Options{})
+	if err != nil {
+		return nil, err
+	}
+	st, err := x.Target.Open(ctx, a, nil, store.ListOnly) // whatever settings filled it
 	if errors.Is(err, sheaf.ErrNotFound) {
 		return lost, nil // another process removed the store
 	}
 	if err != nil {
 		return nil, StoreError{Err: err}
 	}
-	defer store.Close()
-	err = lost.addStrays(ctx, store, trees, knows)
+	defer st.Close()
+	err = lost.addStrays(ctx, st, trees, knows)
 	if errors.Is(err, sheaf.ErrNotFound) { // another process removed a part of the store
 		if settings.Analyzer == "" { // this index did not fill the store
 			lost.hidden = err
@@ -325,12 +306,12 @@ func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalo
 		}
 		seen[doc] = true
 		root, own := roots[doc.Tree()]
+		_, is := fileOf(root, doc.Path())
 		switch {
 		case knows(doc):
 		case !own:
 			l.others = append(l.others, doc)
-		case root != "" && isFile(root, doc.Path()):
-		default:
+		case root == "" || !is:
 			l.ours = append(l.ours, doc)
 		}
 		if l.more = len(l.others)+len(l.ours) > mostLosses; l.more {
@@ -345,11 +326,6 @@ func (l *losses) addStrays(ctx context.Context, st store.Backend, trees []catalo
 		err = nil
 	}
 	return err
-}
-
-func isFile(root, path string) bool {
-	_, is := fileOf(root, path)
-	return is
 }
 
 // eachDocument calls yield with the documents of a store, some of them more than once. It misses
@@ -380,13 +356,4 @@ func eachDocument(ctx context.Context, st store.Backend, yield func(doc sheaf.ID
 		}
 	}
 	return nil
-}
-
-// openToList opens the index's server to list its documents, whatever settings filled it.
-func (x *Index) openToList(ctx context.Context) (store.Backend, error) {
-	a, err := analysis.New(analysis.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return x.Target.Open(ctx, a, nil, store.ListOnly)
 }

@@ -78,8 +78,8 @@ func olderVersions(index string) (map[string][]string, error) {
 // olderTask is a task in its own file.
 type olderTask struct {
 	keptTask
-	Work    []keptChange `json:"work,omitempty"`
-	Results []Stored     `json:"results"`
+	Work    []Change `json:"work,omitempty"`
+	Results []Stored `json:"results"`
 }
 
 func readOlderTask(path string) (*olderTask, error) {
@@ -164,11 +164,6 @@ func (t *takeOver) move() error {
 	return vfs.Disk{}.SyncDir(t.c.o.Intake)
 }
 
-func (t *takeOver) unread(path string, err error) {
-	t.c.notice(err)
-	t.c.given.unread(path, err)
-}
-
 // inTransactions calls take with every element of list, several per transaction.
 func inTransactions[T any](t *takeOver, list []T, take func(*intake.Tx, T) error) error {
 	for some := range slices.Chunk(list, 100) {
@@ -214,13 +209,13 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			t.unread(path, err)
+			t.c.unread(path, err)
 			continue
 		}
 		var doc storedDocument
 		if err := json.Unmarshal(text, &doc); err != nil || doc.Document == nil ||
 			!strings.HasPrefix(filepath.Base(path), fileKey(doc.ID)+"-") {
-			t.unread(path, fmt.Errorf("read document: %w: %s", sheaf.ErrCorrupt, path))
+			t.c.unread(path, fmt.Errorf("read document: %w: %s", sheaf.ErrCorrupt, path))
 			continue
 		}
 		t.done = append(t.done, path)
@@ -253,7 +248,7 @@ func (t *takeOver) batch() error {
 		err = json.Unmarshal(content, &names)
 	}
 	if err != nil {
-		t.unread(path, fmt.Errorf("read which documents were written together: %w: %s: %w", sheaf.ErrCorrupt, path, err))
+		t.c.unread(path, fmt.Errorf("read which documents were written together: %w: %s: %w", sheaf.ErrCorrupt, path, err))
 		return nil
 	}
 	for _, n := range names {
@@ -285,7 +280,7 @@ func (t *takeOver) tasks() error {
 	return inTransactions(t, files, func(tx *intake.Tx, path string) error {
 		k, err := readOlderTask(path)
 		if err != nil {
-			t.unread(path, err)
+			t.c.unread(path, err)
 			return nil
 		}
 		t.done = append(t.done, path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"sheaf"
@@ -11,42 +12,26 @@ import (
 	"sheaf/ingest"
 )
 
-// vectorsStep is the time between two checks for documents without vectors.
-const vectorsStep = time.Minute
+// vectorsStep is the time between two checks for documents without vectors. vectorsPause is the time between two tries
+// of the same documents: the model may refuse a text permanently, for example a long one.
+const (
+	vectorsStep  = time.Minute
+	vectorsPause = 10 * time.Minute
+)
 
-// longestPause is the maximum number of checks between two tries of the same documents.
-const longestPause = 64
-
-// vectorLooks decides in which checks to embed documents that lack vectors. While the same documents lack vectors, it
-// tries less and less often: the model may refuse a text permanently, for example a long one.
+// vectorLooks records the last try to embed documents that lack vectors.
 type vectorLooks struct {
-	refused     map[sheaf.ID]catalog.Hash // after the last try
-	pause, left int                       // checks between two tries, and until the next try
-}
-
-// due reports whether this check should try the waiting documents.
-func (v *vectorLooks) due(waiting map[sheaf.ID]catalog.Hash) bool {
-	if v.left == 0 || !maps.Equal(waiting, v.refused) {
-		return len(waiting) > 0
-	}
-	v.left--
-	return false
-}
-
-// tried records which documents still lack vectors after a try.
-func (v *vectorLooks) tried(refused map[sheaf.ID]catalog.Hash) {
-	if !maps.Equal(refused, v.refused) {
-		v.pause = 0
-	}
-	v.pause = min(2*v.pause+1, longestPause)
-	v.refused, v.left = refused, v.pause
+	refused map[sheaf.ID]catalog.Hash // documents that lacked vectors after it
+	at      time.Time
 }
 
 // embedPending embeds documents that were given while the model did not answer, if it answers now.
 // Documents in folders get vectors in the next run over the folders.
 func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 	waiting := c.unembedded()
-	if c.o.Ingest.Embedder == nil || !v.due(waiting) || !ingest.Answers(ctx, c.o.Ingest.Embedder) {
+	if len(waiting) == 0 || c.o.Ingest.Embedder == nil ||
+		maps.Equal(waiting, v.refused) && c.o.Now().Sub(v.at) < vectorsPause ||
+		!ingest.Answers(ctx, c.o.Ingest.Embedder) {
 		return nil
 	}
 	for ctx.Err() == nil && len(waiting) > 0 {
@@ -54,7 +39,7 @@ func (c *Collection) embedPending(ctx context.Context, v *vectorLooks) error {
 			return err
 		}
 	}
-	v.tried(c.unembedded())
+	v.refused, v.at = c.unembedded(), c.o.Now()
 	return nil
 }
 
@@ -99,26 +84,29 @@ func (c *Collection) embedSome(ctx context.Context, waiting map[sheaf.ID]catalog
 	}
 	defer give()
 	now := c.unembedded()
-	var puts []ingest.Given
+	maps.DeleteFunc(waiting, func(id sheaf.ID, _ catalog.Hash) bool { _, still := now[id]; return !still })
+	if puts := c.someGiven(waiting); len(puts) > 0 {
+		return c.index(ctx, puts, nil)
+	}
+	return nil
+}
+
+// someGiven returns given documents for indexing, at most one commit, and removes them from ids. It records those that
+// cannot be read.
+func (c *Collection) someGiven(ids map[sheaf.ID]catalog.Hash) (puts []ingest.Given) {
 	size := 0
-	for id := range waiting {
-		delete(waiting, id)
-		if _, still := now[id]; !still {
-			continue
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		if size >= ingest.DefaultCommitBytes {
+			break
 		}
+		delete(ids, id)
 		content, stored, err := c.stored(id)
 		if err != nil {
-			c.notice(err)
-			c.given.unread(string(id), err)
+			c.unread(string(id), err)
 			continue
 		}
 		puts = append(puts, stored.Document.given(id, content))
-		if size += len(content); size >= ingest.DefaultCommitBytes {
-			break
-		}
+		size += len(content)
 	}
-	if len(puts) == 0 {
-		return nil
-	}
-	return c.index(ctx, puts, nil)
+	return puts
 }

@@ -29,7 +29,7 @@ func (c *Collection) prepare(ctx context.Context) error {
 // recover indexes given documents that the index lacks after a crash or a rebuild. Then it queues
 // the waiting tasks.
 func (c *Collection) recover(ctx context.Context) error {
-	c.given.readAgain()
+	c.given.unreadable.Clear()
 	if err := c.recoverDocuments(ctx); err != nil {
 		return err
 	}
@@ -37,15 +37,14 @@ func (c *Collection) recover(ctx context.Context) error {
 		begun := tx.Begun() // only their end is not recorded
 		for id, head := range tx.Tasks() {
 			k, err := headOf(head)
-			var work []keptChange
+			var work []Change
 			if err == nil && k.State == TaskWaiting && !slices.Contains(begun, taskEntry+id) {
 				if err = json.Unmarshal(tx.Work(id), &work); err == nil {
 					c.given.queue.add(id, work)
 				}
 			}
 			if err != nil {
-				c.notice(err)
-				c.given.unread("task "+id, err)
+				c.unread("task "+id, err)
 			}
 		}
 		return nil
@@ -109,7 +108,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		}
 		before, changing, _ := c.before(id) // otherwise the next start tries again
 		if !changing {
-			c.given.leave(id, partial.Rejected[id])
+			c.given.left.Store(string(id), partial.Rejected[id].Error())
 			continue
 		}
 		rejected[id] = partial.Rejected[id] // the change was never acknowledged
@@ -180,20 +179,13 @@ func (c *Collection) missing(tried map[sheaf.ID]catalog.Hash) (puts []ingest.Giv
 			taken = append(taken, id)
 		}
 	}
-	size := 0
-	for _, id := range slices.Sorted(maps.Keys(hashes)) {
-		if tried[id] == hashes[id] || size >= ingest.DefaultCommitBytes {
-			continue
+	maps.DeleteFunc(hashes, func(id sheaf.ID, hash catalog.Hash) bool { return tried[id] == hash })
+	left := maps.Clone(hashes)
+	puts = c.someGiven(left)
+	for id, hash := range hashes {
+		if _, later := left[id]; !later {
+			tried[id] = hash
 		}
-		tried[id] = hashes[id]
-		content, stored, err := c.stored(id)
-		if err != nil {
-			c.notice(err)
-			c.given.unread(string(id), err)
-			continue
-		}
-		puts = append(puts, stored.Document.given(id, content))
-		size += len(content)
 	}
 	return puts, deletes, taken, view.Err()
 }

@@ -88,33 +88,30 @@ func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err err
 	return content, changing, err
 }
 
-// leave records that the store refused a given document.
-func (t *trouble) leave(id sheaf.ID, why error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.left[id] = why.Error()
-}
-
 // isLeft reports whether the store refused a given document.
 func (t *trouble) isLeft(id sheaf.ID) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.left[id] != ""
+	_, left := t.left.Load(string(id))
+	return left
 }
 
 // leftOut returns the given documents that the store refused and that did not change since, and the
 // unreadable files of documents and tasks.
-func (t *trouble) leftOut() (list []Skip) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(t.left)) {
-		list = append(list, Skip{id.Tree(), id.Path(), ingest.ReasonRefused, t.left[id] + "; it is kept, and tried " +
+func (t *trouble) leftOut() []Skip {
+	var refused, unread []Skip
+	t.left.Range(func(id, why any) bool {
+		of := sheaf.ID(id.(string))
+		refused = append(refused, Skip{of.Tree(), of.Path(), ingest.ReasonRefused, why.(string) + "; it is kept, and tried " +
 			"again when the server starts: put another version, or delete it"})
-	}
-	for _, file := range slices.Sorted(maps.Keys(t.unreadable)) {
-		list = append(list, unreadable(file, t.unreadable[file]))
-	}
-	return list
+		return true
+	})
+	t.unreadable.Range(func(file, why any) bool {
+		unread = append(unread, unreadable(file.(string), why.(string)))
+		return true
+	})
+	byName := func(a, b Skip) int { return strings.Compare(a.Tree+":"+a.Path, b.Tree+":"+b.Path) }
+	slices.SortFunc(refused, byName)
+	slices.SortFunc(unread, byName)
+	return append(refused, unread...)
 }
 
 func unreadable(file, why string) Skip {
@@ -122,25 +119,8 @@ func unreadable(file, why string) Skip {
 		"readable, or remove it"}
 }
 
-// unread records an unreadable document, task or file.
-func (t *trouble) unread(file string, why error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.unreadable[file] = why.Error()
-}
-
-// readAgain clears the unreadable files before they are read again.
-func (t *trouble) readAgain() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	clear(t.unreadable)
-}
-
-// changed records that changes are done.
-func (t *trouble) changed(changes []Change) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range changes {
-		delete(t.left, changes[i].ID)
-	}
+// unread reports an unreadable document, task or file, and lists it in the status.
+func (c *Collection) unread(file string, why error) {
+	c.notice(why)
+	c.given.unreadable.Store(file, why.Error())
 }

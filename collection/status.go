@@ -156,7 +156,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		}
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}
-	sortPending(s.Pending)
+	slices.SortFunc(s.Pending, func(a, b Pending) int { return strings.Compare(a.ID, b.ID) })
 	if s.Tasks, err = r.c.taskCounts(); err != nil {
 		s.Skipped = append(s.Skipped, unreadable(r.c.given.file.Path(), err.Error()))
 	}
@@ -190,8 +190,4 @@ func (w *watchState) shown(why bool) *Watching {
 		}
 	}
 	return out
-}
-
-func sortPending(list []Pending) {
-	slices.SortFunc(list, func(a, b Pending) int { return strings.Compare(a.ID, b.ID) })
 }

@@ -36,8 +36,6 @@ type Task struct {
 	Changes int       `json:"changes" doc:"How many documents the task changes."`
 	Results []Stored  `json:"results" doc:"The documents, when the task is done."`
 	Error   string    `json:"error,omitempty" doc:"Why it failed. Nothing was changed unless this text says so."`
-
-	owner string
 }
 
 // keptTask is the stored head of a task. The changes of a waiting task and the results of an ended
@@ -56,7 +54,7 @@ func headOf(content []byte) (*keptTask, error) {
 	if err := json.Unmarshal(content, &k); err != nil {
 		return nil, fmt.Errorf("read task: %w: %w", sheaf.ErrCorrupt, err)
 	}
-	k.owner, k.Results = k.Owner, []Stored{}
+	k.Results = []Stored{}
 	return &k, nil
 }
 
@@ -85,7 +83,7 @@ func (k *keptTask) write(tx *intake.Tx) error {
 }
 
 // putTask writes the head of a task, and its work and results unless they are nil.
-func putTask(tx *intake.Tx, k *keptTask, work []keptChange, results []Stored) error {
+func putTask(tx *intake.Tx, k *keptTask, work []Change, results []Stored) error {
 	head := *k
 	head.Results = []Stored{}
 	var parts [3][]byte
@@ -115,14 +113,6 @@ func forgetTasks(tx *intake.Tx) error {
 		err = errors.Join(err, tx.DropTask(id))
 	}
 	return err
-}
-
-type keptChange struct {
-	ID          sheaf.ID       `json:"id"`
-	Put         *DocumentInput `json:"put,omitempty"`
-	IfMatch     string         `json:"if_match,omitempty"`
-	IfNoneMatch string         `json:"if_none_match,omitempty"`
-	Within      []string       `json:"within,omitempty"`
 }
 
 // queue has the waiting tasks, oldest first.
@@ -191,7 +181,7 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 }
 
 // add queues a task, unless it is queued.
-func (q *queue) add(id string, work []keptChange) {
+func (q *queue) add(id string, work []Change) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at, queuedNow := slices.BinarySearchFunc(q.waiting, id, func(task queued, id string) int {
@@ -276,21 +266,17 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	if c.given.queue.length() >= maxTasks {
 		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
 	}
-	work := make([]keptChange, len(changes))
-	for i, ch := range changes {
-		work[i] = keptChange(ch)
-	}
 	now := c.o.Now().UTC()
 	k := keptTask{Task: Task{State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}}, Owner: owner}
 	err = c.given.file.Update(func(tx *intake.Tx) error {
 		k.ID = nextTask(tx.NewestTask(), now)
 		task := k.Task
-		return errors.Join(putTask(tx, &k, work, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
+		return errors.Join(putTask(tx, &k, changes, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("accept a task: %w", err)
 	}
-	c.given.queue.add(k.ID, work)
+	c.given.queue.add(k.ID, changes)
 	return &k.Task, nil
 }
 
@@ -511,7 +497,6 @@ func (c *Collection) giveUp(id string, why error) {
 
 // work reads a waiting task and its changes. It returns nil for a task that does not wait.
 func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
-	var work []keptChange
 	err = c.given.file.View(func(tx *intake.Tx) (err error) {
 		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
 			return err
@@ -520,11 +505,8 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 			k = nil
 			return nil
 		}
-		return json.Unmarshal(tx.Work(id), &work)
+		return json.Unmarshal(tx.Work(id), &changes)
 	})
-	for _, w := range work {
-		changes = append(changes, Change(w))
-	}
 	return k, changes, err
 }
 

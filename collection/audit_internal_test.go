@@ -1,12 +1,8 @@
 package collection
 
 import (
-	"fmt"
-	"runtime"
-	"strings"
 	"testing"
 
-	"sheaf"
 	"sheaf/collection/access"
 	"sheaf/profile"
 )
@@ -46,25 +42,6 @@ func TestAuditFindsFolders(t *testing.T) {
 		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
 			t.Errorf("%+v: a leak: %v", grant, leak)
 		}
-	}
-}
-
-// TestAuditScanMemory checks that the memory to scan an answer depends on its length, not on the
-// number of hidden documents.
-func TestAuditScanMemory(t *testing.T) {
-	a := &trial{auditor: &auditor{learned: learned{}, out: &Audit{}}}
-	for i := range 200 {
-		a.docs, a.hidden = append(a.docs, audited{id: sheaf.ID(fmt.Sprintf("api:doc%d", i))}), append(a.hidden, i)
-	}
-	text := strings.Repeat("a word ", 100_000)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if err := a.answer("search", text); err != nil || len(a.out.Leaks) > 0 {
-		t.Fatal(err, a.out.Leaks)
-	}
-	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(20*len(text)) {
-		t.Errorf("%d bytes for an answer of %d", took, len(text))
 	}
 }
 

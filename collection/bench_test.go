@@ -91,25 +91,3 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkLab changes one parameter per search: the stages run again on cached retrievals, and
-// every result is explained.
-func BenchmarkLab(b *testing.B) {
-	files, queries := benchFiles(b)
-	f := collectiontest.Open(b, files, nil)
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer r.Close()
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		q := collection.SearchRequest{Text: queries[i/10%len(queries)], Limit: 12,
-			Parameters: map[string]string{"meaning": fmt.Sprint(float64(1+i%10) / 20)}}
-		if _, err := r.Explain(context.Background(), q); err != nil {
-			b.Fatal(err)
-		}
-		i++
-	}
-}

@@ -6,15 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/search"
+	"sheaf/store"
 )
 
 // answerText returns an answer as JSON. It masks the cursor, because cursors are random.
@@ -295,4 +302,232 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// TestCachedSimilarHasNoSourceText checks that cached answers of Similar do not keep the text of the source
+// document.
+func TestCachedSimilarHasNoSourceText(t *testing.T) {
+	const size = 1 << 20
+	docs := map[string]string{"big.md": "# Big\n\n" + strings.Repeat("zebra giraffe lion pasture ", size/27)}
+	for i := range 10 {
+		docs[fmt.Sprintf("s%d.md", i)] = fmt.Sprintf("# S%d\n\nzebra giraffe lion number %d of the pasture\n", i, i)
+	}
+	f := collectiontest.Open(t, docs, nil)
+	f.Index(t)
+	r := reader(t, f, access.Unrestricted())
+	ask := func(times int) (live uint64) {
+		for range times {
+			a, err := r.Similar(t.Context(), sheaf.DocumentID(collectiontest.Tree, "big.md"), collection.SearchRequest{Limit: 1})
+			if err != nil || a.Next == "" {
+				t.Fatalf("%+v, %v", a, err)
+			}
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	few := ask(3)
+	if many := ask(20); many > few+8*size {
+		t.Errorf("20 rankings more hold %d bytes", many-few)
+	}
+}
+
+// TestPages checks that pages equal one long page, even for answers that are not cached, as of scanned files.
+func TestPages(t *testing.T) {
+	notes := map[string]string{}
+	for i := range 40 {
+		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("---\ntags: [t%d]\n---\n# Note %d\n\nUndo a commit.\n", i, i)
+	}
+	f := scanning(t, notes)
+	r := reader(t, f, access.Unrestricted())
+	for _, profile := range []string{"sheaf", "tiered"} { // tiered scans files, and its answers are not cached
+		q := collection.SearchRequest{Text: "undo commit", Profile: profile, Limit: 4}
+		all := q
+		all.Limit = 8
+		want := find(t, r, all)
+		for name, ask := range map[string]func() (*collection.Answer, error){
+			"search": func() (*collection.Answer, error) { return r.Search(t.Context(), q) },
+			"explain": func() (*collection.Answer, error) {
+				q.Brief = true
+				e, err := r.Explain(t.Context(), q)
+				if err != nil {
+					return nil, err
+				}
+				return e.Answer, nil
+			},
+		} {
+			first, err := ask()
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := r.Page(t.Context(), first.Next, collection.SearchRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []sheaf.ID
+			for i, shown := range append(first.Results[:4:4], second.Results...) {
+				ids = append(ids, shown.ID)
+				if w := want.Results[i]; shown.ID != w.ID || shown.Title != w.Title ||
+					fmt.Sprint(shown.Tags) != fmt.Sprint(w.Tags) || shown.Score != w.Score {
+					t.Errorf("%s of %s: result %d is %+v, want %+v", name, profile, i+1, shown, w)
+				}
+			}
+			if len(ids) != 8 {
+				t.Errorf("%s of %s: two pages have %q", name, profile, ids)
+			}
+		}
+	}
+}
+
+// failing is a store that fails at requests other than retrieving while err is not nil.
+type failing struct {
+	whole
+	err *error
+}
+
+// whole is the part of a store that these tests need.
+type whole interface {
+	countable
+	store.Faceter
+	store.Versioned
+}
+
+func (f failing) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
+	if *f.err != nil {
+		return nil, *f.err
+	}
+	return f.whole.Explain(ctx, req, ids)
+}
+
+func (f failing) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
+	if *f.err != nil {
+		return nil, *f.err
+	}
+	return f.whole.Facets(ctx, req, columns, limit)
+}
+
+// uncounting is a store whose Count fails while err is not nil.
+type uncounting failing
+
+func (f uncounting) Count(ctx context.Context, req store.Request) (int, error) {
+	if *f.err != nil {
+		return 0, *f.err
+	}
+	return f.whole.Count(ctx, req)
+}
+
+// TestAnswerWithMissingDataIsNotCached checks that an answer without data that the store failed to return is not
+// cached. An answer without data that the store never supports is cached.
+func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
+	for what, q := range map[string]collection.SearchRequest{
+		"an explanation":   {Text: "undo a commit", Explain: true},
+		"values there are": {Text: "undo tag:nothing-has-it"},
+	} {
+		var fault error
+		f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = failing{o.Backend.(whole), &fault} })
+		r := reader(t, f, access.Unrestricted())
+		said := func(a *collection.Answer) (string, bool) {
+			text, err := json.Marshal([]any{a.Notes, a.Results})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text), slices.ContainsFunc(a.Timings, func(s search.Timing) bool { return s.Step == "cache" })
+		}
+		fault = errors.New("connection refused")
+		short, _ := said(find(t, r, q))
+		fault = nil
+		if got, remembered := said(find(t, r, q)); got == short || strings.Contains(got, "refused") || remembered {
+			t.Errorf("%s, asked again: %s, remembered %v", what, got, remembered)
+		}
+		if _, remembered := said(find(t, r, q)); !remembered {
+			t.Errorf("%s: a whole answer is not remembered", what)
+		}
+		fault, q.Limit = sheaf.ErrUnsupported, 3
+		find(t, r, q)
+		if got, remembered := said(find(t, r, q)); !remembered {
+			t.Errorf("%s: what the store never tells is asked for again: %s", what, got)
+		}
+	}
+}
+
+// TestSnippetWithoutCountsIsNotCached checks that a snippet is not cached if the store failed to count its words.
+// This holds for callers that see all or a part.
+func TestSnippetWithoutCountsIsNotCached(t *testing.T) {
+	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
+		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
+	for i := range 30 {
+		files[fmt.Sprintf("other%d.md", i)] = "---\naccess: public\n---\n# B\n\nApples and bread, apart.\n"
+	}
+	var fault error
+	f := openOld(t, files, func(o *collection.Options) { o.Backend = uncounting{o.Backend.(whole), &fault} })
+	for who, grant := range map[string]access.Grant{"all": access.Unrestricted(),
+		"a part": {Scopes: []access.Scope{access.ScopeSearch}}} {
+		q := collection.SearchRequest{Text: "apples bread cheese path:a.md", Profile: "rrf", Limit: 1}
+		fault = errors.New("connection refused")
+		guessed := find(t, reader(t, f, grant), q).Results[0].Snippet
+		fault = nil
+		if got := find(t, reader(t, f, grant), q).Results[0].Snippet; !strings.Contains(got, "cheese") ||
+			strings.Contains(guessed, "cheese") {
+			t.Errorf("who sees %s is shown %q, before that %q", who, got, guessed)
+		}
+	}
+}
+
+// openOld is like collectiontest.Open, but with files written an hour ago. For fresh files, cached
+// results are not reused, because a later change could have the same time.
+func openOld(t *testing.T, files map[string]string, change func(*collection.Options)) *collectiontest.Fixture {
+	t.Helper()
+	f := collectiontest.Unindexed(t, files, change)
+	at := time.Now().Add(-time.Hour)
+	for path := range files {
+		if err := os.Chtimes(filepath.Join(f.Root, path), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Index(t)
+	return f
+}
+
+// TestPagesOfFilterQuery checks the pages of a query with only filters. They show every matching
+// document and no result twice, even if the first document has hundreds of sections.
+func TestPagesOfFilterQuery(t *testing.T) {
+	var big strings.Builder
+	big.WriteString("---\ntags: [x]\n---\n# Big\n")
+	for i := range 900 {
+		fmt.Fprintf(&big, "\n## Part %d\n\nWords.\n", i)
+	}
+	notes := map[string]string{"0big.md": big.String(), "other.md": "# Other\n\nText.\n"}
+	for i := range 30 {
+		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("---\ntags: [x]\n---\n# Note %d\n\nText.\n", i)
+	}
+	f := scanning(t, notes)
+	r := reader(t, f, access.Unrestricted())
+	for _, profile := range []string{"sheaf", "sonar", "bench"} {
+		q := collection.SearchRequest{Text: "tag:x", Profile: profile, Limit: 7, Window: 100}
+		page, err := r.Search(t.Context(), q)
+		docs, ids := map[sheaf.ID]int{}, map[sheaf.ID]bool{}
+		for err == nil {
+			if page.Total.Relation != "eq" || page.Degraded {
+				t.Errorf("%s: total %+v, warnings %q", profile, page.Total, page.Warnings)
+			}
+			for _, shown := range page.Results {
+				if docs[shown.Doc]++; ids[shown.ID] || docs[shown.Doc] > 3 {
+					t.Errorf("%s: %s is shown again", profile, shown.ID)
+				}
+				ids[shown.ID] = true
+			}
+			if page.Next == "" {
+				break
+			}
+			page, err = r.Page(t.Context(), page.Next, collection.SearchRequest{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(docs) != 31 || len(ids) != page.Total.Value {
+			t.Errorf("%s: %d documents with %d results of %d", profile, len(docs), len(ids), page.Total.Value)
+		}
+	}
 }

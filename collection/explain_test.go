@@ -24,11 +24,7 @@ func TestBriefExplanation(t *testing.T) {
 			map[bool]string{true: ", and undo it again", false: ""}[i%3 == 0])
 	}
 	f := collectiontest.Open(t, notes, nil)
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := reader(t, f, access.Unrestricted())
 	ask := func(brief bool) *collection.Explanation {
 		e, err := r.Explain(context.Background(),
 			collection.SearchRequest{Text: "undo commit", Profile: "sheaf", Limit: 4, Brief: brief})
@@ -84,17 +80,10 @@ func TestExplainedWindow(t *testing.T) {
 	}
 	f := collectiontest.Open(t, docs, nil)
 	f.Index(t)
-	r, err := f.Collection.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := reader(t, f, access.Unrestricted())
 	for _, explain := range []bool{false, true} {
-		a, err := r.Search(t.Context(), collection.SearchRequest{Text: "pear", Window: collection.MaxWindow, Explain: explain,
+		a := find(t, r, collection.SearchRequest{Text: "pear", Window: collection.MaxWindow, Explain: explain,
 			Parameters: map[string]string{"meaning": "0"}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		want, relation := len(docs), "eq"
 		if explain {
 			want, relation = collection.MaxExplained, "gte"

@@ -2,7 +2,6 @@ package collection_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	"sheaf/search"
 )
 
 // TestFusedContent checks that a result without its own text, such as a heading above other
@@ -52,9 +50,7 @@ func TestFusedLimit(t *testing.T) {
 func TestFusedStale(t *testing.T) {
 	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"},
 		func(*collection.Options) {})
-	if err := os.WriteFile(filepath.Join(f.Root, "a.md"), []byte("Another harbor, and more.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(f.Root, "a.md"), "Another harbor, and more.\n")
 	if err := os.Remove(filepath.Join(f.Root, "b.md")); err != nil {
 		t.Fatal(err)
 	}
@@ -65,26 +61,5 @@ func TestFusedStale(t *testing.T) {
 	want := []string{"2 of the results changed since they were indexed, or cannot be read: they have no content"}
 	if len(found.Results) != 3 || found.Degraded || !slices.Equal(found.Warnings, want) {
 		t.Errorf("%d results, degraded %v, warnings %q", len(found.Results), found.Degraded, found.Warnings)
-	}
-}
-
-// TestFusedTimings checks that later searches do not change the timings of an answer.
-func TestFusedTimings(t *testing.T) {
-	f := openOld(t, map[string]string{"codes.md": "# Codes of vectors\n\nEight lie together.\n"},
-		func(*collection.Options) {})
-	r := reader(t, f, access.Unrestricted())
-	found, err := r.Fused(t.Context(), "codes", "rrf", 60, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := slices.Clone(found.Timings)
-	for i := range 20 {
-		if _, err := r.Fused(t.Context(), fmt.Sprint("eight ", i), "rrf", 60, 5); err != nil {
-			t.Fatal(err)
-		}
-	}
-	unnamed := slices.ContainsFunc(before, func(at search.Timing) bool { return at.Step == "" })
-	if len(before) == 0 || unnamed || !slices.Equal(found.Timings, before) {
-		t.Errorf("the times are %v, and %v later", before, found.Timings)
 	}
 }

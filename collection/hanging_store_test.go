@@ -15,33 +15,45 @@ import (
 	"sheaf/store"
 )
 
-// hung is a store whose Count blocks until free is closed.
-type hung struct {
+// counting is a store that answers Count with count. It has a version like the store in it.
+type counting struct {
 	store.Backend
-	free chan struct{}
+	count func(ctx context.Context, req store.Request, next store.Counter) (int, error)
 }
 
 // Count implements store.Counter.
-func (h *hung) Count(ctx context.Context, req store.Request) (int, error) {
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-h.free:
-		return h.Backend.(store.Counter).Count(ctx, req)
-	}
+func (c *counting) Count(ctx context.Context, req store.Request) (int, error) {
+	return c.count(ctx, req, c.Backend.(store.Counter))
+}
+
+// Version implements store.Versioned.
+func (c *counting) Version() (uint64, error) { return c.Backend.(store.Versioned).Version() }
+
+// hanging opens a collection with a store whose Count blocks until the channel is closed.
+func hanging(t *testing.T) (*collectiontest.Fixture, *chan struct{}) {
+	t.Helper()
+	free := make(chan struct{})
+	return collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
+		func(o *collection.Options) {
+			o.Distant = true
+			o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
+				select {
+				case <-ctx.Done():
+					return 0, ctx.Err()
+				case <-free:
+					return next.Count(ctx, req)
+				}
+			}}
+		}), &free
 }
 
 // TestStoreHangs checks that a hanging store delays no search beyond its deadline, whatever the
 // caller may see. Later requests count again.
 func TestStoreHangs(t *testing.T) {
-	h := &hung{free: make(chan struct{})}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
-		func(o *collection.Options) {
-			h.Backend, o.Backend, o.Distant = o.Backend, h, true
-		})
+	f, free := hanging(t)
 	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(),
 		"some": {Scopes: []access.Scope{access.ScopeSearch}}} {
-		h.free = make(chan struct{})
+		*free = make(chan struct{})
 		r := reader(t, f, grant)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
@@ -49,7 +61,7 @@ func TestStoreHangs(t *testing.T) {
 			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
 		}
-		close(h.free)
+		close(*free)
 		if s, err := r.Summary(t.Context()); err != nil || s.Chunks == 0 {
 			t.Errorf("%s: %+v, %v: want the chunks counted when the store answers", name, s, err)
 		}
@@ -59,11 +71,7 @@ func TestStoreHangs(t *testing.T) {
 // TestWordsWhileStoreHangs checks that Words works while the store hangs, and returns nil for an
 // invalid query.
 func TestWordsWhileStoreHangs(t *testing.T) {
-	h := &hung{free: make(chan struct{})}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
-		func(o *collection.Options) {
-			h.Backend, o.Backend, o.Distant = o.Backend, h, true
-		})
+	f, _ := hanging(t)
 	for name, grant := range map[string]access.Grant{"all": access.Unrestricted(),
 		"some": {Scopes: []access.Scope{access.ScopeSearch}}} {
 		r := reader(t, f, grant)
@@ -100,37 +108,26 @@ func (e *ending) Err() error {
 	}
 }
 
-// slow is a store that counts single words. When it must count the matches of a whole query, it
-// ends the caller's context.
-type slow struct {
-	store.Backend
-	end func()
-}
-
-// Count implements store.Counter.
-func (s *slow) Count(ctx context.Context, req store.Request) (int, error) {
-	if m, ok := req.Text.Query.(sheaf.Match); !ok || strings.Contains(m.Text, " ") {
-		s.end()
-		<-ctx.Done()
-		return 0, ctx.Err()
-	}
-	return s.Backend.(store.Counter).Count(ctx, req)
-}
-
 // TestCountHangs checks a search whose time ends while matches are counted. The answer has the
 // results and a warning about the missing count. The next search counts again.
 func TestCountHangs(t *testing.T) {
-	var store *slow
+	var end func() // ends the time of the request
 	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"},
 		func(o *collection.Options) {
-			store = &slow{Backend: o.Backend}
-			o.Backend = store
+			o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
+				if m, ok := req.Text.Query.(sheaf.Match); ok && !strings.Contains(m.Text, " ") {
+					return next.Count(ctx, req) // of a single word
+				}
+				end()
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}}
 		})
 	r := reader(t, f, access.Unrestricted())
 	want := find(t, r, collection.SearchRequest{Text: "okapi zebra"})
 	for range 2 {
 		ctx := newEnding(t.Context())
-		store.end = ctx.end
+		end = ctx.end
 		a, err := r.Search(ctx, collection.SearchRequest{Text: "okapi zebra", Count: true})
 		if err != nil {
 			t.Fatal(err)
@@ -149,50 +146,32 @@ func TestCountHangs(t *testing.T) {
 	}
 }
 
-// looks is a store that fails with fault when it counts documents with a property.
-type looks struct {
-	store.Backend
-	fault error
-}
-
-// Count implements store.Counter.
-func (l *looks) Count(ctx context.Context, req store.Request) (int, error) {
-	if f, ok := req.Filter.(sheaf.And); ok {
-		if _, ok := f[len(f)-1].(sheaf.Exists); ok {
-			if l.fault != nil {
-				return 0, l.fault
-			}
-		}
-	}
-	return l.Backend.(store.Counter).Count(ctx, req)
-}
-
-// Version implements store.Versioned.
-func (l *looks) Version() (uint64, error) { return l.Backend.(store.Versioned).Version() }
-
 // TestFailedPropertyLookupIsError checks that a failed lookup of property names is an error for callers that
 // may not see everything. Otherwise the answer could show excluded documents.
 func TestFailedPropertyLookupIsError(t *testing.T) {
-	var store *looks
+	var missing error
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n",
 		"b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {
-		store = &looks{Backend: o.Backend}
-		o.Backend = store
+		o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
+			if f, ok := req.Filter.(sheaf.And); ok && missing != nil {
+				if _, ok := f[len(f)-1].(sheaf.Exists); ok { // whether a document has a property
+					return 0, missing
+				}
+			}
+			return next.Count(ctx, req)
+		}}
 	})
 	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
-		store.fault = fault
+		missing = fault
 		if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi -status:draft"}); !errors.Is(err,
 			sheaf.ErrUnavailable) || !errors.Is(err, fault) {
 			t.Errorf("%v: %+v, %v", fault, a, err)
 		}
 	}
-	store.fault = nil
+	missing = nil
 	for i, text := range []string{"okapi -status:draft", "okapi -status:draft", "zebra -[Status:draft]"} {
-		a, err := r.Search(t.Context(), collection.SearchRequest{Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := find(t, r, collection.SearchRequest{Text: text})
 		if len(a.Results) == 0 || strings.Contains(string(a.Results[0].ID), "a.md") {
 			t.Errorf("search %d: %+v", i, a.Results)
 		}

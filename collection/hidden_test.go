@@ -2,9 +2,14 @@ package collection_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +17,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/rank"
 )
 
 // TestHiddenDocumentsChangeNoAnswer checks that answers equal those of an index with only the visible
@@ -132,10 +138,7 @@ func TestPropertyNamesOfVisibleDocuments(t *testing.T) {
 	only := reader(t, collectiontest.Open(t, seen, nil), access.Unrestricted())
 	answer := func(r *collection.Reader, query string) string {
 		t.Helper()
-		a, err := r.Search(t.Context(), collection.SearchRequest{Text: query})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := find(t, r, collection.SearchRequest{Text: query})
 		var b strings.Builder
 		for _, r := range a.Results {
 			fmt.Fprintln(&b, r.ID, r.Score)
@@ -149,6 +152,207 @@ func TestPropertyNamesOfVisibleDocuments(t *testing.T) {
 		"http://a.example hello"} {
 		if got, want := answer(part, query), answer(only, query); got != want {
 			t.Errorf("%s\n%s, and without the hidden ones\n%s", query, got, want)
+		}
+	}
+}
+
+// TestLinksIgnoreHiddenDocuments checks that a link by name ignores hidden documents. A link that leads to no
+// document would reveal that a hidden one exists.
+func TestLinksIgnoreHiddenDocuments(t *testing.T) {
+	const public = "---\naccess: [public]\n"
+	seen := map[string]string{
+		"a/from.md": public + "---\n# From\n\nSee [[plan]], ![[notes/plan]], [home](../guide), [start](/en/start) " +
+			"and [[other]] for the budget.\n",
+		"b/plan.md":       public + "---\n# A plan\n\nThe budget of the plan. Back to [[from]].\n",
+		"b/guide.md":      public + "---\n# Guide\n\nThe budget of the guide.\n",
+		"site/x.md":       public + "aliases: [other]\n---\n# X\n\nThe budget of the other one.\n",
+		"c/en/start.md":   public + "---\n# Start\n\nThe budget at the start.\n",
+		"guide/readme.md": public + "---\n# Readme\n\nThe budget of the folder.\n",
+		"z/notes/plan.md": public + "---\n# Planned\n\nThe budget of the notes.\n",
+	}
+	all := map[string]string{"a/plan.md": "# Secret plan\n", "a/other.md": "# Secret other\n",
+		"a/notes/plan.md": "# Secret notes\n", "guide.md": "# Secret guide\n", "en/start.md": "# Secret start\n",
+		"b/from.md": "# Secret from\n"}
+	for path, text := range seen {
+		all[path] = text
+	}
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	whole, rest := reader(t, collectiontest.Open(t, all, nil), grant), reader(t, collectiontest.Open(t, seen, nil), grant)
+	own := regexp.MustCompile(`"(generation|modified|next|file|etag|date)":("(?:[^"\\]|\\.)*"|\d+),?`)
+	same := func(what string, ask func(r *collection.Reader) (any, error)) {
+		t.Helper()
+		var texts [2]string
+		for i, r := range []*collection.Reader{whole, rest} {
+			out, err := ask(r)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			text, err := json.Marshal(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = own.ReplaceAllString(string(text), "")
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%s:\n%s\nand without the hidden ones\n%s", what, texts[0], texts[1])
+		}
+	}
+	for path := range seen {
+		id := sheaf.DocumentID(collectiontest.Tree, path)
+		same("document "+path, func(r *collection.Reader) (any, error) { return r.Document(t.Context(), id) })
+		same("part "+path, func(r *collection.Reader) (any, error) { return r.Get(t.Context(), id, collection.GetOptions{}) })
+	}
+	for _, name := range []string{"plan", "other", "start", "from", "notes/plan"} {
+		same("the note "+name, func(r *collection.Reader) (any, error) {
+			target, err := r.Find(name)
+			if err != nil {
+				return err.Error(), nil
+			}
+			return target.Doc.ID, nil
+		})
+	}
+	same("a stage", func(r *collection.Reader) (any, error) {
+		run := collection.StageRun{Name: "graph_boost", Settings: map[string]string{"co_citation": "1", "max": "0"},
+			Limit: 10, Rankings: [][]collection.Scored{{}}}
+		for _, path := range slices.Sorted(maps.Keys(seen)) { // equal scores keep the order of input
+			run.Rankings[0] = append(run.Rankings[0],
+				collection.Scored{ID: sheaf.DocumentID(collectiontest.Tree, path), Score: 1})
+		}
+		return r.Stage(run)
+	})
+	for _, p := range []string{"sheaf", "rrf"} {
+		same("search by "+p, func(r *collection.Reader) (any, error) {
+			return r.Search(t.Context(), collection.SearchRequest{Text: "budget", Profile: p, Explain: true})
+		})
+	}
+}
+
+// TestChangedFileErrorHidesPath checks that the message about a changed file names the document, not its path.
+func TestChangedFileErrorHidesPath(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	f.Index(t)
+	r := reader(t, f, access.Unrestricted())
+	writeFile(t, filepath.Join(f.Root, "a.md"), "# A\n\nNo harbor.\n")
+	id := sheaf.DocumentID(collectiontest.Tree, "a.md")
+	_, got := r.Get(t.Context(), id, collection.GetOptions{})
+	_, similar := r.Similar(t.Context(), id, collection.SearchRequest{})
+	for _, err := range []error{got, similar} {
+		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), string(id)) ||
+			strings.Contains(err.Error(), f.Root) {
+			t.Errorf("told: %v", err)
+		}
+	}
+}
+
+// TestProfileErrorsHideFolders checks that errors of profiles name the file without its folder
+// and without the searched folders.
+func TestProfileErrorsHideFolders(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	dir := f.Options.ProfileDirs[0]
+	for name, text := range map[string]string{"lost": "name: lost\nextends: nowhere\n",
+		"wrong": "name: wrong\nextends: sonar\nnothing: 1\n", "large": "# " + strings.Repeat("x", 2<<20)} {
+		writeFile(t, filepath.Join(dir, name+".yaml"), text)
+	}
+	list, err := f.Profiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for _, p := range list {
+		told[p.Name] = p.Error
+	}
+	for _, name := range []string{"lost", "wrong", "large"} {
+		_, err := f.Load(name)
+		if err == nil {
+			t.Fatalf("%s is read", name)
+		}
+		for _, text := range []string{told[name], err.Error()} {
+			if !strings.Contains(text, name+".yaml:") || strings.Contains(text, filepath.Dir(dir)) {
+				t.Errorf("%s: told: %s", name, text)
+			}
+		}
+	}
+	if !strings.Contains(told["lost"], "lost.yaml:2:10: extends \"nowhere\": no profile has this name: looked for "+
+		"nowhere.yaml among the built-in profiles") {
+		t.Errorf("told: %s", told["lost"])
+	}
+}
+
+// TestAddressesRevealNoFolder checks that a caller that sees a part finds a document by its path inside the folder, but
+// not by a path from outside. An outside path would reveal where the folder is.
+func TestAddressesRevealNoFolder(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a/b.md": "---\naccess: public\n---\n# B\n\nA harbor.\n"}, nil)
+	part, all := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
+		reader(t, f, access.Unrestricted())
+	outside := "../" + filepath.Base(f.Root) + "/a/b.md"
+	for _, path := range []string{"a/b.md", "./a/b.md", "a/../a/b.md", "notes:a/b.md", "a/b.md#b", "a/b.md:4", outside,
+		filepath.Join(f.Root, "a/b.md")} {
+		if got, err := all.Find(path); err != nil || got.Doc.Path != "a/b.md" {
+			t.Errorf("%s by who sees everything: %q, %v", path, got.Doc.Path, err)
+		}
+		got, err := part.Find(path)
+		if within := path != outside && !filepath.IsAbs(path); within != (err == nil) || within && got.Doc.Path != "a/b.md" {
+			t.Errorf("%s by who sees a part: %q, %v", path, got.Doc.Path, err)
+		}
+	}
+}
+
+// TestHiddenDocumentIsNotRead checks that a request for a large hidden document costs as little as for a
+// missing one, even the first time. Reading the document would take long and so reveal that it
+// exists.
+func TestHiddenDocumentIsNotRead(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("---\naccess: [group:board]\n---\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&b, "# Heading %d\n\nText %d.\n\n", i, i)
+	}
+	f := collectiontest.Open(t, map[string]string{"large.md": b.String(), "small.md": "---\naccess: [public]\n---\n# " +
+		"Small\n\nSee [[large]].\n"}, nil)
+	all := reader(t, f, access.Unrestricted())
+	if doc, err := all.Document(t.Context(), "notes:large.md"); err != nil || len(doc.Outline) < 30_000 {
+		t.Fatalf("%v", err)
+	}
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	for name, ask := range map[string]func(r *collection.Reader){
+		"get": func(r *collection.Reader) { _, _ = r.Get(t.Context(), "notes:large.md", collection.GetOptions{}) },
+		"get part": func(r *collection.Reader) {
+			_, _ = r.Get(t.Context(), "notes:large.md#heading-7", collection.GetOptions{})
+		},
+		"document": func(r *collection.Reader) { _, _ = r.Document(t.Context(), "notes:large.md") },
+		"find":     func(r *collection.Reader) { _, _ = r.Find("large.md#heading-7") },
+		"similar": func(r *collection.Reader) {
+			_, _ = r.Similar(t.Context(), "notes:large.md#heading-7", collection.SearchRequest{})
+		},
+		"link":  func(r *collection.Reader) { _, _ = r.Get(t.Context(), "notes:small.md", collection.GetOptions{}) },
+		"count": func(r *collection.Reader) { _, _ = r.Summary(t.Context()) },
+		"list":  func(r *collection.Reader) { _, _ = r.Documents(t.Context(), "", "", collection.MaxWindow) },
+		"stage": func(r *collection.Reader) {
+			for _, stage := range []string{"tree", "graph_boost", "folder_boost", "recency", "neighbours", "names"} {
+				_, _ = r.Stage(collection.StageRun{Name: stage,
+					Rankings: [][]collection.Scored{{{ID: "notes:large.md#heading-7", Score: 2}, {ID: "notes:large.md", Score: 1}}},
+					Limit:    10})
+			}
+		},
+		"facts": func(r *collection.Reader) {
+			facts := collection.FactsOf(r)
+			outliner := facts.(rank.Outliner)
+			for _, id := range []sheaf.ID{"notes:large.md", "notes:large.md#heading-7"} {
+				_, _ = facts.Chunk(id)
+				_, _ = facts.Document(id)
+				_ = outliner.Node(id)
+				_ = outliner.Outline(id)
+			}
+		},
+	} {
+		beside := f.Beside(t) // a new process has read no document
+		r := reader(t, beside, grant)
+		_, _ = r.Get(t.Context(), "notes:none.md", collection.GetOptions{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ask(r)
+		runtime.ReadMemStats(&after)
+		if n := (after.TotalAlloc - before.TotalAlloc) >> 10; n > 1500 { // includes building the server's description
+			t.Errorf("%s: %d kB were taken", name, n)
 		}
 	}
 }

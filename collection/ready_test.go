@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
 )
 
@@ -128,4 +131,35 @@ func TestStatusIndexing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended("when it was stopped")
+}
+
+// TestMissingFolder checks that the status names a missing folder, and that its indexed documents
+// return with the folder.
+func TestMissingFolder(t *testing.T) {
+	away := filepath.Join(t.TempDir(), "disk")
+	writeFile(t, filepath.Join(away, "b.md"), "# B\n\nA harbor.\n")
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
+		o.Ingest.Trees = append(o.Ingest.Trees, catalog.Tree{Name: "disk", Root: away})
+	})
+	look := func(gone []string) {
+		t.Helper()
+		f.Index(t)
+		r := reader(t, f, access.Unrestricted())
+		st, err := r.Status(t.Context())
+		if err != nil || st.Watch == nil || !slices.Equal(st.Watch.Gone, gone) || st.Documents != 2 {
+			t.Errorf("%+v, %v: want %v gone", st, err, gone)
+		}
+		if n := len(find(t, r, collection.SearchRequest{Text: "harbor"}).Results); n != 2 && len(gone) == 0 {
+			t.Errorf("%d found", n)
+		}
+	}
+	look(nil)
+	if err := os.Rename(away, away+".off"); err != nil {
+		t.Fatal(err)
+	}
+	look([]string{away})
+	if err := os.Rename(away+".off", away); err != nil {
+		t.Fatal(err)
+	}
+	look(nil)
 }

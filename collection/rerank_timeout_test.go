@@ -2,7 +2,6 @@ package collection_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,12 +32,7 @@ func TestLateRerankKeepsRanking(t *testing.T) {
 		}, change), access.Unrestricted())
 	}
 	write := func(o *collection.Options, profile string) {
-		if err := os.MkdirAll(o.ProfileDirs[0], 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(o.ProfileDirs[0], "rrf.yaml"), []byte(profile), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(o.ProfileDirs[0], "rrf.yaml"), profile)
 	}
 	want := find(t, open(func(o *collection.Options) {
 		write(o, strings.Replace(gathers, "  - rerank: {n: 10}\n", "", 1))

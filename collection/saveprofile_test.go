@@ -43,19 +43,14 @@ func TestSaveProfile(t *testing.T) {
 	}
 	r := reader(t, f, all)
 
-	mine, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
 	set, err := r.Search(context.Background(),
 		collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
 	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
 		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
 	}
 	few := filepath.Join(filepath.Dir(saved.File), "few.yaml")
-	if err := os.WriteFile(few, []byte("name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, few, "name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n")
 	if _, err := f.SaveProfile(all, "fewer",
 		collection.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
 		t.Errorf("numbers of a profile that allows few results: %v", err)
@@ -154,9 +149,7 @@ func TestSavedFilesHidePaths(t *testing.T) {
 	dir := f.Options.ProfileDirs[0]
 	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: " +
 		"sheaf\nparameters: {none: 1}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name+".yaml"), text)
 		_, err := reader(t, f, some).Search(t.Context(), collection.SearchRequest{Text: "undo", Profile: name})
 		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") ||
 			strings.Contains(err.Error(), dir) {

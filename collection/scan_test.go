@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"sheaf"
@@ -15,7 +13,6 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/model/hashed"
-	"sheaf/search"
 	"sheaf/search/scan"
 )
 
@@ -38,17 +35,9 @@ func TestScanHasSnippetsAndPages(t *testing.T) {
 	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n",
 		"b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
 	f.Write(t, "new.md", "# New\n\nA harbor that was not indexed yet.\n")
-	r, err := f.For(access.Unrestricted())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := reader(t, f, access.Unrestricted())
 	// tiered ranks at most 100 results, so a larger window acts like 100.
-	answer, err := r.Search(context.Background(),
-		collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
 	if answer.Total.Value != 3 || len(answer.Results) != 2 || answer.Next == "" {
 		t.Fatalf("%d of %d results, next %q", len(answer.Results), answer.Total.Value, answer.Next)
 	}
@@ -74,74 +63,6 @@ func TestScanHasSnippetsAndPages(t *testing.T) {
 	}
 }
 
-// countingScans counts the scans of files.
-type countingScans struct {
-	search.Scanner
-	scans atomic.Int64
-}
-
-func (c *countingScans) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
-	c.scans.Add(1)
-	return c.Scanner.Scan(ctx, req)
-}
-
-// TestExplanationScansCurrentFiles checks that each explanation scans the current files.
-func TestExplanationScansCurrentFiles(t *testing.T) {
-	counted := &countingScans{}
-	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nThe harbor.\n",
-		"b.md": "# Beta\n\nAnother harbor.\n"}, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
-			Embedder: hashed.New(64)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		counted.Scanner = s
-		o.Scanner = counted
-	})
-	public := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
-	explain := func(grant access.Grant, text, k string) (*collection.Explanation, int64) {
-		t.Helper()
-		before := counted.scans.Load()
-		e, err := reader(t, f, grant).Explain(context.Background(),
-			collection.SearchRequest{Text: text, Profile: "tiered", Parameters: map[string]string{"rrf_k": k}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e, counted.scans.Load() - before
-	}
-	for i, c := range []struct {
-		what    string
-		grant   access.Grant
-		text, k string
-		change  bool
-		scans   int64
-		results int
-	}{
-		{"the first", access.Unrestricted(), "harbor", "60", false, 1, 2},
-		{"another number", access.Unrestricted(), "harbor", "10", false, 1, 2},
-		{"another query", access.Unrestricted(), "another", "10", false, 1, 1},
-		{"a part", public, "harbor", "60", false, 1, 1},
-		{"a part again", public, "harbor", "60", false, 1, 1},
-		{"after a change", access.Unrestricted(), "harbor", "60", true, 1, 3},
-	} {
-		if c.change {
-			f.Write(t, "new.md", "# New\n\nA harbor.\n")
-			f.Index(t)
-		}
-		e, n := explain(c.grant, c.text, c.k)
-		if n != c.scans || len(e.Results) != c.results || e.Parameters["rrf_k"] != c.k || e.Results[0].Snippet == "" {
-			t.Errorf("%d, %s: scanned %d times, want %d; %+v", i, c.what, n, c.scans, e.Answer)
-		}
-	}
-	for range 2 {
-		before := counted.scans.Load()
-		if _, err := reader(t, f, access.Unrestricted()).Search(context.Background(),
-			collection.SearchRequest{Text: "harbor", Profile: "tiered"}); err != nil || counted.scans.Load() == before {
-			t.Errorf("%v: a search did not look at the files", err)
-		}
-	}
-}
-
 // TestHiddenFilesAreNotScanned checks that hidden files are not scanned: neither results nor reasons
 // reveal them, even if a file was public when it was indexed.
 func TestHiddenFilesAreNotScanned(t *testing.T) {
@@ -150,19 +71,10 @@ func TestHiddenFilesAreNotScanned(t *testing.T) {
 		"was-open.md": public + "A harbor.\n"})
 	for name, text := range map[string]string{"was-open.md": "A harbor, closed.\n", "new.md": public +
 		"A harbor that nobody has indexed.\n"} {
-		if err := os.WriteFile(filepath.Join(f.Root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(f.Root, name), text)
 	}
-	r, err := f.For(access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	answer, err := r.Search(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
+	answer := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "tiered"})
 	if len(answer.Results) != 1 || answer.Results[0].Path != "open.md" {
 		t.Errorf("%+v", answer.Results)
 	}

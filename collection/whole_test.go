@@ -2,7 +2,6 @@ package collection_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,12 +58,7 @@ func TestDocumentInPieces(t *testing.T) {
 			}, func(o *collection.Options) {
 				o.Ingest.Chunk = chunk.Options{Chunker: chunker}
 				o.Rerank = model
-				if err := os.MkdirAll(o.ProfileDirs[0], 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(o.ProfileDirs[0], "rrf.yaml"), []byte(gathers), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(o.ProfileDirs[0], "rrf.yaml"), gathers)
 			})
 			r := reader(t, f, access.Unrestricted())
 			for _, profile := range []string{"sonar", "bench"} {

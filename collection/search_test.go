@@ -1,0 +1,498 @@
+package collection_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/store"
+)
+
+// TestBlockOfResult checks that a result names the block of its match, also from the cache, and
+// that get accepts that name.
+func TestBlockOfResult(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# Birds\n\nFree.\n\nThe egret. ^bird\n\nThe heron.\n",
+		"b.txt": "The stork. ^bird\n"}, nil)
+	for range 2 {
+		r := reader(t, f, access.Unrestricted())
+		a := find(t, r, collection.SearchRequest{Text: "egret"})
+		if got := a.Results[0].Block; got != "notes:a.md#^bird" {
+			t.Fatalf("block %q", got)
+		}
+		if text, err := json.Marshal(a); err != nil ||
+			!strings.Contains(string(text), `"line":5,"block":"notes:a.md#^bird"`) {
+			t.Errorf("%s, %v", text, err)
+		}
+		target, err := r.Find(string(a.Results[0].Block))
+		if err != nil || target.Line != 5 || target.Count != 1 {
+			t.Errorf("got %+v, %v", target, err)
+		}
+		for _, word := range []string{"heron", "stork"} {
+			if got := find(t, r, collection.SearchRequest{Text: word}).Results[0].Block; got != "" {
+				t.Errorf("%s: block %q", word, got)
+			}
+		}
+	}
+}
+
+// TestDefaultLimitOfProfile checks that a request without a limit gets the limit of the profile and its
+// parameters.
+func TestDefaultLimitOfProfile(t *testing.T) {
+	files := map[string]string{}
+	for i := range 25 {
+		files[fmt.Sprintf("n%d.md", i)] = "heron\n"
+	}
+	f := collectiontest.Open(t, files, nil)
+	f.Index(t)
+	r := reader(t, f, access.Unrestricted())
+	for _, c := range []struct {
+		q    collection.SearchRequest
+		want int
+	}{
+		{collection.SearchRequest{Profile: "tree"}, 20},
+		{collection.SearchRequest{Profile: "tree", Parameters: map[string]string{"max_results": "12"}}, 12},
+		{collection.SearchRequest{Profile: "tree", Limit: 5}, 5},
+		{collection.SearchRequest{}, collection.DefaultLimit},
+	} {
+		c.q.Text = "heron"
+		if a := find(t, r, c.q); len(a.Results) != c.want {
+			t.Errorf("%+v: %d results, want %d", c.q, len(a.Results), c.want)
+		}
+	}
+}
+
+// TestMatches checks that counts cover what the profile searches: its word fields, or the sections
+// of scanned files.
+func TestMatches(t *testing.T) {
+	files := map[string]string{}
+	for i := range 5 {
+		files[fmt.Sprintf("harbor/a%d.md", i)] = "---\ntags: [crane]\n---\n# Ships\n\nA boat.\n\n## More\n\nAnother ship, " +
+			"and a quay.\n"
+	}
+	files["b.md"] = "# Quay\n\nA crane in the harbor.\n"
+	r := reader(t, scanning(t, files), access.Unrestricted())
+	// Matches of a later word branch, which searches titles, count too.
+	if a := find(t, r, collection.SearchRequest{Text: "ships", Profile: "onyx-vespa", Facets: []string{"ext"},
+		Count: true}); *a.Matches <= 5 {
+		t.Errorf("%d match, want others than the 5 whose text has the word", *a.Matches)
+	}
+	for _, profile := range []string{"sheaf", "rrf", "tree", "tiered"} {
+		for _, sort := range []string{"", "path"} {
+			for _, q := range []collection.SearchRequest{{Text: "harbor"}, {Text: "crane"}, {Text: "ship quay"},
+				{Text: "nothing"}, {Text: "tag:crane"}, {Filter: "tag:crane"}, {Text: ""}} {
+				if q.Text == "" && sort == "" {
+					continue // without a query and order, facets count all documents
+				}
+				q.Profile, q.Sort, q.Facets, q.Count, q.Window = profile, sort, []string{"ext"}, true, 100
+				a := find(t, r, q)
+				counted := 0
+				for _, v := range a.Facets["ext"] {
+					counted += v.Count
+				}
+				if a.Matches == nil || *a.Matches != counted || sort != "" && counted != a.Total.Value {
+					t.Errorf("%+v: %d match, %d by extensions, total %+v", q, *a.Matches, counted, a.Total)
+				}
+				if sort != "" && q.Text != "nothing" && (q.Text != "harbor" && q.Text != "crane" || profile == "tiered") &&
+					counted == 0 {
+					t.Errorf("%+v: nothing is found", q)
+				}
+			}
+		}
+	}
+}
+
+// TestNothingIndexed checks that a search before the first run succeeds without results.
+func TestNothingIndexed(t *testing.T) {
+	f := collectiontest.Unindexed(t, map[string]string{"a.md": "# Okapi\n"}, nil)
+	for _, grant := range []access.Grant{access.Unrestricted(), {Scopes: []access.Scope{access.ScopeSearch}}} {
+		r, err := f.Collection.For(grant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if a, err := r.Search(t.Context(), collection.SearchRequest{Text: "okapi zebra", Limit: 10}); err != nil ||
+				len(a.Results) != 0 {
+				t.Errorf("%+v, %v", a, err)
+			}
+		}
+		r.Close()
+	}
+}
+
+// TestQueryWordFindsProperty checks a query word that no text has. It finds visible documents with a
+// property of that name, but only if nothing else matches.
+func TestQueryWordFindsProperty(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"open.md": "---\naccess: public\nreplicas: 3\n---\n# Cluster\n\nThe manifest.\n",
+		"shut.md": "---\naccess: [ann]\nreplicas: 4\nquorum: 2\n---\n# Other\n\nThe manifest.\n",
+		"maps.md": "---\naccess: public\nspec:\n  shards: 3\n---\n# Fourth\n\nThe manifest.\n",
+		"deep.md": "---\naccess: [ann]\nsecret:\n  Depth: 3\n---\n# Fifth\n\nThe manifest.\n",
+		"text.md": "---\naccess: public\nmanifest: yes\n---\n# Third\n\nNothing.\n",
+	}, func(o *collection.Options) { o.Embed = nil })
+	all, some := access.Unrestricted(), access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	for _, c := range []struct {
+		grant access.Grant
+		query string
+		want  []string
+	}{
+		{all, "replicas", []string{"open.md", "shut.md"}},
+		{all, "Replicas path:open.md", []string{"open.md"}},
+		{some, "replicas", []string{"open.md"}},
+		{all, "quorum", []string{"shut.md"}},
+		{some, "quorum", nil},
+		{all, "manifest", []string{"deep.md", "maps.md", "open.md", "shut.md"}},
+		{all, "shards", []string{"maps.md"}},
+		{some, "Shards", []string{"maps.md"}},
+		{all, "depth", []string{"deep.md"}},
+		{some, "depth", nil},
+		{all, "+replicas", nil},
+		{all, "nothingness", nil},
+	} {
+		a := find(t, reader(t, f, c.grant), collection.SearchRequest{Text: c.query, Profile: "bench"})
+		var got []string
+		for _, r := range a.Results {
+			if !slices.Contains(got, r.Path) {
+				got = append(got, r.Path)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v; notes %q", c.query, got, c.want, a.Notes)
+		}
+	}
+}
+
+// TestMisspeltWords checks that an answer suggests a similar word for a word that no document has,
+// even beside other results. It suggests no words of hidden documents, and nothing for existing
+// words, short words, numbers and words without a similar one.
+func TestMisspeltWords(t *testing.T) {
+	notes := map[string]string{
+		"a.md":      "---\naccess: public\n---\n# Animals\n\nThe elephant has tusks and a trunk.\n",
+		"b.md":      "# Château\n\nThe roof is red.\n",
+		"secret.md": "---\naccess: [ann]\n---\n# Secret\n\nThe rhinoceros.\n",
+	}
+	for i := range 15 { // a frequent word with one error, and a rare word with two
+		word := "deployment"
+		if i < 3 {
+			word = "deployen"
+		}
+		notes[fmt.Sprintf("note%d.md", i)] = fmt.Sprintf("# Note %d\n\nThe %s.\n", i, word)
+	}
+	f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Confidence = collectiontest.Calibrated(0, false) })
+	f.Index(t)
+	offers := func(grant access.Grant, query string) (out []string) {
+		for _, note := range find(t, reader(t, f, grant), collection.SearchRequest{Text: query}).Notes {
+			if strings.HasPrefix(note, "nothing has the word") {
+				out = append(out, note)
+			}
+		}
+		return out
+	}
+	all, some := access.Unrestricted(), access.Grant{Scopes: []access.Scope{access.ScopeSearch}, Access: []string{"bob"}}
+	for _, c := range []struct {
+		grant access.Grant
+		query string
+		want  []string
+	}{
+		{all, "elefant", []string{`nothing has the word "elefant"; did you mean "elephant"?`}},
+		{all, "+elefant", []string{`nothing has the word "elefant"; did you mean "elephant"?`}},
+		{all, "trunk of the elefant", []string{`nothing has the word "elefant"; did you mean "elephant"?`}},
+		{all, "tuskz elephnat", []string{`nothing has the word "tuskz"; did you mean "tusks"?`,
+			`nothing has the word "elephnat"; did you mean "elephant"?`}},
+		{all, "chatau", []string{`nothing has the word "chatau"; did you mean "Château"?`}},
+		{all, "chatauu", []string{`nothing has the word "chatauu"; to find words like it: chatauu~`}},
+		{all, "rinoceros", []string{`nothing has the word "rinoceros"; did you mean "rhinoceros"?`}},
+		{some, "rinoceros", nil},
+		{some, "elefant", []string{`nothing has the word "elefant"; did you mean "elephant"?`}},
+		{all, "deploment", []string{`nothing has the word "deploment"; did you mean "deployment"?`}},
+		{all, "elephant", nil},
+		{all, "rod", nil},
+		{all, "tusk5", nil},
+		{all, "xylophone", nil},
+		{all, "-elefant", nil},
+	} {
+		if got := offers(c.grant, c.query); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.query, got, c.want)
+		}
+	}
+}
+
+// TestUnreadDates checks that each search that filters by date names a document whose date cannot
+// be read, if the caller may see the document.
+func TestUnreadDates(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"good.md":   "---\ndate: 2024-01-05\n---\n# Good\n\nheron\n",
+		"bad.md":    "---\ndate: 11/20/2018\naccess: public\n---\n# Bad\n\nheron\n",
+		"hidden.md": "---\ndate: 12/20/2018\naccess: [user:ann]\n---\n# Hidden\n\nheron\n",
+		"other.md":  "---\ndate: 2024-01-05\ncreated: 11/20/2018\n---\n# Other\n\nheron\n",
+	}, nil)
+	someone := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
+	for _, c := range []struct {
+		grant access.Grant
+		query string
+		want  string
+	}{
+		{access.Unrestricted(), "heron before:2030", "2 documents have dates that cannot be read, such as "},
+		{access.Unrestricted(), "heron before:2030", "2 documents have dates that cannot be read, such as "},
+		{access.Unrestricted(), "heron (date:2024-01-05 OR tag:x)", "2 documents have dates"},
+		{access.Unrestricted(), "heron -date:2024", "2 documents have dates"},
+		{someone, "heron before:2030", "1 document has a date that cannot be read"},
+		{access.Unrestricted(), "heron", ""},
+		{access.Unrestricted(), "heron tag:x", ""},
+	} {
+		answer := find(t, reader(t, f, c.grant), collection.SearchRequest{Text: c.query, Limit: 9})
+		var note string
+		for _, n := range answer.Notes {
+			if strings.Contains(n, "that cannot be read") {
+				note = n
+			}
+		}
+		if !strings.HasPrefix(note, c.want) || c.want == "" && note != "" {
+			t.Errorf("%s: note %q, want %q", c.query, note, c.want)
+		}
+		if !c.grant.SeesAll() && strings.Contains(note, "hidden") {
+			t.Errorf("%s: the note %q names a hidden document", c.query, note)
+		}
+	}
+	explained, err := reader(t, f, access.Unrestricted()).Explain(t.Context(),
+		collection.SearchRequest{Text: "heron before:2030", Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(explained.Notes, " "); !strings.Contains(notes, "2 documents have dates") {
+		t.Errorf("explain has the notes %q", notes)
+	}
+}
+
+// TestValues checks that property values are found in each form that documents use.
+func TestValues(t *testing.T) {
+	files := map[string]string{
+		"quoted.md": "---\ndue: \"2024-01-05\"\nqn: \"0012\"\n---\n# Heron\n",
+		"month.md":  "---\ndue: 5 Jan 2024\nhex: 0x1F\ntags: [schiff\u00adfahrt]\n---\n# Heron\n",
+		"zone.md":   "---\ndue: 2024-01-05 23:30 -0800\nauthor: \"Ann\u00a0Lee\"\n---\n# Heron\n",
+		"dots.md":   "---\ndue: 05.01.2024\nversion: 2024.1.15\n---\n# Heron\n",
+		"hyphen.md": "---\ndate: 2020\u201111\u201125\ncost: 12.50\n---\n# Heron\n",
+		"field.md":  "# K\n\nheron [f:: 0.50] [g:: x]\n",
+	}
+	r := reader(t, collectiontest.Open(t, files, nil), access.Unrestricted())
+	for query, want := range map[string]string{
+		"due:<2025":         "dots month quoted zone",
+		"due:>=2024-01-05":  "dots month quoted zone",
+		"due:2024-01":       "dots month quoted zone",
+		"due:2024-01-05":    "dots month quoted zone",
+		`due:"5 Jan 2024"`:  "month",
+		"due:>2024-01-05":   "",
+		"version:2024.1*":   "dots",
+		"version:2024.1.15": "dots",
+		"qn:>11":            "quoted",
+		"qn:0012":           "quoted",
+		"qn:12":             "",
+		"hex:0x1F":          "month",
+		"hex:>30":           "month",
+		"tag:schifffahrt":   "month",
+		"tag:*":             "month",
+		`author:"Ann Lee"`:  "zone",
+		"date:2020-11-25":   "hyphen",
+		"-ext:*":            "",
+		"ext:* f:0.50":      "field",
+	} {
+		a := find(t, r, collection.SearchRequest{Text: query, Limit: 20})
+		var found []string
+		for name := range files {
+			name = strings.TrimSuffix(name, ".md")
+			if strings.Contains(fmt.Sprintf("%v", a.Results), ":"+name+".md") {
+				found = append(found, name)
+			}
+		}
+		if got := sorted(found); got != want {
+			t.Errorf("%s: found %q, want %q", query, got, want)
+		}
+	}
+	ask := collection.SearchRequest{Text: "heron", Limit: 1, Facets: []string{"prop.due"}}
+	a := find(t, r, ask)
+	var due []string
+	for _, f := range a.Facets["prop.due"] {
+		due = append(due, fmt.Sprint(f))
+	}
+	if got := sorted(due); got != "{05.01.2024 1} {2024-01-05 1} {2024-01-05T23:30:00-08:00 1} {5 Jan 2024 1}" {
+		t.Errorf("facet: %s", got)
+	}
+	doc, err := r.Document(t.Context(), "notes:field.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Properties) > 0 {
+		t.Errorf("properties without a value: %v", doc.Properties)
+	}
+}
+
+func sorted(list []string) string {
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// TestCountsCoverVisibleDocuments checks that word counts cover only documents visible to the caller.
+// Cached counts of another caller and a changed access list do not matter.
+func TestCountsCoverVisibleDocuments(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{
+		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",
+		"ann.md":    "---\naccess: [user:ann]\n---\n# Ann\n\nbudget\n",
+		"hidden.md": "# Hidden\n\nbudget\n",
+	}, nil)
+	search := []access.Scope{access.ScopeSearch}
+	nobody, ann, all := access.Grant{Scopes: search}, access.Grant{Scopes: search, Access: []string{"user:ann"}},
+		access.Unrestricted()
+	counts := func(when string, want ...int) {
+		t.Helper()
+		for range 2 { // the second time from the cache
+			for i, grant := range []access.Grant{nobody, ann, all} {
+				a, err := reader(t, f, grant).Search(t.Context(), collection.SearchRequest{Text: "budget", Count: true})
+				if err != nil || a.Matches == nil || *a.Matches != want[i] || len(a.Results) != want[i] {
+					t.Errorf("%s, caller %d: %+v, %v; want %d", when, i, a, err, want[i])
+				}
+			}
+		}
+	}
+	counts("at first", 1, 2, 3)
+	f.Write(t, "hidden.md", "---\naccess: public\n---\n# Hidden\n\nbudget\n")
+	f.Write(t, "ann.md", "---\naccess: [user:bob]\n---\n# Ann\n\nbudget and more\n")
+	f.Index(t)
+	counts("with other lists", 2, 2, 3)
+}
+
+// corpusOnly is a store with word statistics over all chunks only.
+type corpusOnly struct{ store.Backend }
+
+func (b corpusOnly) Supports(req store.Request) error {
+	if req.CountsAmong() {
+		return fmt.Errorf("store: %w: statistics", sheaf.ErrUnsupported)
+	}
+	return nil
+}
+
+func (b corpusOnly) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	if err := b.Supports(req); err != nil {
+		return sheaf.Ranking{}, err
+	}
+	return b.Backend.Retrieve(ctx, req)
+}
+
+// TestSharedStatistics checks a store that counts words over all documents only. A caller that sees
+// a part gets an error with the option that allows word search. With the option, the caller finds
+// only visible documents.
+func TestSharedStatistics(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		f := collectiontest.Open(t, map[string]string{
+			"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",
+			"hidden.md": "# Hidden\n\nbudget budget\n",
+		}, func(o *collection.Options) { o.Backend, o.SharedStatistics = corpusOnly{o.Backend}, shared })
+		q := collection.SearchRequest{Text: "budget", Profile: "bench"}
+		if a := find(t, reader(t, f, access.Unrestricted()), q); len(a.Results) != 2 {
+			t.Errorf("who sees everything: %+v", a.Results)
+		}
+		a, err := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}).Search(t.Context(), q)
+		switch {
+		case !shared && (!errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), "--shared-statistics")):
+			t.Errorf("not allowed: %+v, %v", a, err)
+		case shared && (err != nil || len(a.Results) != 1 || a.Results[0].Path != "open.md"):
+			t.Errorf("allowed: %+v, %v", a, err)
+		}
+	}
+}
+
+// TestForeignHitsAreSkipped checks that hits of another program in the same store are skipped, with one note. Callers
+// that may not see everything get no note, because the hits may be hidden documents.
+func TestForeignHitsAreSkipped(t *testing.T) {
+	for _, distant := range []bool{true, false} {
+		f := collectiontest.Open(t, map[string]string{"open.md": "---\naccess: public\n---\n# Open\n\nbudget\n"},
+			func(o *collection.Options) { o.Distant = distant })
+		told := func(g access.Grant) int {
+			t.Helper()
+			n := 0
+			for _, profile := range []string{"bench", "sheaf", "rrf"} {
+				a := find(t, reader(t, f, g), collection.SearchRequest{Text: "budget", Profile: profile})
+				for i, r := range a.Results {
+					if i == 0 && r.Path != "open.md" || r.ID.Tree() != collectiontest.Tree {
+						t.Errorf("%s: result %d is %s", profile, i, r.ID)
+					}
+				}
+				said := 0
+				for _, note := range slices.Concat(a.Notes, a.Warnings) {
+					if strings.Contains(note, "returns documents that this index does not know") {
+						said++
+					}
+				}
+				if said > 1 {
+					t.Errorf("%s says it %d times", profile, said)
+				}
+				n += said
+			}
+			return n
+		}
+		if n := told(access.Unrestricted()); n != 0 {
+			t.Errorf("nothing is strange, and %d answers say so", n)
+		}
+		strange := store.Chunk{ID: "other:x.md", Doc: "other:x.md",
+			Fields:  []store.Field{{Name: sheaf.FieldBody, Text: "budget"}},
+			Columns: []store.Column{{Name: sheaf.ColumnAccess, Values: []sheaf.Value{sheaf.TextValue("public")}}}}
+		if err := f.Options.Backend.Write(t.Context(), store.Batch{Chunks: []store.Chunk{strange}}); err != nil {
+			t.Fatal(err)
+		}
+		f.Write(t, "more.md", "# More\n\nnothing\n")
+		f.Index(t) // invalidates the cached answers
+		want := 0
+		if distant {
+			want = 3
+		}
+		if n := told(access.Unrestricted()); n != want {
+			t.Errorf("distant %t: %d answers say that they leave hits out, want %d", distant, n, want)
+		}
+		if n := told(access.Grant{Scopes: []access.Scope{access.ScopeSearch}}); n != 0 {
+			t.Errorf("distant %t: %d answers tell a caller with a part", distant, n)
+		}
+	}
+}
+
+// TestBrokenFrontmatterHides checks that malformed frontmatter still restricts access if its access
+// line is readable alone, and never widens access.
+func TestBrokenFrontmatterHides(t *testing.T) {
+	const broken = "---\ntitle: Q3: harbor\n"
+	f := collectiontest.Open(t, map[string]string{
+		"plain.md":  "# Plain\n\nA harbor.\n",
+		"tenant.md": broken + "tenant: acme\n---\nA harbor.\n",
+		"hidden.md": broken + "hidden: true\n---\nA harbor.\n",
+		"tagged.md": broken + "tags: [draft]\n---\nA harbor.\n",
+		"public.md": broken + "access: public\nsets: [handbook]\n---\nA harbor.\n",
+	}, nil)
+	all := []string{access.All}
+	for name, c := range map[string]struct {
+		grant access.Grant
+		found int
+	}{
+		"no tenant":      {access.Grant{Access: all}, 4},
+		"its tenant":     {access.Grant{Tenant: "acme", Access: all}, 1},
+		"not hidden":     {access.Grant{Tenant: access.All, Access: all, Baked: "-prop.hidden:true"}, 4},
+		"not draft":      {access.Grant{Tenant: access.All, Access: all, Baked: "-tag:draft"}, 4},
+		"public":         {access.Grant{Tenant: access.All}, 0},
+		"of a set":       {access.Grant{Tenant: access.All, Access: all, Sets: []string{"handbook"}}, 0},
+		"everything":     {access.Unrestricted(), 5},
+		"hidden, drafts": {access.Grant{Tenant: access.All, Access: all, Baked: "prop.hidden:true OR tag:draft"}, 2},
+	} {
+		c.grant.Scopes = []access.Scope{access.ScopeSearch}
+		r := reader(t, f, c.grant)
+		if got := find(t, r, collection.SearchRequest{Text: "harbor", Limit: 20}).Results; len(got) != c.found {
+			t.Errorf("%s: %d found, want %d", name, len(got), c.found)
+		}
+		list, err := r.Documents(t.Context(), "", "", 100)
+		if err != nil || len(list.Documents) != c.found {
+			t.Errorf("%s: %+v listed, %v, want %d", name, list, err, c.found)
+		}
+	}
+}

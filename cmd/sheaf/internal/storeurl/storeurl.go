@@ -71,7 +71,7 @@ var known = map[string][]string{
 	"postgres":      {"schema", "hnsw", "rls", "timeout"},
 	"opensearch":    {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
 	"elasticsearch": {"auth", "hnsw", "k1", "b", "shards", "replicas", "timeout"},
-	"weaviate":      {"k1", "b", "hybrid", "timeout"},
+	"weaviate":      {"k1", "b", "timeout"},
 	"vespa":         {"config", "hnsw", "k1", "b", "feeds", "timeout"},
 }
 
@@ -150,7 +150,7 @@ func (t *Target) wrong(key, text string) (want string) {
 		if d, err := time.ParseDuration(text); err != nil || d <= 0 {
 			return "a time such as 30s"
 		}
-	case key == "rls", key == "hybrid", key == "hnsw" && t.Kind != "postgres":
+	case key == "rls", key == "hnsw" && t.Kind != "postgres":
 		if _, err := strconv.ParseBool(text); err != nil {
 			return "true or false"
 		}

@@ -55,7 +55,7 @@ func TestElasticsearch(t *testing.T) {
 		w := words{s: s, req: r.Request.Text, plan: storekit.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
 		storekit.Walk(w.plan.Root, func(n storekit.Node) {
 			if e, ok := n.(storekit.Expand); ok {
-				w.grown[expandKey(e)] = []grown{{"oolong", 1}, {storekit.FormMark + "oolongs", 0.5}}
+				w.grown[e.Key()] = []grown{{"oolong", 1}, {storekit.FormMark + "oolongs", 0.5}}
 			}
 		})
 		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)

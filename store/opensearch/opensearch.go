@@ -75,10 +75,8 @@ const usualClauses = 1024
 
 // Store is an open index.
 type Store struct {
-	// written analyzes texts for writing.
-	written *storekit.Writer
-	o       Options
-	client  *storekit.Client
+	o      Options
+	client *storekit.Client
 
 	calls *storekit.Calls
 
@@ -147,7 +145,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore returns a Store without asking the server.
 func newStore(o Options) *Store {
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), flat: map[string]bool{}}
+	s := &Store{o: o, client: newClient(o), flat: map[string]bool{}}
 	s.calls = storekit.NewCalls(o.Dialect.String()+" "+o.Index, s.client.HTTP, o.Timeout, !o.Access.Writes())
 	s.terms.words = map[string]bool{}
 	s.server.clauses.Store(usualClauses)

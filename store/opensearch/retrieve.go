@@ -2,7 +2,6 @@ package opensearch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"sheaf"
@@ -266,10 +265,6 @@ type words struct {
 	clauses int
 }
 
-func expandKey(e storekit.Expand) string {
-	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
-}
-
 // resolve looks up the expansions.
 func (w *words) resolve(ctx context.Context) error {
 	var expands []storekit.Expand
@@ -279,14 +274,14 @@ func (w *words) resolve(ctx context.Context) error {
 		}
 	})
 	for _, e := range expands {
-		if _, ok := w.grown[expandKey(e)]; ok {
+		if _, ok := w.grown[e.Key()]; ok {
 			continue
 		}
 		list, err := w.s.grow(ctx, e)
 		if err != nil {
 			return err
 		}
-		w.grown[expandKey(e)] = list
+		w.grown[e.Key()] = list
 	}
 	return nil
 }
@@ -418,7 +413,7 @@ func (w *words) term(n storekit.Term, fields []int) object {
 }
 
 func (w *words) expand(n storekit.Expand, fields []int) object {
-	list := w.grown[expandKey(n)]
+	list := w.grown[n.Key()]
 	if len(list) == 0 {
 		return nil
 	}

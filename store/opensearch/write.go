@@ -117,7 +117,7 @@ func (s *Store) document(c *store.Chunk) (source []byte, words []string) {
 	terms, forms, texts := object{}, object{}, object{}
 	for _, f := range c.Fields {
 		texts[escape(f.Name)] = escape(f.Text)
-		a := s.written.Analyze(f.Text)
+		a := storekit.Analyze(s.o.Analyzer, f.Text)
 		if a.Length == 0 {
 			continue
 		}

@@ -102,7 +102,7 @@ const rightsOf = `SELECT count(*) FILTER (WHERE relkind = 'r'),
 	coalesce(array_agg(relname::text ORDER BY relname) FILTER (WHERE CASE relkind
 		WHEN 'r' THEN NOT (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
 			AND has_table_privilege(oid, 'DELETE') AND has_table_privilege(oid, 'TRUNCATE'))
-		ELSE NOT (has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'UPDATE')) END), '{}')
+		ELSE NOT has_sequence_privilege(oid, 'UPDATE') END), '{}')
 	FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'S')`
 
 func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Finding {
@@ -146,8 +146,8 @@ func examineRights(ctx context.Context, conn *pgx.Conn, schema string) store.Fin
 func grants(schema, user string) (reading, writing string) {
 	reading = fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO %[2]s", schema,
 		user)
-	writing = fmt.Sprintf("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %s TO %s; GRANT SELECT, "+
-		"UPDATE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
+	writing = fmt.Sprintf("GRANT INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA %s TO %s; GRANT UPDATE ON ALL "+
+		"SEQUENCES IN SCHEMA %[1]s TO %[2]s", schema, user)
 	return reading, writing
 }
 

@@ -15,7 +15,11 @@ import (
 
 func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
-	field, ok, err := vectorField(ctx, conn, req.Vector)
+	fields, err := vectorFields(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	field, ok, err := vectorField(fields, req.Vector)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -38,7 +42,7 @@ func (s *Store) explainVectors(ctx context.Context, conn *pgxpool.Conn, req *sto
 // explainWords reads the rows that make up the scores of chunks.
 func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store.Request,
 	ids []sheaf.ID) (map[sheaf.ID]*sheaf.Explanation, error) {
-	w, root, err := s.build(ctx, conn, req, buildOptions{})
+	w, root, err := s.build(ctx, conn, req, false)
 	if err != nil {
 		return nil, err
 	}

@@ -237,7 +237,8 @@ func TestLoadWithCutConnection(t *testing.T) {
 	}
 }
 
-// TestLoadIsCanceled checks that canceling the context of Commit ends the load, with that error.
+// TestLoadIsCanceled checks that canceling the context of a call that sends ends the load, with that
+// error.
 func TestLoadIsCanceled(t *testing.T) {
 	o := options(t)
 	o.URL = slow(t, o.URL, 50*time.Millisecond)
@@ -255,12 +256,9 @@ func TestLoadIsCanceled(t *testing.T) {
 	}
 	batch := storetest.One("t:big", "x")
 	batch.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: passages}}
-	if err := load.Add(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if err := load.Commit(ctx); !errors.Is(err, context.Canceled) {
+	if err := load.Add(ctx, batch); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled while it sends: %v", err)
 	}
 	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) ||

@@ -44,24 +44,14 @@ func fresh(b testing.TB, o Options) *Store {
 
 // statements returns the SQL and arguments for the two branches of a query.
 func (s *Store) statements(ctx context.Context, words, vector store.Request) (sql [2]string, args [2][]any, err error) {
-	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) error {
-		w, root, err := s.build(ctx, conn, &words, buildOptions{})
-		if err != nil {
+	err = s.read(ctx, "search", func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		if sql[0], args[0], err = s.wordStatement(ctx, conn, &words, false); err != nil {
 			return err
 		}
-		limit := w.arg(words.Limit, "bigint")
-		if sql[0], err = w.text(best(w.scored(root), ", 0 AS passage", limit)); err != nil {
-			return err
+		fields, err := vectorFields(ctx, conn)
+		if err == nil {
+			sql[1], args[1], err = vectorStatement(&vector, fields[vector.Vector.Field], false)
 		}
-		args[0] = w.args
-		field, ok, err := vectorField(ctx, conn, vector.Vector)
-		if err != nil || !ok {
-			return fmt.Errorf("no vectors: %w", err)
-		}
-		var st statement
-		near := st.exact(field, vector.Vector.Vector, "")
-		sql[1], err = st.text(best(near, ", r.passage", st.arg(vector.Limit, "bigint")))
-		args[1] = st.args
 		return err
 	})
 	return sql, args, err
@@ -171,10 +161,9 @@ func BenchmarkBulk(b *testing.B) {
 	documents := func() error { return into.addDocuments(ctx, batch.Chunks) }
 	// The copied rows contain analyzed words. A program that fills by COPY must analyze first.
 	words := func() error {
-		w := storekit.NewWriter(o.Analyzer)
 		for i := range batch.Chunks {
 			for _, f := range batch.Chunks[i].Fields {
-				w.Analyze(f.Text)
+				storekit.Analyze(o.Analyzer, f.Text)
 			}
 		}
 		return plain()

@@ -40,15 +40,11 @@ func TestChunksAreCountedOncePerWord(t *testing.T) {
 func checkPlan(t *testing.T, s *Store, times *regexp.Regexp, most int, req store.Request) {
 	t.Helper()
 	err := s.read(t.Context(), "explain", func(ctx context.Context, conn *pgxpool.Conn) error {
-		w, root, err := s.build(ctx, conn, &req, buildOptions{})
+		sql, args, err := s.wordStatement(ctx, conn, &req, false)
 		if err != nil {
 			return err
 		}
-		sql, err := w.text(best(w.scored(root), ", 0 AS passage", w.arg(req.Limit, "bigint")))
-		if err != nil {
-			return err
-		}
-		rows, _ := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+sql, w.args...)
+		rows, _ := conn.Query(ctx, "EXPLAIN (ANALYZE, TIMING OFF) "+sql, args...)
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, line := range plan {
 			if found := times.FindStringSubmatch(line); found != nil {

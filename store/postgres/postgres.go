@@ -63,22 +63,12 @@ const DefaultSchema = "sheaf"
 type Store struct {
 	o    Options
 	pool *pgxpool.Pool
-	// written analyzes texts for writing.
-	written *storekit.Writer
 	// writing has a token while no write runs.
 	writing chan struct{}
 
-	mu sync.Mutex
-	// place is the table total at the last look-up of the fields below. It changes when another
-	// process drops the schema and fills it again.
-	place uint32
-	terms map[string]int32 // terms of the dictionary; its entries never change
-	// The fields that readers looked up. Fields are only added.
-	fields map[string]int32
-	// vectors are the tables of the last used fields: see inField.
-	vectors map[string]vectorTable
-	load    *load // the open load
-	closed  bool
+	mu     sync.Mutex
+	load   *load // the open load
+	closed bool
 }
 
 var _ interface {
@@ -107,8 +97,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, sheaf.Invalidf("postgres: %w", err)
 	}
-	s := &Store{o: o, pool: pool, written: storekit.NewWriter(o.Analyzer), writing: make(chan struct{}, 1),
-		terms: map[string]int32{}}
+	s := &Store{o: o, pool: pool, writing: make(chan struct{}, 1)}
 	s.writing <- struct{}{}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()

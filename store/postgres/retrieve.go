@@ -29,71 +29,121 @@ func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
 	return out[0], nil
 }
 
-func (s *Store) countVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request) (n int, err error) {
-	err = s.inField(ctx, conn, req.Vector, func(field vectorTable) (string, []any, error) {
-		var st statement
-		allowed := st.bound(req)
-		sql, err := st.text("SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed))
-		return sql, st.args, err
-	}, func(rows pgx.Rows) (err error) {
-		n, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+// RetrieveAll implements [store.Batcher]: the statements of all requests go to the server together.
+func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
+	out := make([]sheaf.Ranking, len(reqs))
+	err := s.together(ctx, "search", false, reqs, func(i int, rows pgx.Rows) (err error) {
+		out[i], err = hits(rows, nil)
+		return err
+	}, func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) (err error) {
+		out[i], err = s.approximate(ctx, conn, &reqs[i], field)
 		return err
 	})
-	return n, err
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Sort()
+	}
+	return out, nil
 }
 
-// inField runs one statement about the vector field of a request; read reads its rows. It does not
-// call read when the field has no vectors. The same round trip looks up the field's table again: if
-// another process replaced the table, inField repeats the statement.
-func (s *Store) inField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest,
-	compose func(vectorTable) (string, []any, error), read func(pgx.Rows) error) error {
-	s.mu.Lock()
-	seen, ok := s.vectors[req.Field]
-	s.mu.Unlock()
-	if ok && seen.Dims == len(req.Vector) {
-		sql, args, err := compose(seen)
-		if err != nil {
+// CountAll implements [store.Batcher].
+func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, error) {
+	out := make([]int, len(reqs))
+	err := s.together(ctx, "count", true, reqs, func(i int, rows pgx.Rows) (err error) {
+		out[i], err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		return err
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// together sends the statements of requests in one round trip, and passes the rows of each to read.
+// It passes searches through the HNSW index to graph instead.
+func (s *Store) together(ctx context.Context, what string, count bool, reqs []store.Request,
+	read func(i int, rows pgx.Rows) error,
+	graph func(ctx context.Context, conn *pgxpool.Conn, field vectorTable, i int) error) error {
+	vectors := false
+	for i := range reqs {
+		if err := validate(&reqs[i]); err != nil {
 			return err
+		}
+		vectors = vectors || reqs[i].Vector != nil
+	}
+	if len(reqs) == 0 {
+		return nil
+	}
+	return s.read(ctx, what, func(ctx context.Context, conn *pgxpool.Conn) (err error) {
+		var fields map[string]vectorTable
+		if vectors {
+			if fields, err = vectorFields(ctx, conn); err != nil {
+				return err
+			}
 		}
 		var b pgx.Batch
-		var now map[string]vectorTable
-		b.Queue(allVectorFields).Query(func(rows pgx.Rows) (err error) { now, err = readVectorFields(rows); return err })
-		b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-			if now[req.Field] != seen {
-				return nil
+		for i := range reqs {
+			sql, args := "", []any(nil)
+			if req := &reqs[i]; req.Text != nil {
+				sql, args, err = s.wordStatement(ctx, conn, req, count)
+			} else {
+				field, ok, invalid := vectorField(fields, req.Vector)
+				switch err = invalid; {
+				case err != nil:
+				case !ok:
+					continue
+				case !count && s.o.HNSW > 0:
+					if err = graph(ctx, conn, field, i); err == nil {
+						continue
+					}
+				default:
+					sql, args, err = vectorStatement(req, field, count)
+				}
 			}
-			return read(rows)
-		})
-		if err = conn.SendBatch(ctx, &b).Close(); now[req.Field] == seen {
-			return err
+			if err != nil {
+				return err
+			}
+			b.Queue(sql, args...).Query(func(rows pgx.Rows) error { return read(i, rows) })
 		}
-	}
-	field, ok, err := vectorField(ctx, conn, req)
-	if err != nil || !ok {
-		return err
-	}
-	s.mu.Lock()
-	if s.vectors == nil {
-		s.vectors = map[string]vectorTable{}
-	}
-	s.vectors[req.Field] = field
-	s.mu.Unlock()
-	sql, args, err := compose(field)
-	if err != nil {
-		return err
-	}
-	rows, _ := conn.Query(ctx, sql, args...)
-	return read(rows)
+		return conn.SendBatch(ctx, &b).Close()
+	})
 }
 
-// vectorField returns the field of a request; ok is false when it has no vectors. It reads the
-// field for each request: if another process recreated the tables with other numbers, an old number
-// would select another field's vectors.
-func vectorField(ctx context.Context, conn *pgxpool.Conn, req *store.VectorRequest) (vectorTable, bool, error) {
-	fields, err := vectorFields(ctx, conn)
+// wordStatement returns the statement for the hits of a request by words, or for their number.
+func (s *Store) wordStatement(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (string, []any,
+	error) {
+	w, root, err := s.build(ctx, conn, req, count)
 	if err != nil {
-		return vectorTable{}, false, err
+		return "", nil, err
 	}
+	final := "SELECT count(DISTINCT chunk) FROM " + root
+	if !count {
+		limit := w.arg(req.Limit, "bigint")
+		final = best(w.scored(root), ", 0 AS passage", limit)
+	}
+	sql, err := w.text(final)
+	return sql, w.args, err
+}
+
+// vectorStatement returns the statement for the hits of a request by vector, or for their number. It
+// compares every vector.
+func vectorStatement(req *store.Request, field vectorTable, count bool) (string, []any, error) {
+	var st statement
+	allowed := st.bound(req)
+	final := "SELECT count(DISTINCT v.chunk) FROM " + field.table() + " v" + inside(allowed)
+	if !count {
+		scored := st.exact(field, req.Vector.Vector, allowed)
+		final = best(scored, ", r.passage", st.arg(req.Limit, "bigint"))
+	}
+	sql, err := st.text(final)
+	return sql, st.args, err
+}
+
+// vectorField returns the field of a request; ok is false when it has no vectors. fields are read for
+// each request: another process may recreate the tables with other numbers.
+func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vectorTable, bool, error) {
 	field, ok := fields[req.Field]
 	if ok && field.Dims != len(req.Vector) {
 		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector),
@@ -109,27 +159,6 @@ func inside(allowed string) string {
 		return ""
 	}
 	return " WHERE v.chunk = ANY(ARRAY(SELECT ord FROM " + allowed + "))"
-}
-
-func (s *Store) retrieveVectors(ctx context.Context, conn *pgxpool.Conn, req *store.Request) (out sheaf.Ranking,
-	err error) {
-	if s.o.HNSW > 0 {
-		field, ok, err := vectorField(ctx, conn, req.Vector)
-		if err != nil || !ok {
-			return nil, err
-		}
-		return s.approximate(ctx, conn, req, field)
-	}
-	err = s.inField(ctx, conn, req.Vector, func(field vectorTable) (string, []any, error) {
-		var st statement
-		scored := st.exact(field, req.Vector.Vector, st.bound(req))
-		sql, err := st.text(best(scored, ", r.passage", st.arg(req.Limit, "bigint")))
-		return sql, st.args, err
-	}, func(rows pgx.Rows) (err error) {
-		out, err = hits(rows, nil)
-		return err
-	})
-	return out, err
 }
 
 // exact makes the relation (chunk, score, passage) of every chunk's best passage.

@@ -83,21 +83,15 @@ func (s *Store) show(ctx context.Context, conn executor) error {
 	return err
 }
 
-// wallRow adds the row with the tenants and the access list of a chunk.
-func wallRow(out *rows, c *store.Chunk, ord int64) {
-	names := func(column string) []string {
-		list := []string{}
-		for _, v := range c.Values(column) {
-			if v.Kind == sheaf.KindText {
-				list = append(list, hex.EncodeToString([]byte(v.Text)))
-			}
+// wallNames returns the texts in a column of a chunk, as a row of the table wall has them.
+func wallNames(c *store.Chunk, column string) []string {
+	list := []string{}
+	for _, v := range c.Values(column) {
+		if v.Kind == sheaf.KindText {
+			list = append(list, hex.EncodeToString([]byte(v.Text)))
 		}
-		return list
 	}
-	out.begin(3)
-	out.int64(ord)
-	out.strings(oidText, names(sheaf.ColumnTenant))
-	out.strings(oidText, names(sheaf.ColumnAccess))
+	return list
 }
 
 // examineWall checks whether row-level security applies to this user.

@@ -139,7 +139,7 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	for _, v := range s.o.Vectors {
-		if err := s.createVectors(ctx, tx, v); err != nil {
+		if err := s.createVectors(ctx, tx, &vectorTable{VectorField: v}); err != nil {
 			return err
 		}
 	}
@@ -325,34 +325,27 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-const allVectorFields = "SELECT id, name, dims, model FROM vector_field"
-
+// vectorFields returns the vector fields by name.
 func vectorFields(ctx context.Context, q querier) (map[string]vectorTable, error) {
-	rows, _ := q.Query(ctx, allVectorFields)
-	return readVectorFields(rows)
-}
-
-func readVectorFields(rows pgx.Rows) (map[string]vectorTable, error) {
+	rows, _ := q.Query(ctx, "SELECT id, name, dims, model FROM vector_field")
 	out := map[string]vectorTable{}
 	var v vectorTable
 	_, err := pgx.ForEachRow(rows, []any{&v.id, &v.Name, &v.Dims, &v.Model}, func() error { out[v.Name] = v; return nil })
 	return out, err
 }
 
-// createVectors creates the table of a vector field.
-func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, field store.VectorField) error {
-	v := vectorTable{VectorField: field}
-	if s.o.HNSW > 0 && field.Dims > maxIndexedHalf {
+// createVectors creates the table of a vector field and numbers it.
+func (s *Store) createVectors(ctx context.Context, tx pgx.Tx, v *vectorTable) error {
+	if s.o.HNSW > 0 && v.Dims > maxIndexedHalf {
 		return fmt.Errorf("postgres: %w: vector field %q has %d dimensions, and pgvector's HNSW index takes %d at most: "+
-			"open the store without hnsw", sheaf.ErrUnsupported, field.Name, field.Dims, maxIndexedHalf)
+			"open the store without hnsw", sheaf.ErrUnsupported, v.Name, v.Dims, maxIndexedHalf)
 	}
 	err := tx.QueryRow(ctx, `INSERT INTO vector_field SELECT coalesce(max(id), 0) + 1, $1, $2, $3 FROM vector_field `+
-		`RETURNING id`,
-		field.Name, field.Dims, field.Model).Scan(&v.id)
+		`RETURNING id`, v.Name, v.Dims, v.Model).Scan(&v.id)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, s.o.vectorStatements(v))
+	_, err = tx.Exec(ctx, s.o.vectorStatements(*v))
 	return err
 }
 

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,38 +24,22 @@ type words struct {
 	statement
 	req   *store.TextRequest
 	plan  storekit.Plan
-	ids   map[string]int32   // terms in the dictionary
-	grown map[string][]grown // by key of an Expand
-	field map[string]int32   // ids of fields
+	grown map[string][]grown // by the key of an Expand
 	n     int                // parts so far
-	// allowed is the relation of chunks that pass filter and bound; "" means all.
-	allowed string
-	// over is the relation of chunks over which statistics are counted. overNamed means that they
+	count bool               // leaves scores out
+	// allowed is the relation of chunks that pass filter and bound; "" means all. named means that they
 	// are among chunks that the request names.
+	allowed string
+	named   bool
+	// over and overNamed are the same for the chunks over which statistics are counted.
 	over      string
 	overNamed bool
-	// named means the same for allowed.
-	named bool
-	// buildOptions say what the statement is for.
-	buildOptions
-}
-
-// buildOptions are the purpose of a word statement.
-type buildOptions struct {
-	// count leaves scores out.
-	count bool
-	// guess, if it is not nil, records unseen terms and fields instead of looking them up.
-	guess *unseen
 }
 
 // grown is a term that an Expand accepts.
 type grown struct {
-	id     int32
+	term   string
 	weight float64
-}
-
-func expandKey(e storekit.Expand) string {
-	return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text)
 }
 
 // bound makes the relation of the chunks that a request allows, or returns "".
@@ -74,106 +57,13 @@ func (s *statement) bound(req *store.Request) string {
 	return s.with("allowed", "SELECT c.ord, c.lens FROM chunk c WHERE "+strings.Join(conditions, " AND "))
 }
 
-// resolve looks up the plan's terms in the dictionary.
-func (w *words) resolve(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
-	texts := map[string]bool{}
-	var expands []storekit.Expand
-	storekit.Walk(w.plan.Root, func(n storekit.Node) {
-		switch n := n.(type) {
-		case storekit.Term:
-			texts[n.Text] = true
-		case storekit.Phrase:
-			for _, t := range n.Tokens {
-				texts[t.Text] = true
-			}
-		case storekit.Expand:
-			expands = append(expands, n)
-		}
-	})
-	w.grown = map[string][]grown{}
-	if w.guess == nil { // with guess, the answer contains them
-		if _, err := s.findOut(ctx, conn); err != nil {
-			return err
-		}
-	}
-	var place uint32
-	w.ids, place = s.known(texts)
-	switch {
-	case len(texts) == 0:
-	case w.guess != nil:
-		maps.Copy(w.guess.terms, texts)
-	default:
-		found := map[string]int32{}
-		if err := lookUp(ctx, conn, slices.Sorted(maps.Keys(texts)), found); err != nil {
-			return err
-		}
-		maps.Copy(w.ids, found)
-		s.remember(place, found)
-	}
-	for _, e := range expands {
-		key := expandKey(e)
-		if _, ok := w.grown[key]; ok {
-			continue
-		}
-		list, err := grow(ctx, conn, e)
-		if err != nil {
-			return err
-		}
-		w.grown[key] = list
-	}
-	return w.resolveFields(ctx, s, conn)
-}
-
-// resolveFields looks up the fields of the plan; it removes fields that no chunk has.
-func (w *words) resolveFields(ctx context.Context, s *Store, conn *pgxpool.Conn) error {
-	w.field = s.knownFields()
-	if !slices.ContainsFunc(w.plan.Fields, func(f store.FieldWeight) bool { _, ok := w.field[f.Name]; return !ok }) {
-		return nil
-	}
-	if w.guess != nil {
-		if !w.guess.fields || len(w.field) < w.guess.known {
-			w.guess.fields, w.guess.known = true, len(w.field)
-		}
-		return nil
-	}
-	rows, _ := conn.Query(ctx, fieldsByName)
-	found, err := s.readFields(s.memory(), rows)
-	w.field = found
-	return err
-}
-
-const fieldsByName = "SELECT id, name FROM field"
-
-// knownFields returns the ids of fields from the last read; the caller must not change the map.
-func (s *Store) knownFields() map[string]int32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fields
-}
-
-// readFields reads the ids of a place's fields and remembers them.
-func (s *Store) readFields(place uint32, rows pgx.Rows) (map[string]int32, error) {
-	found := map[string]int32{} // shared by requests, so never changed later
-	var id int32
-	var name string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { found[name] = id; return nil }); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if place == s.place {
-		s.fields = found
-	}
-	return found, nil
-}
-
 // grow returns the terms that e accepts. For edits it reads only terms of nearly the right length
 // that contain one of the word's pieces: d edits change at most 2d of 2d+1 pieces, because swapping
 // neighbors changes two.
 func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
-		sql = "SELECT id, text FROM term WHERE text >= $1 AND starts_with(text, $1)"
+		sql = "SELECT text FROM term WHERE text >= $1 AND starts_with(text, $1)"
 		args = append(args, e.Text)
 		if end := after([]byte(e.Text)); end != nil && storable(string(end)) {
 			sql += " AND text < $2"
@@ -182,13 +72,13 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, 
 		if e.Forms {
 			marked := storekit.FormMark + e.Text
 			args = append(args, marked, storekit.FormMark+"\U0010ffff")
-			sql += fmt.Sprintf(" UNION ALL SELECT id, text FROM term WHERE text >= $%d AND text <= $%d AND "+
+			sql += fmt.Sprintf(" UNION ALL SELECT text FROM term WHERE text >= $%d AND text <= $%d AND "+
 				"starts_with(text, $%d)", len(args)-1, len(args), len(args)-1)
 		}
 	} else {
 		letters := []rune(e.Text)
 		n := 2*e.Distance + 1
-		sql = "SELECT id, text FROM term WHERE char_length(text) BETWEEN $1 AND $2"
+		sql = "SELECT text FROM term WHERE char_length(text) BETWEEN $1 AND $2"
 		args = append(args, len(letters)-e.Distance, len(letters)+e.Distance+1) // a form's mark counts too
 		if len(letters) >= n {
 			sql += " AND (false"
@@ -199,23 +89,16 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, 
 			sql += ")"
 		}
 	}
-	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	rows, _ := conn.Query(ctx, sql, args...)
 	var out []grown
-	for rows.Next() {
-		var id int32
-		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return nil, err
-		}
+	var text string
+	_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
 		if weight := e.Weight(text); weight > 0 {
-			out = append(out, grown{id, weight})
+			out = append(out, grown{text, weight})
 		}
-	}
-	return out, rows.Err()
+		return nil
+	})
+	return out, err
 }
 
 // node makes the relation of a part and returns its name.
@@ -262,9 +145,10 @@ func (w *words) nothing() string {
 
 // looked has the arrays of terms for the look-up of a leaf.
 type looked struct {
-	term, field, f, n []int32
-	factor            []float64
-	several           bool // some n has several terms; the best counts
+	term, field []string
+	f, n        []int32
+	factor      []float64
+	several     bool // some n has several terms; the best counts
 }
 
 func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
@@ -272,15 +156,12 @@ func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
 	l.several = l.several || len(terms) > 1
 	for _, t := range terms {
 		if w.req.Combine == store.CombineBM25F {
-			l.term, l.n, l.factor = append(l.term, t.id), append(l.n, int32(w.n)), append(l.factor, factor*t.weight)
+			l.term, l.n, l.factor = append(l.term, t.term), append(l.n, int32(w.n)), append(l.factor, factor*t.weight)
 			continue
 		}
 		for _, f := range fields {
-			id, ok := w.field[w.plan.Fields[f].Name]
-			if !ok {
-				continue
-			}
-			l.term, l.field, l.f, l.n = append(l.term, t.id), append(l.field, id), append(l.f, int32(f)), append(l.n, int32(w.n))
+			l.term, l.field = append(l.term, t.term), append(l.field, w.plan.Fields[f].Name)
+			l.f, l.n = append(l.f, int32(f)), append(l.n, int32(w.n))
 			l.factor = append(l.factor, factor*t.weight*w.plan.Fields[f].Weight)
 		}
 	}
@@ -295,24 +176,16 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 		switch p := p.(type) {
 		case storekit.Term:
 			fields = p.Fields
-			if id, ok := w.ids[p.Text]; ok {
-				w.add(&l, p.Fields, p.Factor, grown{id, 1})
-			}
+			w.add(&l, p.Fields, p.Factor, grown{p.Text, 1})
 		case storekit.Expand:
 			fields = p.Fields
-			w.add(&l, p.Fields, p.Factor, w.grown[expandKey(p)]...)
+			w.add(&l, p.Fields, p.Factor, w.grown[p.Key()]...)
 		}
 	}
 	if len(l.term) == 0 {
 		return w.nothing()
 	}
-	where := ""
-	if w.allowed != "" {
-		where = " WHERE " + w.let()
-	}
-	if among != "" {
-		where += strings.Replace(" AND "+among, " AND", map[bool]string{true: " WHERE", false: " AND"}[where == ""], 1)
-	}
+	where := w.among() + among
 	sql := ""
 	if w.req.Combine == store.CombineBM25F {
 		sql = w.virtual(l, fields, where)
@@ -350,17 +223,19 @@ const idf = "ln(1 + (%s - d.df + 0.5) / (d.df + 0.5))"
 
 // fielded scores every term in every field separately.
 func (w *words) fielded(l looked, where string) string {
+	list := fmt.Sprintf("unnest(%s, %s, %s, %s, %s) AS l(text, name, f, n, factor) JOIN term t ON t.text = l.text",
+		w.arg(l.term, "text[]"), w.arg(l.field, "text[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
+		w.arg(l.factor, "float8[]"))
 	if w.count {
+		look := w.once("look", "SELECT t.id AS term, f.id AS field, l.f, l.n FROM "+list+" JOIN field f ON f.name = l.name")
 		return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term, 0::float8 AS s
-	FROM unnest(%s, %s, %s, %s) AS l(term, field, f, n)
-	JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
-			w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"), where)
+	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`, look, where)
 	}
-	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.field, l.f, l.n, l.factor * `+idf+` AS factor, st.average
-	FROM unnest(%s, %s, %s, %s, %s) AS l(term, field, f, n, factor) JOIN stats st ON st.id = l.field
-	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = l.term AND p.field = l.field%s) d`,
-		"st.chunks", w.arg(l.term, "int[]"), w.arg(l.field, "int[]"), w.arg(l.f, "int[]"), w.arg(l.n, "int[]"),
-		w.arg(l.factor, "float8[]"), w.counted()))
+	look := w.once("look", fmt.Sprintf(`SELECT t.id AS term, st.id AS field, l.f, l.n, l.factor * `+idf+` AS factor,
+		st.average
+	FROM %s JOIN stats st ON st.name = l.name
+	CROSS JOIN LATERAL (SELECT count(*)::float8 AS df FROM posting p WHERE p.term = t.id AND p.field = st.id%s) d`,
+		"st.chunks", list, w.counted()))
 	return fmt.Sprintf(`SELECT p.chunk, l.f, l.n, l.term,
 	l.factor * (p.tf / (p.tf + %s * (1 - %s + %s * p.len / l.average))) AS s
 	FROM %s l JOIN posting p ON p.term = l.term AND p.field = l.field%s`,
@@ -369,50 +244,44 @@ func (w *words) fielded(l looked, where string) string {
 
 // virtual scores every term in one virtual field that combines all of fields.
 func (w *words) virtual(l looked, fields []int, where string) string {
-	var ids []int32
+	var names []string
 	var weights []float64
 	length, average := "0", "0"
 	for _, f := range fields {
-		id, ok := w.field[w.plan.Fields[f].Name]
-		if !ok {
-			continue
-		}
-		ids, weights = append(ids, id), append(weights, w.plan.Fields[f].Weight)
-		weight := w.arg(w.plan.Fields[f].Weight, "float8")
-		length += fmt.Sprintf(" + %s * coalesce(c.lens[%d], 0)", weight, id)
-		average += fmt.Sprintf(" + %s * coalesce((SELECT tokens FROM stats WHERE id = %d), 0)", weight, id)
+		field := w.plan.Fields[f]
+		names, weights = append(names, field.Name), append(weights, field.Weight)
+		weight, name := w.arg(field.Weight, "float8"), w.arg(field.Name, "text")
+		length += fmt.Sprintf(" + %s * coalesce(c.lens[(SELECT id FROM field WHERE name = %s)], 0)", weight, name)
+		average += fmt.Sprintf(" + %s * coalesce((SELECT tokens FROM stats WHERE name = %s), 0)", weight, name)
 	}
-	if len(ids) == 0 {
-		return "SELECT 0::bigint AS chunk, 0 AS f, 0 AS n, 0 AS term, 0::float8 AS s WHERE false"
-	}
-	list := w.arg(ids, "int[]")
+	weighted := w.once("weighted", fmt.Sprintf(
+		"SELECT f.id AS field, w.weight FROM unnest(%s, %s) AS w(name, weight) JOIN field f ON f.name = w.name",
+		w.arg(names, "text[]"), w.arg(weights, "float8[]")))
 	all := w.with("every", "SELECT chunks::float8 AS chunks, CASE WHEN chunks = 0 OR "+average+" = 0 THEN 1 ELSE ("+
 		average+") / chunks END AS average FROM counted")
-	look := w.once("look", fmt.Sprintf(`SELECT l.term, l.n, l.factor * `+idf+` AS factor, e.average
-	FROM unnest(%s, %s, %s) AS l(term, n, factor) CROSS JOIN %s e
+	look := w.once("look", fmt.Sprintf(`SELECT t.id AS term, l.n, l.factor * `+idf+` AS factor, e.average
+	FROM unnest(%s, %s, %s) AS l(text, n, factor) JOIN term t ON t.text = l.text CROSS JOIN %s e
 	CROSS JOIN LATERAL (SELECT count(DISTINCT p.chunk)::float8 AS df
-		FROM posting p WHERE p.term = l.term AND p.field = ANY(%s)%s) d`,
-		"e.chunks", w.arg(l.term, "int[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, list, w.counted()))
+		FROM posting p WHERE p.term = t.id AND p.field = ANY(ARRAY(SELECT field FROM %s))%s) d`,
+		"e.chunks", w.arg(l.term, "text[]"), w.arg(l.n, "int[]"), w.arg(l.factor, "float8[]"), all, weighted, w.counted()))
 	return fmt.Sprintf(`SELECT x.chunk, 0 AS f, x.n, x.term,
 	x.factor * (x.frequency / (x.frequency + %s * (1 - %s + %s * (%s) / x.average))) AS s
 	FROM (SELECT p.chunk, l.n, l.term, l.factor, l.average, sum(w.weight * p.tf) AS frequency
-		FROM %s l JOIN posting p ON p.term = l.term JOIN unnest(%s, %s) AS w(field, weight) ON w.field = p.field%s
+		FROM %s l JOIN posting p ON p.term = l.term JOIN %s w ON w.field = p.field%s
 		GROUP BY p.chunk, l.n, l.term, l.factor, l.average) x JOIN chunk c ON c.ord = x.chunk`,
-		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), length, look, list,
-		w.arg(weights, "float8[]"), where)
+		w.arg(w.req.K1, "float8"), w.arg(w.req.B, "float8"), w.arg(w.req.B, "float8"), length, look, weighted, where)
 }
 
-// phrase makes the relation of a phrase: first the fields that contain it, then their terms.
+// phrase makes the relation of a phrase: first the fields that contain it, then their terms. A start
+// is the position of a token less the token's own position; without slop the first token gives all
+// starts.
 func (w *words) phrase(p storekit.Phrase) string {
-	terms, at := make([]int32, len(p.Tokens)), make([]int32, len(p.Tokens))
+	var texts, names []string
+	var at []int32
 	var parts []storekit.Node
 	where := map[string]int{}
-	for i, t := range p.Tokens {
-		id, ok := w.ids[t.Text]
-		if !ok {
-			return w.nothing()
-		}
-		terms[i], at[i] = id, int32(t.Position)
+	for _, t := range p.Tokens {
+		texts, at = append(texts, t.Text), append(at, int32(t.Position))
 		if j, ok := where[t.Text]; ok {
 			term := parts[j].(storekit.Term)
 			term.Factor += p.Factor
@@ -422,46 +291,32 @@ func (w *words) phrase(p storekit.Phrase) string {
 		where[t.Text] = len(parts)
 		parts = append(parts, storekit.Term{Text: t.Text, Fields: p.Fields, Factor: p.Factor})
 	}
-	var fields []int32
 	for _, f := range p.Fields {
-		if id, ok := w.field[w.plan.Fields[f].Name]; ok {
-			fields = append(fields, id)
-		}
+		names = append(names, w.plan.Fields[f].Name)
 	}
-	held := w.holding(terms, at, fields, p.Slop, len(parts))
-	if w.req.Combine == store.CombineBM25F {
-		return w.leaf(parts, "p.chunk IN (SELECT chunk FROM "+held+")")
-	}
-	return w.leaf(parts, "(p.chunk, p.field) IN (SELECT chunk, field FROM "+held+")")
-}
-
-// holding makes the relation (chunk, field) of the fields that contain the tokens of a phrase;
-// different is the number of distinct tokens. It first finds the fields with all tokens anywhere,
-// then those with the tokens in order. A start is the position of a token less the token's own
-// position; without slop the first token gives all starts.
-func (w *words) holding(terms, at, fields []int32, slop, different int) string {
-	all := w.with("all", fmt.Sprintf(`SELECT p.chunk, p.field 
-	FROM posting p WHERE p.term = ANY(%s) AND p.field = ANY(%s)%s
-	GROUP BY p.chunk, p.field HAVING count(*) = %s`,
-		w.arg(terms, "int[]"), w.arg(fields, "int[]"), w.among(), w.arg(different, "int")))
-	tokens := fmt.Sprintf("unnest(%s, %s)", w.arg(terms, "int[]"), w.arg(at, "int[]"))
-	first := len(terms)
-	if slop == 0 {
-		first = 1
-	}
-	begin := fmt.Sprintf(`SELECT o - b.at AS low FROM unnest(%s, %s) b(term, at) JOIN posting p ON p.term = b.term AND `+
-		`p.chunk = a.chunk AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o`,
-		w.arg(terms[:first], "int[]"), w.arg(at[:first], "int[]"))
-	there := "low + t.at = ANY(p.pos)"
-	if slop > 0 {
+	tokens := w.once("tokens", fmt.Sprintf(
+		"SELECT t.id AS term, l.at, l.n FROM unnest(%s, %s) WITH ORDINALITY AS l(text, at, n) JOIN term t ON t.text = l.text",
+		w.arg(texts, "text[]"), w.arg(at, "int[]")))
+	all := w.with("all", fmt.Sprintf(`SELECT p.chunk, p.field
+	FROM posting p WHERE p.term = ANY(ARRAY(SELECT term FROM %s))
+	AND p.field = ANY(ARRAY(SELECT id FROM field WHERE name = ANY(%s)))%s
+	GROUP BY p.chunk, p.field HAVING count(*) = %s`, tokens, w.arg(names, "text[]"), w.among(), w.arg(len(parts), "int")))
+	first, there := "b.n = 1 AND ", "low + t.at = ANY(p.pos)"
+	if p.Slop > 0 {
+		first = ""
 		there = fmt.Sprintf("EXISTS (SELECT 1 FROM unnest(p.pos) o WHERE o - t.at - low BETWEEN 0 AND %s)",
-			w.arg(slop, "int"))
+			w.arg(p.Slop, "int"))
 	}
-	return w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a
-	WHERE EXISTS (SELECT 1 FROM (%s) starts WHERE NOT EXISTS (
-	SELECT 1 FROM %s t(term, at) WHERE NOT EXISTS (SELECT 1 FROM posting p
-	WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`,
-		all, begin, tokens, there))
+	held := w.with("held", fmt.Sprintf(`SELECT a.chunk, a.field FROM %s a
+	WHERE EXISTS (SELECT 1 FROM (SELECT o - b.at AS low FROM %s b JOIN posting p ON %sp.term = b.term AND p.chunk = a.chunk
+		AND p.field = a.field CROSS JOIN LATERAL unnest(p.pos) o) starts WHERE NOT EXISTS (
+	SELECT 1 FROM %s t WHERE NOT EXISTS (SELECT 1 FROM posting p
+	WHERE p.term = t.term AND p.chunk = a.chunk AND p.field = a.field AND %s)))`, all, tokens, first, tokens, there))
+	// IS TRUE forces a hash table: see let.
+	if w.req.Combine == store.CombineBM25F {
+		return w.leaf(parts, " AND (p.chunk IN (SELECT chunk FROM "+held+")) IS TRUE")
+	}
+	return w.leaf(parts, " AND ((p.chunk, p.field) IN (SELECT chunk, field FROM "+held+")) IS TRUE")
 }
 
 func (w *words) among() string {
@@ -522,12 +377,14 @@ func (w *words) statistics() {
 	if w.over != "" {
 		w.parts = append(w.parts,
 			"counted AS (SELECT count(*) AS chunks FROM "+w.over+")",
-			`counts AS (SELECT f.id, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks, coalesce(sum(a.lens[f.id]), 0) AS tokens
+			`counts AS (SELECT f.id, f.name, count(*) FILTER (WHERE a.lens[f.id] > 0) AS chunks,
+		coalesce(sum(a.lens[f.id]), 0) AS tokens
 	FROM field f CROSS JOIN `+w.over+` a GROUP BY f.id)`)
 	} else {
-		w.parts = append(w.parts, "counted AS (SELECT chunks FROM total)", "counts AS (SELECT id, chunks, tokens FROM field)")
+		w.parts = append(w.parts, "counted AS (SELECT chunks FROM total)",
+			"counts AS (SELECT id, name, chunks, tokens FROM field)")
 	}
-	w.parts = append(w.parts, `stats AS (SELECT id, chunks::float8 AS chunks, tokens::float8 AS tokens,
+	w.parts = append(w.parts, `stats AS (SELECT id, name, chunks::float8 AS chunks, tokens::float8 AS tokens,
 	CASE WHEN chunks = 0 OR tokens = 0 THEN 1 ELSE tokens::float8 / chunks END AS average FROM counts)`)
 }
 
@@ -540,38 +397,51 @@ const (
 	maxParts = 2000
 )
 
-// build makes the relations of a request and returns the name of its root.
-func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, o buildOptions) (*words, string,
-	error) {
+// build makes the relations of a request and returns the name of its root. With count it leaves
+// scores out.
+func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Request, count bool) (*words, string, error) {
 	text := *req.Text
-	if o.count {
+	if count {
 		text.Combine = store.CombineSum // scoring does not affect what matches
 	}
-	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), buildOptions: o}
-	var err error
-	parts := 0
+	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), count: count, grown: map[string][]grown{}}
+	for _, f := range w.plan.Fields {
+		if !storable(f.Name) {
+			return nil, "", sheaf.Invalidf("request: field %q: names of fields must be UTF-8 without zero bytes", f.Name)
+		}
+	}
+	var expands []storekit.Expand
+	parts, longest := 0, 0
 	storekit.Walk(w.plan.Root, func(n storekit.Node) {
-		if _, ok := n.(storekit.Term); !ok {
-			parts++
+		switch n := n.(type) {
+		case storekit.Term:
+			return
+		case storekit.Phrase:
+			longest = max(longest, len(n.Tokens))
+		case storekit.Expand:
+			expands = append(expands, n)
 		}
-		if p, ok := n.(storekit.Phrase); ok && len(p.Tokens) > MaxPhrase {
-			err = fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported,
-				len(p.Tokens), MaxPhrase)
-		}
+		parts++
 	})
-	if parts > maxParts {
-		err = fmt.Errorf("postgres: %w: a query of %d parts: at most %d are looked for", sheaf.ErrUnsupported, parts,
-			maxParts)
+	switch {
+	case parts > maxParts:
+		return nil, "", fmt.Errorf("postgres: %w: a query of %d parts: at most %d are looked for", sheaf.ErrUnsupported,
+			parts, maxParts)
+	case longest > MaxPhrase:
+		return nil, "", fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported,
+			longest, MaxPhrase)
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	if err := w.resolve(ctx, s, conn); err != nil {
-		return nil, "", err
+	for _, e := range expands {
+		if key := e.Key(); w.grown[key] == nil {
+			var err error
+			if w.grown[key], err = grow(ctx, conn, e); err != nil {
+				return nil, "", err
+			}
+		}
 	}
 	w.allowed, w.named = w.bound(req), req.Within != nil
 	switch {
-	case o.count || !req.CountsAmong():
+	case count || !req.CountsAmong():
 	case text.Statistics == store.StatisticsCorpus && (w.named || !reflect.DeepEqual(req.Filter, text.Among)):
 		w.over = w.bound(&store.Request{Filter: text.Among})
 	default:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 
 	"sheaf/text/analysis"
 )
@@ -26,43 +25,27 @@ type Posting struct {
 	Positions []int32
 }
 
-// Writer analyzes texts to write. Words repeat, so it remembers the terms of each. It is safe for
-// concurrent use.
-type Writer struct {
-	analyzer *analysis.Analyzer
-
-	mu    sync.RWMutex
-	words map[string]word
-}
-
-// word has the terms of a raw word, with FormMark before forms, and the number of its positions.
-type word struct {
-	terms     []analysis.Term
-	positions int
-}
-
-const (
-	// maxWords limits the remembered words: with more, the Writer forgets all of them.
-	maxWords = 1 << 16
-	// maxWord is the length in bytes up to which words are remembered.
-	maxWord = 64
-)
-
-// NewWriter returns a Writer that analyzes texts with a.
-func NewWriter(a *analysis.Analyzer) *Writer { return &Writer{analyzer: a, words: map[string]word{}} }
-
-// Analyze analyzes the text of a field.
-func (w *Writer) Analyze(text string) Field {
+// Analyze returns the terms of the text of a field. The result shares no memory with the text.
+func Analyze(a *analysis.Analyzer, text string) Field {
+	type key struct {
+		text string
+		form bool
+	}
 	var out Field
-	at, position := make(map[string]int, len(text)/16), 0 // the index of each term's posting
-	w.analyzer.Words(text, func(start, end int) bool {
-		word := w.word(text[start:end])
-		for _, t := range word.terms {
-			i, ok := at[t.Text]
+	var terms []analysis.Term
+	at, position := make(map[key]int, len(text)/16), 0 // the index of each term's posting
+	a.Words(text, func(start, end int) bool {
+		terms = a.Terms(terms[:0], text[start:end])
+		for _, t := range terms {
+			i, ok := at[key{t.Text, t.Form}]
 			if !ok {
+				term := strings.Clone(t.Text) // it may be a part of the text
 				i = len(out.Postings)
-				at[t.Text] = i
-				out.Postings = append(out.Postings, Posting{Term: t.Text})
+				at[key{term, t.Form}] = i
+				if t.Form {
+					term = FormMark + term
+				}
+				out.Postings = append(out.Postings, Posting{Term: term})
 			}
 			p := &out.Postings[i]
 			p.Frequency++
@@ -71,7 +54,7 @@ func (w *Writer) Analyze(text string) Field {
 				out.Length++
 			}
 		}
-		position += word.positions
+		position += a.Positions(terms)
 		return true
 	})
 	for i := range out.Postings {
@@ -83,29 +66,14 @@ func (w *Writer) Analyze(text string) Field {
 	return out
 }
 
-// word returns the terms of a raw word.
-func (w *Writer) word(raw string) word {
-	w.mu.RLock()
-	known, ok := w.words[raw]
-	w.mu.RUnlock()
-	if ok {
-		return known
-	}
-	raw = strings.Clone(raw) // otherwise it would keep the caller's text
-	terms := w.analyzer.Terms(nil, raw)
-	out := word{terms, w.analyzer.Positions(terms)}
-	for i := range terms {
-		if terms[i].Form {
-			terms[i].Text = FormMark + terms[i].Text
+// Text returns the terms of a field without forms, each as often as it occurs, with spaces between
+// them. word encodes a term for the server.
+func (f Field) Text(word func(term string) string) string {
+	var out []string
+	for _, p := range f.Postings {
+		if !strings.HasPrefix(p.Term, FormMark) {
+			out = append(out, slices.Repeat([]string{word(p.Term)}, p.Frequency)...)
 		}
 	}
-	if len(raw) <= maxWord {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if len(w.words) >= maxWords {
-			clear(w.words)
-		}
-		w.words[raw] = out
-	}
-	return out
+	return strings.Join(out, " ")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/store"
 )
 
 // Some stores keep all columns in one field of words. A filter can then use any column without an
@@ -115,4 +116,18 @@ func ReadNumber(word string) (sheaf.Value, bool) {
 		return sheaf.Value{Kind: kind, Number: math.Float64frombits(bits)}, kind != sheaf.KindText
 	}
 	return sheaf.Value{}, false
+}
+
+// ColumnWords returns the words of all columns of a chunk.
+func ColumnWords(c *store.Chunk) []string {
+	out := []string{}
+	for _, column := range c.Columns {
+		name := ColumnWord(column.Name)
+		for _, v := range column.Values {
+			if !v.IsZero() {
+				out = append(out, name+ValueWord(v))
+			}
+		}
+	}
+	return out
 }

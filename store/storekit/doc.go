@@ -1,6 +1,6 @@
 // Package storekit has the shared parts of the server stores.
 //
-// [Compile] analyzes the words of a request once, and [Writer] those of a chunk. So a server stores
+// [Compile] analyzes the words of a request once, and [Analyze] those of a chunk. So a server stores
 // and receives exactly the terms of the embedded engine. Each store translates the [Plan] into its
 // own language, or names the [Node] that it cannot express.
 //

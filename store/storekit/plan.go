@@ -1,6 +1,7 @@
 package storekit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ type Expand struct {
 	Fields   []int
 	Factor   float64
 }
+
+// Key returns the same text for expansions that accept the same terms.
+func (e Expand) Key() string { return fmt.Sprintf("%d %d %t %s", e.Distance, e.Same, e.Forms, e.Text) }
 
 // Phrase matches chunks with every token in one field such that their positions, less the tokens'
 // own positions, differ by at most Slop. It scores the terms in those fields. It has at least two

@@ -105,13 +105,12 @@ func TestAnalyze(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	words := strings.Fields("running runs getUserName snake_case 東京都 naïve v1.2.3 C++ Get-Item well-known the of \xff " +
 		"John's #tag")
-	w := storekit.NewWriter(a)
 	for range 200 {
 		var text []string
 		for range r.IntN(30) {
 			text = append(text, words[r.IntN(len(words))])
 		}
-		got := w.Analyze(strings.Join(text, " "))
+		got := storekit.Analyze(a, strings.Join(text, " "))
 		want := map[string][]int32{}
 		forms, length := map[string]int{}, 0
 		for _, token := range a.Tokens(strings.Join(text, " ")) {

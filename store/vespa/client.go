@@ -1,11 +1,9 @@
 package vespa
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 
 	"sheaf"
 	"sheaf/store"
@@ -13,7 +11,7 @@ import (
 )
 
 // feedAttempts is how often a document is sent when the server is unreachable or too slow (504). A
-// server that is too busy (429, 503) slows its feeders down; a time limit applies instead.
+// server that is too busy (429, 503) is asked again until the time limit.
 const feedAttempts = 12
 
 // newClient returns a client for the container.
@@ -25,17 +23,11 @@ func newClient(o Options) *storekit.Client {
 	})
 }
 
-// newFeeder returns a client that sends documents, as many at a time as the server accepts. Puts
-// and removals name a document and updates assign values, so each may be repeated.
+// newFeeder returns a client that sends documents. Puts and removals name a document and updates
+// assign values, so each may be repeated.
 func newFeeder(o Options) *storekit.Client {
 	out := newClient(o)
-	paced := *out.HTTP
-	next := paced.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	paced.Transport = newTraffic(next, o.Feeds)
-	out.HTTP, out.Attempts = &paced, feedAttempts
+	out.Attempts = feedAttempts
 	return out
 }
 
@@ -86,67 +78,4 @@ func refuse(status int, body []byte) error {
 		r.error = storekit.Refused(status, r.reason)
 	}
 	return r
-}
-
-// traffic is an [http.RoundTripper] that limits the documents in flight. It halves the limit when
-// the server is too busy, and raises it a little with each accepted document.
-type traffic struct {
-	next http.RoundTripper
-	most float64
-
-	mu    sync.Mutex
-	way   sync.Cond
-	under int     // requests in flight
-	size  float64 // the limit
-}
-
-func newTraffic(next http.RoundTripper, most int) *traffic {
-	t := &traffic{next: next, most: float64(most), size: float64(most)}
-	t.way.L = &t.mu
-	return t
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (t *traffic) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.enter(req.Context()); err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close() // every RoundTripper must close it
-		}
-		return nil, err
-	}
-	resp, err := t.next.RoundTrip(req)
-	t.leave(err == nil && (resp.StatusCode == http.StatusTooManyRequests ||
-		resp.StatusCode == http.StatusServiceUnavailable))
-	return resp, err
-}
-
-func (t *traffic) enter(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.way.Broadcast()
-	})
-	defer stop()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.under >= int(t.size) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		t.way.Wait()
-	}
-	t.under++
-	return nil
-}
-
-func (t *traffic) leave(busy bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.under--
-	if busy {
-		t.size = max(1, t.size/2)
-	} else {
-		t.size = min(t.most, t.size+1/t.size)
-	}
-	t.way.Broadcast()
 }

@@ -1,7 +1,6 @@
 package vespa
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"net/url"
@@ -14,15 +13,8 @@ import (
 	"sheaf/store/storekit"
 )
 
-// hash replaces an ID in the IDs of documents, where Vespa forbids some characters, and in filters,
-// where Vespa ignores case.
-func hash(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:])
-}
-
 // path returns the path of a chunk in the document API.
-func (s *Store) path(chunk sheaf.ID) string { return s.pathOf(hash(string(chunk))) }
+func (s *Store) path(chunk sheaf.ID) string { return s.pathOf(storekit.Hash(string(chunk))) }
 
 func (s *Store) pathOf(key string) string {
 	return "/document/v1/" + namespace + "/" + s.o.Schema + "/docid/" + key
@@ -31,9 +23,9 @@ func (s *Store) pathOf(key string) string {
 // document returns a chunk as a document; token identifies the write.
 func (s *Store) document(c *store.Chunk, token string) object {
 	fields := object{"id": url.PathEscape(string(c.ID)), "document_id": url.PathEscape(string(c.Doc)),
-		"chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)), "write": token}
+		"chunk": storekit.Hash(string(c.ID)), "doc": storekit.Hash(string(c.Doc)), "write": token}
 	for _, f := range c.Fields {
-		if text := terms(s.written.Analyze(f.Text)); text != "" {
+		if text := storekit.Analyze(s.o.Analyzer, f.Text).Text(termWord); text != "" {
 			fields[wordField(f.Name)] = text
 		}
 	}
@@ -59,21 +51,16 @@ func vectorWord(name string) string { return hex.EncodeToString([]byte(name)) }
 
 // columnFields returns the fields with the columns of a chunk; empty fields are nil.
 func columnFields(c *store.Chunk) object {
-	words, numbers := []string{}, []object{}
+	numbers := []object{}
 	for _, col := range c.Columns {
-		name := storekit.ColumnWord(col.Name)
 		for _, v := range col.Values {
-			if v.IsZero() {
-				continue
-			}
-			words = append(words, name+storekit.ValueWord(v))
-			if v.Kind != sheaf.KindText {
-				numbers = append(numbers, object{"column": name + storekit.KindWord(v.Kind),
+			if !v.IsZero() && v.Kind != sheaf.KindText {
+				numbers = append(numbers, object{"column": storekit.ColumnWord(col.Name) + storekit.KindWord(v.Kind),
 					"value": storekit.SortableNumber(v.Number)})
 			}
 		}
 	}
-	out := object{"columns": words, "numbers": numbers}
+	out := object{"columns": storekit.ColumnWords(c), "numbers": numbers}
 	for _, a := range attributes {
 		out[a.Field] = a.value(c)
 	}
@@ -87,24 +74,6 @@ func update(c *store.Chunk) object {
 		fields[name] = object{"assign": value}
 	}
 	return object{"fields": fields}
-}
-
-// terms returns the terms of a field without forms, each as often as it occurs.
-func terms(f storekit.Field) string {
-	var out strings.Builder
-	for _, p := range f.Postings {
-		if strings.HasPrefix(p.Term, storekit.FormMark) {
-			continue
-		}
-		word := termWord(p.Term)
-		for range p.Frequency {
-			if out.Len() > 0 {
-				out.WriteByte(' ')
-			}
-			out.WriteString(word)
-		}
-	}
-	return out.String()
 }
 
 // Prefixes of terms that are written differently.
@@ -124,7 +93,7 @@ func termWord(term string) string {
 	}
 	switch {
 	case len(term) > maxTerm:
-		return hashMark + hash(term)
+		return hashMark + storekit.Hash(term)
 	case plain:
 		return term
 	}

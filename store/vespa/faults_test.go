@@ -68,8 +68,8 @@ func TestOpenFaults(t *testing.T) {
 	}
 }
 
-// TestBackPressure checks that a write repeats refused documents when the server is busy, waits as
-// Retry-After says, and sends fewer at a time. Other refusals are errors at once.
+// TestBackPressure checks that a write repeats refused documents when the server is busy, and waits
+// as Retry-After says. Other refusals are errors at once.
 func TestBackPressure(t *testing.T) {
 	var chunks []store.Chunk
 	for i := range 40 {
@@ -135,43 +135,6 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
 	return w.Result(), nil
-}
-
-// TestRefusalHalvesParallelRequests checks that a refusal halves the parallel requests and that success raises them.
-func TestRefusalHalvesParallelRequests(t *testing.T) {
-	busy := true
-	way := newTraffic(roundTrip(func() int {
-		if busy {
-			return 429
-		}
-		return 200
-	}), 16)
-	req := httptest.NewRequest("POST", "http://x/", nil)
-	send := func() {
-		resp, err := way.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-	}
-	for _, want := range []float64{8, 4, 2, 1, 1} {
-		if send(); way.size != want {
-			t.Errorf("%v at a time, want %v", way.size, want)
-		}
-	}
-	busy = false
-	for range 1000 {
-		send()
-	}
-	if way.size != 16 || way.under != 0 {
-		t.Errorf("%v at a time and %d under way, want 16 and none", way.size, way.under)
-	}
-}
-
-type roundTrip func() int
-
-func (f roundTrip) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: f(), Body: http.NoBody}, nil
 }
 
 // TestWriteAfterCutConnection checks that a write repeats a document after a cut connection or a cut answer.

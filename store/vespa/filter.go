@@ -197,9 +197,5 @@ func (s *Store) bounds(q *query, f sheaf.Filter, within []sheaf.ID) (string, err
 	if err != nil || within == nil {
 		return where, err
 	}
-	keys := make([]string, len(within))
-	for i, id := range within {
-		keys[i] = hash(string(id))
-	}
-	return and(where, anyOf(q, "chunk", keys)), nil
+	return and(where, anyOf(q, "chunk", storekit.Hashes(within))), nil
 }

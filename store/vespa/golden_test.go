@@ -15,6 +15,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -78,20 +79,6 @@ func TestQueries(t *testing.T) {
 			t.Fatalf("%s: %v", r.Name, err)
 		}
 		all = append(all, one{r.Name, body})
-	}
-	hybrid := Hybrid{Words: sheaf.Match{Text: "green tea"}, Vector: []float32{0.6, 0.8, 0}, Alpha: 0.5, Ratio: 0.3,
-		Decay: 0.5, TargetHits: 1000, Rerank: 1000, Limit: 10,
-		Filter: sheaf.In{Column: sheaf.ColumnAccess, Values: []sheaf.Value{text("public")}}}
-	for _, keyword := range []bool{false, true} {
-		if hybrid.Keyword = keyword; keyword {
-			hybrid.Alpha, hybrid.Ratio, hybrid.Decay, hybrid.Rerank = 0.2, 0.1, 0.25, 500
-		}
-		q, err := s.hybrid(&hybrid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.body["yql"] = q.yql()
-		all = append(all, one{fmt.Sprintf("two phases, keyword %t", keyword), q.body})
 	}
 	for _, r := range all {
 		out, err := json.MarshalIndent(r.body, "", "  ")
@@ -252,7 +239,7 @@ func TestDocuments(t *testing.T) {
 	t.Run("Vespa accepts", func(t *testing.T) {
 		j := classes(t)
 		dir := written(t, testOptions(t))
-		id := "id:sheaf:notes::" + hash(string(c.ID))
+		id := "id:sheaf:notes::" + storekit.Hash(string(c.ID))
 		var got struct{ Fields map[string]string }
 		j.accept(t, object{"do": "document", "dir": dir, "id": id, "body": put}, &got)
 		if fields := put["fields"].(object); len(got.Fields) != len(fields) {
@@ -273,7 +260,7 @@ func TestDocuments(t *testing.T) {
 				c.Columns = append(c.Columns, store.Column{Name: name,
 					Values: []sheaf.Value{text(v), text(v + "__" + v + "__" + v)}})
 			}
-			j.accept(t, object{"do": "document", "dir": dir, "id": "id:sheaf:notes::" + hash(string(c.ID)),
+			j.accept(t, object{"do": "document", "dir": dir, "id": "id:sheaf:notes::" + storekit.Hash(string(c.ID)),
 				"body": s.document(&c, "TOKEN")}, nil)
 		}
 	})

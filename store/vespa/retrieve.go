@@ -2,6 +2,7 @@ package vespa
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"sheaf"
@@ -148,6 +149,12 @@ func (s *Store) near(a *asked, req *store.VectorRequest, where string) error {
 		h.Score, h.Passage = similarity(h.Score), fields.closest(vectorField(v.Name))
 	}
 	return nil
+}
+
+// nearest returns the operator that finds the vectors nearest to the query's vector.
+func (s *Store) nearest(v store.VectorField, hits int) string {
+	return fmt.Sprintf("({targetHits:%d,approximate:%t}nearestNeighbor(%s, query_embedding))", hits, s.o.HNSW,
+		vectorField(v.Name))
 }
 
 // similarity returns the dot product of unit vectors with closeness 1/(1+angle).

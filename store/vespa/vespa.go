@@ -45,8 +45,7 @@ type Options struct {
 	HNSW bool
 	// Ranking adds the rank profiles of a ranking in two phases to the application; nil adds none.
 	Ranking *TwoPhases
-	// Feeds is the largest number of parallel writes; 0 means 32. A busy server may reduce it to
-	// one.
+	// Feeds is the largest number of parallel writes; 0 means 32.
 	Feeds int
 }
 
@@ -59,12 +58,10 @@ const (
 
 // Store is an open schema.
 type Store struct {
-	// written analyzes texts for writing.
-	written *storekit.Writer
-	o       Options
-	client  *storekit.Client
-	feeder  *storekit.Client
-	calls   *storekit.Calls
+	o      Options
+	client *storekit.Client
+	feeder *storekit.Client
+	calls  *storekit.Calls
 }
 
 var _ interface {
@@ -112,7 +109,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // newStore returns a Store without asking the server; o must be prepared.
 func newStore(o Options) *Store {
-	return &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o), feeder: newFeeder(o),
+	return &Store{o: o, client: newClient(o), feeder: newFeeder(o),
 		calls: storekit.NewCalls("vespa "+o.Schema, o.Client, o.Timeout, !o.Access.Writes())}
 }
 

@@ -245,7 +245,7 @@ func (s *recorded) atOnce() int {
 func (s *recorded) olds(ids ...string) {
 	hits := make([]string, len(ids))
 	for i, id := range ids {
-		hits[i] = fmt.Sprintf(`{"id":"index:chunks/0/%d","relevance":0.0,"fields":{"chunk":%q}}`, i, hash(id))
+		hits[i] = fmt.Sprintf(`{"id":"index:chunks/0/%d","relevance":0.0,"fields":{"chunk":%q}}`, i, storekit.Hash(id))
 	}
 	s.found = func(body object) string {
 		if body["presentation.summary"] != "key" {
@@ -275,7 +275,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 	if len(server.searches) != 1 || !strings.Contains(fmt.Sprint(server.searches[0]["yql"]),
-		"doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != hash("n:a.md") {
+		"doc in (@p0) and !(write contains @p1)") || server.searches[0]["p0"] != storekit.Hash("n:a.md") {
 		t.Errorf("old chunks are looked for by %v", server.searches)
 	}
 	server.olds("n:a.md#x", "n:a.md#y")
@@ -397,43 +397,6 @@ func TestRetrieve(t *testing.T) {
 		if n, err := s.Count(t.Context(), req); err != nil || n != 5 {
 			t.Errorf("counts %d, %v", n, err)
 		}
-	}
-}
-
-// TestHybrid checks that Hybrid sends one request and returns the server's ranking unchanged.
-func TestHybrid(t *testing.T) {
-	server, s := serving(t)
-	server.found = func(object) string {
-		return result(2, hitOf("n:a", 0.9,
-			`"document_boost":1.5,"recency_bias":0.8,"aggregated_chunk_boost":1.0,"closest(embeddings)":{"cells":{"2":1.0}}`),
-			hitOf("n:b", 0.1, ""))
-	}
-	h := Hybrid{Words: sheaf.Match{Text: "tea"}, Vector: []float32{1, 0, 0}, Alpha: 0.5, Ratio: 0.3, Decay: 0.5,
-		TargetHits: 100, Rerank: 50, Limit: 2}
-	got, err := s.Hybrid(t.Context(), h)
-	if err != nil || len(got) != 2 || got[0].ID != "n:a" || got[0].Score != 0.9 || got[0].Passage != 2 ||
-		math.Abs(got[0].Explanation.Recombine()-0.9) > 1e-12 || len(got[0].Explanation.Parts) != 4 {
-		t.Errorf("found %+v, %v", got, err)
-	}
-	for what, change := range map[string]func(*Hybrid){
-		"alpha": func(h *Hybrid) { h.Alpha = math.NaN() }, "ratio": func(h *Hybrid) { h.Ratio = 1.1 },
-		"decay":  func(h *Hybrid) { h.Decay = -1 },
-		"target": func(h *Hybrid) { h.TargetHits = 0 }, "target below rerank": func(h *Hybrid) { h.TargetHits = 49 },
-		"rerank": func(h *Hybrid) { h.Rerank = 1 << 20 }, "limit": func(h *Hybrid) { h.Limit = 51 },
-		"dimensions": func(h *Hybrid) { h.Vector = []float32{1} }, "no vector": func(h *Hybrid) { h.Vector = nil },
-	} {
-		bad := h
-		change(&bad)
-		if _, err := s.Hybrid(t.Context(), bad); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	h.Words = sheaf.Phrase{Text: "green tea"}
-	if _, err := s.Hybrid(t.Context(), h); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("a phrase: %v", err)
-	}
-	if len(server.requests) != 1 {
-		t.Errorf("sent %q", server.requests)
 	}
 }
 

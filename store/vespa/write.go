@@ -43,10 +43,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 }
 
 func (s *Store) write(ctx context.Context, batch *store.Batch) error {
-	chunks := map[sheaf.ID]*store.Chunk{} // the last of equal IDs
-	for i := range batch.Chunks {
-		chunks[batch.Chunks[i].ID] = &batch.Chunks[i]
-	}
+	chunks := storekit.LastOfEqual(batch)
 	if len(chunks)+len(batch.Replace) == 0 {
 		return nil
 	}
@@ -55,32 +52,19 @@ func (s *Store) write(ctx context.Context, batch *store.Batch) error {
 	if err != nil {
 		return err
 	}
-	var old, bad []string
-	for _, id := range batch.Replace {
-		if rejected[id] == nil {
-			old = append(old, hash(string(id)))
-		}
-	}
-	for id := range rejected {
-		bad = append(bad, hash(string(id)))
-	}
-	slices.Sort(bad)
-	if err := s.remove(ctx, old, token); err != nil {
+	if err := s.remove(ctx, storekit.Hashes(rejected.Accepted(batch.Replace)), token); err != nil {
 		return err
 	}
-	if err := s.remove(ctx, bad, ""); err != nil {
+	if err := s.remove(ctx, storekit.Hashes(slices.Sorted(maps.Keys(rejected))), ""); err != nil {
 		return err
 	}
-	if len(rejected) > 0 {
-		return &store.PartialError{Rejected: rejected}
-	}
-	return nil
+	return rejected.Err()
 }
 
 // put feeds chunks and returns the documents whose chunks the server refuses.
-func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (map[sheaf.ID]error, error) {
+func (s *Store) put(ctx context.Context, chunks map[sheaf.ID]*store.Chunk, token string) (storekit.Rejected, error) {
 	var mu sync.Mutex
-	rejected := map[sheaf.ID]error{}
+	rejected := storekit.Rejected{}
 	err := s.each(ctx, slices.Sorted(maps.Keys(chunks)), func(ctx context.Context, id sheaf.ID) error {
 		c := chunks[id]
 		body, err := json.Marshal(s.document(c, token))
@@ -175,7 +159,8 @@ func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) 
 	return s.calls.Write(ctx, func(ctx context.Context) error {
 		return s.each(ctx, ids, func(ctx context.Context, id sheaf.ID) error {
 			// The condition prevents the creation of a missing chunk.
-			path := s.path(id) + "?create=false&condition=" + url.QueryEscape(s.o.Schema+".chunk=='"+hash(string(id))+"'")
+			path := s.path(id) + "?create=false&condition=" +
+				url.QueryEscape(s.o.Schema+".chunk=='"+storekit.Hash(string(id))+"'")
 			err := s.feeder.Call(ctx, "PUT", path, update(&store.Chunk{ID: id, Columns: byID[id]}), nil)
 			var refused *refusal
 			if errors.As(err, &refused) && (refused.status == http.StatusNotFound ||

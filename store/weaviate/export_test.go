@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"sheaf/store/storekit"
 	"strconv"
 
 	"sheaf"
@@ -12,5 +13,6 @@ func WithoutVector(ctx context.Context, s *Store, id sheaf.ID, field string, n i
 	class, object := s.passageClass(field), objectID(string(id), field, strconv.Itoa(n))
 	_ = s.client.Call(ctx, "DELETE", "/v1/objects/"+class+"/"+object, nil, nil)
 	_ = s.client.Call(ctx, "POST", "/v1/objects",
-		map[string]any{"class": class, "id": object, "properties": map[string]any{"chunk": hash(string(id)), "n": n}}, nil)
+		map[string]any{"class": class, "id": object,
+			"properties": map[string]any{"chunk": storekit.Hash(string(id)), "n": n}}, nil)
 }

@@ -69,7 +69,6 @@ func TestIncompleteAnswers(t *testing.T) {
 		{About: "write", Path: "/batch/objects", From: `(?s)^\[.*`, To: `[]`},
 		{About: "write", Path: "/batch/objects", From: `(?s)"result":\s*{.*?}`, To: `"result":null`},
 		{About: "write", Path: "/batch/objects", From: `"SUCCESS"`, To: `"PENDING"`},
-		{About: "write", Path: "/graphql/batch", From: `(?s)"meta":\s*{.*?}`, To: ``},
 		{About: "words", Path: "/graphql/batch", From: `"Golden":`, To: `"Other":`},
 		{About: "words", Path: "/graphql/batch", From: `"score":\s*"[0-9.]*"`, To: `"score":"many"`},
 		{About: "words", Path: "/graphql/batch", From: `"cid":`, To: `"other":`},

@@ -94,11 +94,7 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 	}
 	a := asked{class: s.o.Class, where: s.filter(req.Filter), exact: req.Filter, matching: everything}
 	if req.Within != nil {
-		ids := make([]string, len(req.Within))
-		for i, id := range req.Within {
-			ids[i] = hash(string(id))
-		}
-		a.where = and(a.where, anyOf("chunk", ids))
+		a.where = and(a.where, anyOf("chunk", storekit.Hashes(req.Within)))
 	}
 	if req.Text != nil {
 		return a, s.words(req, &a)
@@ -303,7 +299,7 @@ func (s *Store) complete(ctx context.Context, a asked, pages []page, scores map[
 		var missing []string
 		for id := range scores {
 			if !seen[id] {
-				missing = append(missing, hash(string(id)))
+				missing = append(missing, storekit.Hash(string(id)))
 			}
 		}
 		slices.Sort(missing)
@@ -333,7 +329,7 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 	// The chunks seen so far, which the next request excludes.
 	var before sheaf.Ranking
 	where := a.where
-	a.want = s.guess(a.class, limit)
+	a.want = guess(limit)
 	for left := 0; ; {
 		pages, err := s.pages(ctx, []asked{a})
 		if err != nil {
@@ -357,7 +353,6 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 		if last == nil || len(out) > limit && out[limit-1].Score > *last {
 			return out, nil
 		}
-		s.note(a.class, len(found), len(best))
 		switch {
 		case a.want < MaxLimit:
 			a.want = min(a.want*4, MaxLimit)
@@ -369,9 +364,9 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			left, before = left+1, out
 			seen := make([]string, len(before))
 			for i, h := range before {
-				seen[i] = hash(string(h.ID))
+				seen[i] = storekit.Hash(string(h.ID))
 			}
-			a.where, a.want = and(where, not(anyOf("chunk", seen))), s.guess(a.class, limit-len(before))
+			a.where, a.want = and(where, not(anyOf("chunk", seen))), guess(limit-len(before))
 		default:
 			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the "+
 				"filter or the query narrower", MaxLimit*(left+1), limit)
@@ -383,24 +378,5 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 // than a list has entries.
 const maxLeft = 20
 
-// guess returns how many hits to request from a class to get limit chunks.
-func (s *Store) guess(class string, limit int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return min(int(float64(limit+limit/4)*max(1, s.spread[class]))+20, MaxLimit)
-}
-
-// maxSpread limits the effect of one odd query, whose hits all belong to one long chunk, on later
-// queries.
-const maxSpread = 8
-
-// note records the number of hits for one chunk when the hits were too few. A second request costs
-// more than unneeded hits.
-func (s *Store) note(class string, hits, chunks int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.spread == nil {
-		s.spread = map[string]float64{}
-	}
-	s.spread[class] = max(s.spread[class], min(maxSpread, float64(hits)/float64(max(chunks, 1))))
-}
+// guess returns how many hits to request to get limit chunks: a chunk may have several passages.
+func guess(limit int) int { return min(2*limit+20, MaxLimit) }

@@ -54,7 +54,6 @@ var (
 	vectorQuery = regexp.MustCompile(`^nearVector:{vector:(\[[^\]]*\])}`)
 	chunkFilter = regexp.MustCompile(`^(?: where:({operator:Not operands:\[)?{path:\["chunk"\] operator:ContainsAny ` +
 		`valueText:(\[[^\]]*\])}(?:\]})?)?$`)
-	countQuery = regexp.MustCompile(`^{Aggregate{(\w+)(?:\(.*\))?{meta{count}}}}$`)
 )
 
 // RoundTrip implements [http.RoundTripper].
@@ -93,6 +92,8 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 			said[i] = map[string]any{"result": map[string]any{"status": "SUCCESS"}}
 		}
 		answer = said
+	case what == "DELETE /v1/batch/objects":
+		answer = map[string]any{"results": map[string]any{"matches": 0}}
 	case what == "POST /v1/graphql":
 		var q struct{ Query string }
 		read(&q)
@@ -114,10 +115,6 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (s *standIn) answer(query string) any {
-	if m := countQuery.FindStringSubmatch(query); m != nil {
-		return map[string]any{"data": map[string]any{"Aggregate": map[string]any{m[1]: []any{map[string]any{
-			"meta": map[string]any{"count": 0}}}}}}
-	}
 	m := getQuery.FindStringSubmatch(query)
 	if m == nil {
 		s.t.Errorf("the stand-in does not understand %s", query)
@@ -210,12 +207,11 @@ func standing(t *testing.T) (*weaviate.Store, *standIn) {
 }
 
 // TestNearestOfManyPassages checks that the nearest chunks equal a comparison of every passage, for
-// any number of passages and of ties. A later query must send few requests, because the store
-// remembers how many passages a chunk has.
+// any number of passages and of ties.
 func TestNearestOfManyPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 6 {
-		s, server := standing(t)
+		s, _ := standing(t)
 		var batch store.Batch
 		for i := range 100 {
 			c := storetest.Chunk(fmt.Sprintf("t:%03d", i), "body", "x")
@@ -249,25 +245,15 @@ func TestNearestOfManyPassages(t *testing.T) {
 		want.Sort()
 		for _, limit := range []int{1, 10, 40, 150} {
 			req := store.Request{Limit: limit, Vector: &store.VectorRequest{Field: "body", Vector: near}}
-			for range 2 {
-				got, err := s.Retrieve(t.Context(), req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if k := min(limit, len(want)); len(got) != k || !slices.EqualFunc(got, want[:k], func(a, b sheaf.Hit) bool {
-					return a.ID == b.ID && a.Passage == b.Passage && abs(a.Score-b.Score) < 1e-6
-				}) {
-					t.Fatalf("round %d, limit %d: %v, want %v", round, limit, got, want[:k])
-				}
+			got, err := s.Retrieve(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		before := server.asked
-		if _, err := s.Retrieve(t.Context(), store.Request{Limit: 100,
-			Vector: &store.VectorRequest{Field: "body", Vector: near}}); err != nil {
-			t.Fatal(err)
-		}
-		if n := server.asked - before; n > 2 {
-			t.Errorf("round %d: %d requests for what was asked before", round, n)
+			if k := min(limit, len(want)); len(got) != k || !slices.EqualFunc(got, want[:k], func(a, b sheaf.Hit) bool {
+				return a.ID == b.ID && a.Passage == b.Passage && abs(a.Score-b.Score) < 1e-6
+			}) {
+				t.Fatalf("round %d, limit %d: %v, want %v", round, limit, got, want[:k])
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 var _ store.Inspector = (*Store)(nil)
@@ -15,13 +16,9 @@ var _ store.Inspector = (*Store)(nil)
 // Unreached implements [store.Inspector]. After a kill, version 1.35.2 keeps objects whose vectors
 // are lost from its index, even if they are written again unchanged.
 func (s *Store) Unreached(ctx context.Context, ids []sheaf.ID) (int, error) {
-	hashes := make([]string, len(ids))
-	for i, id := range ids {
-		hashes[i] = hash(string(id))
-	}
 	n := 0
 	for _, field := range s.vectors.All() {
-		lost, err := s.unreached(ctx, field.Name, hashes, everything)
+		lost, err := s.unreached(ctx, field.Name, storekit.Hashes(ids), everything)
 		if err != nil {
 			return 0, err
 		}

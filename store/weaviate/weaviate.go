@@ -45,18 +45,14 @@ const (
 
 // Store is an open class.
 type Store struct {
-	// written analyzes texts for writing.
-	written *storekit.Writer
-	o       Options
-	client  *storekit.Client
-	calls   *storekit.Calls
+	o      Options
+	client *storekit.Client
+	calls  *storekit.Calls
 	// alone means that the server only accepts one query in a request from this store.
 	alone   atomic.Bool
 	vectors storekit.Vectors
 
-	mu sync.Mutex
-	// spread is the number of hits for one chunk, by class, in lists that needed a second request.
-	spread map[string]float64
+	mu     sync.Mutex
 	texts  map[string]bool // properties with terms
 	shards int             // of the class; each shard counts words by itself
 }
@@ -81,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.prepare(); err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, written: storekit.NewWriter(o.Analyzer), client: newClient(o),
+	s := &Store{o: o, client: newClient(o),
 		calls: storekit.NewCalls("weaviate "+o.Class, o.Client, o.Timeout, !o.Access.Writes())}
 	ctx, stop := context.WithTimeout(ctx, o.Timeout)
 	defer stop()

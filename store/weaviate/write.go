@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"sheaf"
 	"sheaf/store"
@@ -40,12 +39,6 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 	return s.Write(ctx, store.Batch{Replace: docs})
 }
 
-// hash replaces an ID in filters.
-func hash(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:])
-}
-
 // objectID returns the ID of an object, computed from the parts that name it.
 func objectID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -54,46 +47,39 @@ func objectID(parts ...string) string {
 }
 
 func (s *Store) write(ctx context.Context, batch *store.Batch) error {
-	chunks := map[sheaf.ID]*store.Chunk{} // the last of equal IDs
-	for i := range batch.Chunks {
-		chunks[batch.Chunks[i].ID] = &batch.Chunks[i]
-	}
+	chunks := storekit.LastOfEqual(batch)
 	if len(chunks)+len(batch.Replace) == 0 {
 		return nil
 	}
 	if err := s.addFields(ctx, chunks); err != nil {
 		return err
 	}
-	token := rand.Text()
-	order := slices.Sorted(maps.Keys(chunks))
-	hashes := make([]string, len(order))
-	for i, id := range order {
-		hashes[i] = hash(string(id))
-	}
-	before, err := s.holding(ctx, batch.Replace, hashes)
-	if err != nil {
-		return err
-	}
-	out := sender{s: s, rejected: map[sheaf.ID]error{}}
+	token, order := rand.Text(), slices.Sorted(maps.Keys(chunks))
+	out := sender{s: s, rejected: storekit.Rejected{}}
 	if err := out.all(ctx, order, chunks, token); err != nil {
 		return err
 	}
-	var docs, bad []string
-	for _, id := range batch.Replace {
-		if out.rejected[id] == nil {
-			docs = append(docs, hash(string(id)))
+	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
+	for _, class := range s.classes() {
+		for _, part := range []struct {
+			path string
+			ids  []sheaf.ID
+			when []object
+		}{{"doc", out.rejected.Accepted(batch.Replace), []object{older}}, {"chunk", order, []object{older}},
+			{"doc", slices.Collect(maps.Keys(out.rejected)), nil}} {
+			for some := range slices.Chunk(part.ids, 1000) {
+				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny",
+					"valueTextArray": storekit.Hashes(some)}}, part.when...)
+				for more := true; more; {
+					var err error
+					if more, err = s.deleteSome(ctx, class, where); err != nil {
+						return err
+					}
+				}
+			}
 		}
 	}
-	for id := range out.rejected {
-		bad = append(bad, hash(string(id)))
-	}
-	if err := s.removeOthers(ctx, token, before, docs, hashes, bad); err != nil {
-		return err
-	}
-	if len(out.rejected) > 0 {
-		return &store.PartialError{Rejected: out.rejected}
-	}
-	return nil
+	return out.rejected.Err()
 }
 
 // addFields creates the properties and classes that the chunks need.
@@ -126,24 +112,15 @@ func (s *Store) addFields(ctx context.Context, chunks map[sheaf.ID]*store.Chunk)
 // objects returns a chunk and its passages as JSON. A long text has tens of thousands of passages,
 // so the shared part is encoded once.
 func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
-	words := []string{}
-	for _, col := range c.Columns {
-		name := storekit.ColumnWord(col.Name)
-		for _, v := range col.Values {
-			if !v.IsZero() {
-				words = append(words, name+storekit.ValueWord(v))
-			}
-		}
-	}
-	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": hash(string(c.ID)), "doc": hash(string(c.Doc)),
-		"c": words}
+	facts := object{"cid": hex.EncodeToString([]byte(c.ID)), "chunk": storekit.Hash(string(c.ID)),
+		"doc": storekit.Hash(string(c.Doc)), "c": storekit.ColumnWords(c)}
 	shared, err := json.Marshal(facts)
 	if err != nil {
 		return nil, err
 	}
 	facts["write"], facts[keptProperty] = token, keep(c)
 	for _, f := range c.Fields {
-		if text := terms(s.written.Analyze(f.Text)); text != "" {
+		if text := storekit.Analyze(s.o.Analyzer, f.Text).Text(validWord); text != "" {
 			facts[textProperty(f.Name)] = text
 		}
 	}
@@ -160,25 +137,8 @@ func (s *Store) objects(c *store.Chunk, token string) ([][]byte, error) {
 	return out, err
 }
 
-// terms returns the terms of a field without forms, each as often as it occurs.
-func terms(f storekit.Field) string {
-	var out strings.Builder
-	for _, p := range f.Postings {
-		if strings.HasPrefix(p.Term, storekit.FormMark) {
-			continue
-		}
-		for range p.Frequency {
-			if out.Len() > 0 {
-				out.WriteByte(' ')
-			}
-			out.WriteString(p.Term)
-		}
-	}
-	if !utf8.ValidString(out.String()) {
-		return strings.ToValidUTF8(out.String(), "")
-	}
-	return out.String()
-}
+// validWord removes the bytes of a term that are not UTF-8.
+func validWord(term string) string { return strings.ToValidUTF8(term, "") }
 
 // sender sends objects in batches.
 type sender struct {
@@ -186,7 +146,7 @@ type sender struct {
 	objects  [][]byte
 	docs     []sheaf.ID
 	bytes    int
-	rejected map[sheaf.ID]error
+	rejected storekit.Rejected
 }
 
 // all sends the objects of chunks, in order. Analysis and encoding run in parallel.
@@ -257,37 +217,6 @@ func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) er
 	return nil
 }
 
-// holding returns the classes that have objects of documents or chunks. Most writes are of new
-// documents; then no other class must be searched for old objects.
-func (s *Store) holding(ctx context.Context, docs []sheaf.ID, ids []string) (map[string]bool, error) {
-	names := make([]string, len(docs))
-	for i, id := range docs {
-		names[i] = hash(string(id))
-	}
-	var list []asked
-	for _, class := range s.classes() {
-		for _, part := range []struct {
-			path string
-			list []string
-		}{{"doc", names}, {"chunk", ids}} {
-			for some := range slices.Chunk(part.list, 1000) {
-				list = append(list, asked{class: class, where: anyOf(part.path, some), matching: everything})
-			}
-		}
-	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	counts, err := s.countAll(ctx, list)
-	out := map[string]bool{}
-	for i, n := range counts {
-		if n > 0 {
-			out[list[i].class] = true
-		}
-	}
-	return out, err
-}
-
 // classes returns the class of chunks and those of the vector fields, sorted.
 func (s *Store) classes() []string {
 	out := []string{s.o.Class}
@@ -296,39 +225,6 @@ func (s *Store) classes() []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// removeOthers deletes objects of documents and chunks from earlier writes, without this token, in
-// the classes that had any. It deletes all objects of the documents in bad.
-func (s *Store) removeOthers(ctx context.Context, token string, before map[string]bool, docs, ids, bad []string) error {
-	older := object{"path": []string{"write"}, "operator": "NotEqual", "valueText": token}
-	for _, c := range s.classes() {
-		for _, part := range []struct {
-			path string
-			list []string
-			when []object
-		}{{"doc", docs, []object{older}}, {"chunk", ids, []object{older}}, {"doc", bad, nil}} {
-			if part.when != nil && !before[c] {
-				continue
-			}
-			for some := range slices.Chunk(part.list, 1000) {
-				where := append([]object{{"path": []string{part.path}, "operator": "ContainsAny", "valueTextArray": some}},
-					part.when...)
-				if err := s.deleteWhere(ctx, c, where); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (s *Store) deleteWhere(ctx context.Context, class string, where []object) error {
-	for {
-		if more, err := s.deleteSome(ctx, class, where); err != nil || !more {
-			return err
-		}
-	}
 }
 
 // deleteSome deletes as many objects as the server deletes at a time, and reports whether more may

@@ -341,6 +341,9 @@ func (o *Options) share(links, titles []string) bool {
 		if end := strings.LastIndex(link, "]("); end >= 0 {
 			text = link[:end] // without the address
 		}
+		if _, address, bare := strings.Cut(link, "://"); bare && link[0] != '[' {
+			_, text, _ = strings.Cut(address, "/") // without the host
+		}
 		own := map[string]bool{}
 		o.terms(text, func(_ string, terms []string) {
 			for _, t := range terms {

@@ -339,8 +339,8 @@ func (s *source) above(end, start int) bool {
 // leastLinks is the smallest number of links in a bare list of links.
 const leastLinks = 3
 
-// LinkList is a bare list of links: only marks separate them, such as items of a list, cells of a
-// table, or commas.
+// LinkList is a bare list of links and addresses: only marks separate them, such as items of a list,
+// cells of a table, or commas. Up to three words may follow a link in its line.
 type LinkList struct {
 	sheaf.Span
 	Links []string
@@ -355,20 +355,29 @@ func LinkLists(text string) (lists []LinkList) {
 		}
 		list = LinkList{}
 	}
-	behind := 0 // end of the last link
-	for i := 0; ; {
-		next := strings.IndexByte(text[i:], '[')
-		if next < 0 {
+	behind, i := 0, 0 // end of the last link, and where to look for the next
+	next := func(at int, sign string) int {
+		if at >= i {
+			return at
+		}
+		if n := strings.Index(text[i:], sign); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	}
+	for bracket, address := -1, -1; ; {
+		bracket, address = next(bracket, "["), next(address, "http")
+		start := min(bracket, address)
+		if start == len(text) {
 			end()
 			return lists
 		}
-		start := i + next
 		size := linkSize(text[start:])
 		if size == 0 {
 			i = start + 1
 			continue
 		}
-		if !onlyMarks(text[behind:start]) {
+		if !continues(text[behind:start]) {
 			end()
 		}
 		if len(list.Links) == 0 {
@@ -390,6 +399,9 @@ func linkSize(text string) int {
 			return len("[[") + size
 		}
 	}
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		return len(text) - len(strings.TrimLeftFunc(text, isAddress))
+	}
 	label := closingBracket(text)
 	if label <= 0 || label+1 == len(text) {
 		return 0
@@ -405,6 +417,19 @@ func linkSize(text string) int {
 		}
 	}
 	return 0
+}
+
+func isAddress(r rune) bool { return r > ' ' && !strings.ContainsRune("<>|()\"`,", r) }
+
+// continues reports whether the text between two links belongs to a list of links.
+func continues(between string) bool {
+	const mostBytes, mostWords = 40, 3
+	tail, next, lines := strings.Cut(between, "\n")
+	if !lines || len(tail) > mostBytes || strings.Contains(tail, "|") {
+		return onlyMarks(between)
+	}
+	words := strings.FieldsFunc(tail, func(r rune) bool { return !unicode.IsLetter(r) })
+	return len(words) <= mostWords && onlyMarks(next)
 }
 
 // doneTask removes the marks of finished tasks.

@@ -16,9 +16,11 @@ type encoder struct {
 	tokenizer *tokenizer
 	others    *Unigram // may be nil
 	segmenter *Segmenter
-	one       block
-	pieces    []int32
-	windows
+	text      []block // the current text
+	size      int     // its bytes
+	foreign   int     // its bytes outside ASCII
+	pieces    []int32 // of one word
+	sum       []float32
 }
 
 // newEncoder returns an encoder that reads English with m and other languages with others, which
@@ -34,20 +36,31 @@ func newEncoder(m *Model, others *Unigram) (*encoder, error) {
 	return e, nil
 }
 
-// Embed writes the vector of text to dst, which has the model's dims. The vector has unit length. When text has
-// no piece, it is all zeros and Embed returns false.
-func (e *encoder) Embed(dst []float32, text string) bool {
-	e.one.reset(text)
-	table := e.table(&e.one)
+// Embed writes the vector of a text, which may be given in blocks of words, to dst, which has the model's dims. The
+// vector has unit length. When the text has no piece, it is all zeros and Embed returns false.
+func (e *encoder) Embed(dst []float32, blocks ...string) bool {
+	e.begin(blocks...)
+	table := e.table()
 	clear(dst)
-	e.add(dst, table, e.part(&e.one, table).pieces, 1)
+	for i := range e.text {
+		pieces := e.part(&e.text[i], table).pieces
+		if i == 0 {
+			e.add(dst, table, pieces, 1)
+			continue
+		}
+		e.sum = append(e.sum[:0], make([]float32, len(dst))...)
+		e.add(e.sum, table, pieces, 1)
+		for j, x := range e.sum {
+			dst[j] += x
+		}
+	}
 	return normalize(dst)
 }
 
 // EmbedWeighted is [encoder.Embed] with a weight, 0 or more, for every word of text. White space separates words.
 func (e *encoder) EmbedWeighted(dst []float32, text string, weight func(word string) float64) bool {
-	e.one.reset(text)
-	table := e.table(&e.one)
+	e.begin(text)
+	table := e.table()
 	clear(dst)
 	for word := range strings.FieldsSeq(text) {
 		w := float32(weight(word))
@@ -98,8 +111,8 @@ func (e *encoder) Knows(text string) bool {
 	if words := slices.DeleteFunc(strings.Fields(text), noLetter); len(words) > 0 {
 		text = strings.Join(words, " ")
 	}
-	e.one.reset(text)
-	if e.table(&e.one) == othersTable {
+	e.begin(text)
+	if e.table() == othersTable {
 		return true
 	}
 	known, unknown := 0, 0
@@ -112,8 +125,8 @@ func (e *encoder) Knows(text string) bool {
 			if utf8.RuneCountInString(letters) < 2 {
 				continue
 			}
-			e.one.reset(letters)
-			for _, id := range e.part(&e.one, englishTable).pieces {
+			e.begin(letters)
+			for _, id := range e.part(&e.text[0], englishTable).pieces {
 				if piece := e.model.vocab.letters(id); isWord(piece) {
 					known++
 				} else if string(piece) != "_" {

@@ -75,7 +75,8 @@ func (e *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// AppendWindows implements model.WindowEmbedder.
+// AppendWindows implements model.WindowEmbedder. It adds up blocks of as many words as divide size and stride, so
+// that the same words have the same sum in all windows.
 func (e *Embedder) AppendWindows(
 	ctx context.Context, dst []float32, heading, body string, starts []int, size, stride int,
 ) ([]float32, error) {
@@ -84,20 +85,30 @@ func (e *Embedder) AppendWindows(
 	}
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
-	n, dims := 1, e.model.Dims()
-	if len(starts) > size {
-		n += (len(starts) - size + stride - 1) / stride
+	at := func(word int) int { // its position
+		if word < len(starts) {
+			return starts[word]
+		}
+		return len(body)
 	}
-	first := len(dst)
-	dst = slices.Grow(dst, n*dims)[:first+n*dims]
-	n = encoder.Windows(dst[first:], heading, body, starts, size, stride)
-	end := first
-	for v := range slices.Chunk(dst[first:first+n*dims], dims) {
-		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
-			end += copy(dst[end:], v)
+	block := size // the largest number that divides both
+	for rest := stride; rest > 0; {
+		block, rest = rest, block%rest
+	}
+	dims := e.model.Dims()
+	for first := 0; ; first += stride {
+		blocks := []string{heading}
+		for word := first; word < min(first+size, len(starts)); word += block {
+			blocks = append(blocks, body[at(word):at(word+block)])
+		}
+		end := len(dst)
+		if dst = slices.Grow(dst, dims)[:end+dims]; !encoder.Embed(dst[end:], blocks...) {
+			dst = dst[:end]
+		}
+		if first+size >= len(starts) {
+			return dst, nil
 		}
 	}
-	return dst[:end], nil
 }
 
 // EmbedWeighted implements model.WeightEmbedder. It returns nil when no word has weight, and when
@@ -118,8 +129,8 @@ func (e *Embedder) IsEnglish(text string) (english, known bool) {
 	}
 	encoder := e.encoders.Get().(*encoder)
 	defer e.encoders.Put(encoder)
-	encoder.one.reset(text)
-	return encoder.language(&encoder.one)
+	encoder.begin(text)
+	return encoder.language()
 }
 
 // Pieces implements model.Tokenizer with the pieces of the English table, for texts in any language.

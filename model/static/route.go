@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -16,11 +15,10 @@ const (
 	tables
 )
 
-// block is a text, or a part of a text, for one table.
+// block is a part of the text, for each table.
 type block struct {
-	text    string
-	foreign int // bytes outside ASCII
-	parts   [tables]part
+	text  string
+	parts [tables]part
 }
 
 // part is the result of one table for a block.
@@ -31,19 +29,24 @@ type part struct {
 	unseen  int // pieces of the other table that training did not see
 }
 
-func (b *block) reset(text string) {
-	b.text, b.foreign = text, foreignBytes(text)
-	for i := range b.parts {
-		p := &b.parts[i]
-		*p = part{pieces: p.pieces[:0]}
+// begin starts to read a text, which is given in blocks.
+func (e *encoder) begin(blocks ...string) {
+	e.text = slices.Grow(e.text[:0], len(blocks))[:len(blocks)]
+	e.size, e.foreign = 0, 0
+	for i, text := range blocks {
+		b := &e.text[i]
+		b.text = text
+		e.size, e.foreign = e.size+len(text), e.foreign+foreignBytes(text)
+		for k := range b.parts {
+			b.parts[k] = part{pieces: b.parts[k].pieces[:0]}
+		}
 	}
 }
 
 // part returns the result of a table for a block.
 func (e *encoder) part(b *block, table int) *part {
-	p := &b.parts[table]
 	e.read(b, table, len(b.text))
-	return p
+	return &b.parts[table]
 }
 
 // read reads a block up to byte end, which must be white space, or to its end.
@@ -53,39 +56,36 @@ func (e *encoder) read(b *block, table, end int) {
 	p.read = end
 	switch {
 	case text == "":
+		return
 	case table == othersTable:
 		p.pieces = e.segmenter.Encode(p.pieces, text)
-		numbers := e.others.english
-		for _, id := range p.pieces[first:] {
-			p.english += int(int8(numbers[id]))
-			if !e.others.saw(id) {
-				p.unseen++
-			}
-		}
 	default:
 		p.pieces = e.tokenizer.Encode(p.pieces, text)
-		if e.others != nil {
-			numbers, sum := e.others.first, 0
-			for _, id := range p.pieces[first:] {
-				sum += int(int8(numbers[id]))
-			}
-			p.english += sum
+	}
+	if e.others == nil {
+		return
+	}
+	numbers := e.others.first
+	if table == othersTable {
+		numbers = e.others.english
+	}
+	for _, id := range p.pieces[first:] {
+		p.english += int(int8(numbers[id]))
+		if table == othersTable && !e.others.saw(id) {
+			p.unseen++
 		}
 	}
 }
 
-// clearlyEnglish reports whether the pieces of the English table alone show that a text is in
+// clearlyEnglish reports whether the pieces of the English table alone show that the text is in
 // English. For most other texts it reads only the start.
-func (e *encoder) clearlyEnglish(text []*block) bool {
-	size, foreign := 0, 0
-	for _, b := range text {
-		size, foreign = size+len(b.text), foreign+b.foreign
-	}
-	if foreign*mostForeign > size {
+func (e *encoder) clearlyEnglish() bool {
+	if e.foreign*mostForeign > e.size {
 		return false
 	}
 	english, pieces := 0, 0
-	for _, b := range text {
+	for i := range e.text {
+		b := &e.text[i]
 		p := &b.parts[englishTable]
 		if p.read == 0 && len(b.text) > 2*beginning {
 			if n := strings.IndexByte(b.text[beginning:], ' '); n >= 0 {
@@ -103,60 +103,60 @@ func (e *encoder) clearlyEnglish(text []*block) bool {
 	return english > clearPiece*pieces+clearText
 }
 
-// table chooses the table for a text, given in blocks. It chooses the English table in three cases:
-// the pieces do not occur much more often in other languages, training saw at most half of them, or
-// the text has no words, only numbers, signs and letters.
-func (e *encoder) table(text ...*block) int {
-	if e.others == nil || e.clearlyEnglish(text) || !slices.ContainsFunc(text, hasWord) {
+// table chooses the table for the text. It chooses the English table in three cases: the pieces do
+// not occur much more often in other languages, training saw at most half of them, or the text has no
+// words, only numbers, signs and letters.
+func (e *encoder) table() int {
+	if e.others == nil || e.clearlyEnglish() || !e.hasWord() {
 		return englishTable
 	}
 	english, pieces, unseen := 0, 0, 0
-	for _, b := range text {
-		p := e.part(b, othersTable)
+	for i := range e.text {
+		p := e.part(&e.text[i], othersTable)
 		english, pieces, unseen = english+p.english, pieces+len(p.pieces), unseen+p.unseen
 	}
 	if english > -max(favor, favorPiece*(pieces-favorFrom)) || 2*unseen >= pieces ||
-		english > -favorWords && e.wholeWords(text) {
+		english > -favorWords && e.wholeWords() {
 		return englishTable
 	}
 	return othersTable
 }
 
-// language reports whether a text is in English, by the mean and the sum of its pieces' language numbers. known
+// language reports whether a text of one block is in English, by the mean and the sum of its pieces' language numbers. known
 // is false when they are too small to decide.
-func (e *encoder) language(b *block) (english, known bool) {
-	p := e.part(b, othersTable)
+func (e *encoder) language() (english, known bool) {
+	p := e.part(&e.text[0], othersTable)
 	sure := max(sureText, surePiece*len(p.pieces))
 	return p.english > 0, max(p.english, -p.english) > sure
 }
 
-// wholeWords reports whether all words of a text are pieces of the English table.
-func (e *encoder) wholeWords(text []*block) bool {
+// wholeWords reports whether all words of the text are pieces of the English table.
+func (e *encoder) wholeWords() bool {
 	v := e.model.vocab
-	for _, b := range text {
-		if b.foreign > 0 {
+	continues := func(id int32) bool {
+		return id == v.unknown || bytes.HasPrefix(v.piece(id), []byte(continuation))
+	}
+	for i := range e.text {
+		if slices.ContainsFunc(e.part(&e.text[i], englishTable).pieces, continues) {
 			return false
 		}
-		for _, id := range e.part(b, englishTable).pieces {
-			if id == v.unknown || bytes.HasPrefix(v.piece(id), []byte(continuation)) {
-				return false
-			}
-		}
 	}
-	return true
+	return e.foreign == 0
 }
 
-// hasWord reports whether a block has two neighboring letters, or anything outside ASCII.
-func hasWord(b *block) bool {
-	if b.foreign > 0 {
+// hasWord reports whether the text has two neighboring letters, or anything outside ASCII.
+func (e *encoder) hasWord() bool {
+	if e.foreign > 0 {
 		return true
 	}
-	letters := 0
-	for i := range len(b.text) {
-		if c := b.text[i] | 0x20; c < 'a' || c > 'z' {
-			letters = 0
-		} else if letters++; letters == 2 {
-			return true
+	for i := range e.text {
+		letters := 0
+		for _, c := range []byte(e.text[i].text) {
+			if c |= 0x20; c < 'a' || c > 'z' {
+				letters = 0
+			} else if letters++; letters == 2 {
+				return true
+			}
 		}
 	}
 	return false
@@ -192,9 +192,6 @@ func (e *encoder) add(dst []float32, table int, pieces []int32, weight float32) 
 // foreignBytes counts the bytes of text outside ASCII.
 func foreignBytes(text string) int {
 	n := 0
-	for ; len(text) >= 8; text = text[8:] {
-		n += bits.OnesCount64(load64(text) & 0x8080808080808080)
-	}
 	for i := range len(text) {
 		n += int(text[i] >> 7)
 	}

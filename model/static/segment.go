@@ -3,7 +3,6 @@ package static
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,25 +10,14 @@ import (
 )
 
 // Segmenter cuts text into the pieces of a [Unigram] as SentencePiece does (Kudo, 2018): NFKC,
-// lower case, "▁" before every word, and the cheapest cut. It is not safe for concurrent use. It
-// allocates only for its first text.
+// lower case, "▁" before every word, and the cheapest cut. It is not safe for concurrent use.
 type Segmenter struct {
-	table   *Unigram
-	word    []byte // normalized, with its mark
-	inside  bool   // the word was cut after its first mostWord bytes and continues
-	cells   []cell
-	normal  norm.Iter
-	folds   []fold        // of the characters below foldedBlocks, then of those from 0xFF00 to 0xFFFF
-	several [][]byte      // the NFKC forms of characters that become several
-	recent  []recentPiece // recent words, each at the position of its hash
-	firsts  []first       // of the characters below foldedBlocks
-}
-
-// first is the trie node after one character, and the piece of this character alone.
-type first struct {
-	node  uint32 // leafBit when no piece begins with it
-	piece uint32
-	cost  uint64 // 0 when not known yet
+	table  *Unigram
+	word   []byte // normalized, with its mark
+	inside bool   // the word was cut after its first mostWord bytes and continues
+	cells  []cell
+	normal []byte        // a normalized block
+	recent []recentPiece // recent words, each at the position of its hash
 }
 
 // cell is the best way to reach a byte of a word.
@@ -47,14 +35,13 @@ type recentPiece struct {
 }
 
 const (
-	wordMark     = "▁"
-	mostWord     = 8 << 10 // longer words are cut after this many bytes
-	blockToFold  = 4 << 10 // how much of a long word is normalized at a time
-	mostRecent   = 5
-	recentBytes  = 24
-	segmentBits  = 13
-	unreached    = 1<<64 - 1
-	foldedBlocks = 0x3200
+	wordMark    = "▁"
+	mostWord    = 8 << 10 // longer words are cut after this many bytes
+	blockToFold = 4 << 10 // how much of a long word is normalized at a time
+	mostRecent  = 5
+	recentBytes = 24
+	segmentBits = 13
+	unreached   = 1<<64 - 1
 )
 
 // NewSegmenter returns a segmenter for u.
@@ -99,10 +86,8 @@ func (s *Segmenter) Encode(dst []int32, text string) []int32 {
 
 // start allocates for the first text.
 func (s *Segmenter) start() {
-	if s.folds == nil {
-		s.folds = make([]fold, foldedBlocks+0x100)
+	if s.recent == nil {
 		s.recent = make([]recentPiece, 1<<segmentBits)
-		s.firsts = make([]first, foldedBlocks)
 		s.word = make([]byte, 0, mostWord+utf8.UTFMax)
 		s.cells = make([]cell, mostWord+utf8.UTFMax+1)
 	}
@@ -136,87 +121,25 @@ func (s *Segmenter) cut(dst []int32, raw string) []int32 {
 	return s.flush(dst)
 }
 
-// block adds a text that starts and ends where normalization may. It folds most characters one by
-// one. Characters that depend on their neighbors are normalized together, as a stretch.
+// block adds a text that starts and ends where normalization may.
 func (s *Segmenter) block(dst []int32, raw string) []int32 {
-	// raw[start:] starts with the last character that starts a stretch, which is at word[at:].
-	// class is the combining class of the last character.
-	start, at, class := 0, len(s.word), uint8(0)
-	for i := 0; i < len(raw); {
-		if c := raw[i]; c < utf8.RuneSelf {
-			if c-'A' < 26 {
-				c += 'a' - 'A'
-			}
-			start, at, class = i, len(s.word), 0
-			s.word = append(s.word, c)
-			if i++; len(s.word) >= mostWord {
-				dst = s.flush(dst)
-				s.inside, start, at = true, i, 0
-			}
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(raw[i:])
-		f := s.fold(r)
-		if f&foldTogether != 0 || f.class() != 0 && f.class() < class {
-			for i += n; i < len(raw) && raw[i] >= utf8.RuneSelf; i += n {
-				r, n = utf8.DecodeRuneInString(raw[i:])
-				if f := s.fold(r); f&(foldTogether|foldInside) == 0 {
-					break
-				}
-			}
-			s.word = s.word[:at]
-			for s.normal.InitString(norm.NFKC, raw[start:i]); !s.normal.Done(); {
-				dst = s.lower(dst, s.normal.Next())
-			}
-			start, at, class = i, len(s.word), 0
-			continue
-		}
-		if f&foldInside == 0 {
-			start, at = i, len(s.word)
-		}
-		class = f.class()
-		i += n
-		switch {
-		case r == utf8.RuneError && n == 1:
-		case f&foldSeveral != 0:
-			dst = s.lower(dst, s.several[f.rune()])
-		default:
-			dst = s.add(dst, f.rune())
-		}
-		if len(s.word) < at { // a word ended
-			start, at = i, len(s.word)
-		}
-	}
-	return dst
-}
-
-// lower adds normalized text.
-func (s *Segmenter) lower(dst []int32, text []byte) []int32 {
-	for len(text) > 0 {
+	s.normal = norm.NFKC.AppendString(s.normal[:0], raw)
+	for text := s.normal; len(text) > 0; {
 		r, n := utf8.DecodeRune(text)
 		text = text[n:]
 		switch {
 		case r == utf8.RuneError && n == 1:
+		case r == '▁' || unicode.IsSpace(r):
+			dst = s.flush(dst)
+			s.word = append(s.word, wordMark...)
 		case r == 'İ': // the only character with two in lower case
-			dst = s.character(s.character(dst, 'i'), 0x307)
+			dst = s.add(s.add(dst, 'i'), 0x307)
 		default:
-			dst = s.character(dst, unicode.ToLower(r))
+			dst = s.add(dst, unicode.ToLower(r))
 		}
 	}
 	return dst
 }
-
-// character adds a normalized character in lower case.
-func (s *Segmenter) character(dst []int32, r rune) []int32 {
-	if endsWord(r) {
-		dst = s.flush(dst)
-		s.word = append(s.word, wordMark...)
-		return dst
-	}
-	return s.add(dst, r)
-}
-
-func endsWord(r rune) bool { return r == '▁' || unicode.IsSpace(r) }
 
 // add adds a character of a word.
 func (s *Segmenter) add(dst []int32, r rune) []int32 {
@@ -228,60 +151,6 @@ func (s *Segmenter) add(dst []int32, r rune) []int32 {
 	return dst
 }
 
-// fold is the NFKC lower-case form of one character as a rune and flags, or 0 when not known yet.
-type fold uint32
-
-const (
-	// foldTogether means that the character must be normalized with its neighbors.
-	foldTogether fold = 1 << 31
-	// foldInside means that the character does not begin a stretch. It stays unchanged unless its
-	// combining class, in bits 16 to 23, is lower than the class of the previous character.
-	foldInside fold = 1 << 30
-	// foldSeveral means that the character becomes several characters, or ends a word. The rune is
-	// their index in Segmenter.several.
-	foldSeveral fold = 1 << 29
-	foldKnown   fold = 1 << 28
-)
-
-func (f fold) rune() rune   { return rune(f & 0xffff) }
-func (f fold) class() uint8 { return uint8(f >> 16) }
-
-func (s *Segmenter) fold(r rune) fold {
-	i := uint32(r)
-	switch {
-	case i < foldedBlocks:
-	case i >= 0xFF00 && i <= 0xFFFF:
-		i -= 0xFF00 - foldedBlocks
-	case i >= 0x3400 && i <= 0x9FFF || i >= 0xAC00 && i <= 0xD7A3:
-		return fold(r) | foldKnown
-	default:
-		return foldTogether
-	}
-	if s.folds[i] == 0 {
-		s.folds[i] = s.newFold(r)
-	}
-	return s.folds[i]
-}
-
-func (s *Segmenter) newFold(r rune) fold {
-	const form = norm.NFKC
-	text := form.String(string(r))
-	first, n := utf8.DecodeRuneInString(text)
-	begins := form.PropertiesString(string(r)).BoundaryBefore() && form.PropertiesString(text).BoundaryBefore()
-	last, _ := utf8.DecodeLastRuneInString(text)
-	f := foldKnown | fold(form.PropertiesString(string(last)).CCC())<<16
-	switch {
-	case !begins && form.QuickSpanString("a"+string(r)) == len("a"+string(r)) && unicode.ToLower(r) == r:
-		return f | foldInside | fold(r)
-	case !begins, n != len(text) && strings.Contains(text, " "):
-		return foldTogether
-	case n != len(text) || r == 'İ' || endsWord(first):
-		s.several = append(s.several, []byte(text))
-		return f | foldSeveral | fold(len(s.several)-1)
-	}
-	return f | fold(unicode.ToLower(first))
-}
-
 // flush appends the pieces of the word and empties it.
 func (s *Segmenter) flush(dst []int32) []int32 {
 	word := s.word
@@ -290,49 +159,34 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 	if len(word) == 0 || !inside && len(word) == len(wordMark) {
 		return dst
 	}
-	nodes, fine, cells := s.table.nodes, s.table.fine, s.cells[:len(word)+1]
+	table, cells := s.table, s.cells[:len(word)+1]
 	for i := range cells {
 		cells[i].cost = unreached
 	}
 	cells[0].cost = 0
-	for i := 0; i < len(word); {
-		r, size := rune(word[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(word[i:])
+	reach := func(from, to int, cost uint64, piece uint32) {
+		if sum := cells[from].cost + cost; sum < cells[to].cost {
+			cells[to] = cell{sum, piece, uint32(to - from)}
 		}
-		var f first
-		if int(r) < len(s.firsts) {
-			f = s.firsts[r]
-		}
-		if f.cost == 0 {
-			f = s.first(r, word[i:i+size])
-		}
-		cost, node := cells[i].cost, f.node
-		i += size
-		if sum, to := cost+f.cost, &cells[i]; sum < to.cost {
-			*to = cell{sum, f.piece, uint32(size)}
-		}
-		if node == leafBit {
-			continue
-		}
+	}
+	for i, size := 0, 0; i < len(word); i += size {
+		_, size = utf8.DecodeRune(word[i:])
+		reach(i, i+size, table.dearest, uint32(table.unknown))
+		node := table.nodes.node(0)
 		for j := i; j < len(word); j++ {
-			base := node >> baseShift & (1<<baseBits - 1)
 			c := uint32(word[j])
-			if node = nodes.node(base ^ c); node&(leafBit|0xff) != c || c == 0 {
+			if node = table.nodes.node(base(node) ^ c); node&(leafBit|0xff) != c || c == 0 {
 				break
 			}
 			if node&hasLeaf == 0 {
 				continue
 			}
-			leaf := nodes.node(node >> baseShift & (1<<baseBits - 1))
+			leaf := table.nodes.node(base(node))
 			piece := leaf >> costBits & (1<<pieceBits - 1)
-			if int(piece) >= len(fine) { // only in a table that was not verified
+			if int(piece) >= len(table.fine) { // only in a table that was not verified
 				break
 			}
-			sum := cost + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
-			if to := &cells[j+1]; sum < to.cost {
-				*to = cell{sum, piece, uint32(j + 1 - i + size)}
-			}
+			reach(i, j+1, uint64(leaf&(1<<costBits-1)<<fineBits|uint32(table.fine[piece])), piece)
 		}
 	}
 	start := len(dst)
@@ -345,27 +199,4 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 	}
 	slices.Reverse(dst[start:])
 	return dst
-}
-
-// first looks up a character and caches the result.
-func (s *Segmenter) first(r rune, text []byte) first {
-	nodes, fine := s.table.nodes, s.table.fine
-	f := first{node: nodes.node(0), piece: uint32(s.table.unknown), cost: s.table.dearest}
-	for _, c := range text {
-		base := f.node >> baseShift & (1<<baseBits - 1)
-		if f.node = nodes.node(base ^ uint32(c)); f.node&(leafBit|0xff) != uint32(c) || c == 0 {
-			f.node = leafBit
-			break
-		}
-	}
-	if f.node != leafBit && f.node&hasLeaf != 0 {
-		leaf := nodes.node(f.node >> baseShift & (1<<baseBits - 1))
-		if piece := leaf >> costBits & (1<<pieceBits - 1); int(piece) < len(fine) {
-			f.piece, f.cost = piece, uint64(leaf&(1<<costBits-1)<<fineBits|uint32(fine[piece]))
-		}
-	}
-	if int(r) < len(s.firsts) {
-		s.firsts[r] = f
-	}
-	return f
 }

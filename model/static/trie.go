@@ -35,6 +35,9 @@ func (t trie) node(i uint32) uint32 {
 	return binary.LittleEndian.Uint32(t[4*i:])
 }
 
+// base returns the base of a node that is no leaf.
+func base(node uint32) uint32 { return node >> baseShift & (1<<baseBits - 1) }
+
 // ending is a text with the piece and the cost of its leaf.
 type ending struct {
 	text  string
@@ -87,19 +90,19 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 			labels = append(labels, e.text[depth])
 		}
 	}
-	base := b.place(labels)
+	place := b.place(labels)
 	if len(b.nodes) > mostNodes {
 		return fmt.Errorf("the pieces need more than %d nodes", mostNodes)
 	}
-	b.nodes[at] |= base << baseShift
+	b.nodes[at] |= place << baseShift
 	for _, c := range labels {
-		b.used[base^uint32(c)] = true
-		b.nodes[base^uint32(c)] = uint32(c)
+		b.used[place^uint32(c)] = true
+		b.nodes[place^uint32(c)] = uint32(c)
 	}
 	for len(texts) > 0 {
 		if e := texts[0]; len(e.text) == depth {
 			b.nodes[at] |= hasLeaf
-			b.nodes[base] = leafBit | e.piece<<costBits | e.cost
+			b.nodes[place] = leafBit | e.piece<<costBits | e.cost
 			texts = texts[1:]
 			continue
 		}
@@ -107,7 +110,7 @@ func (b *trieBuilder) node(at uint32, texts []ending, depth int) error {
 		for n < len(texts) && texts[n].text[depth] == c {
 			n++
 		}
-		if err := b.node(base^uint32(c), texts[:n], depth+1); err != nil {
+		if err := b.node(place^uint32(c), texts[:n], depth+1); err != nil {
 			return err
 		}
 		texts = texts[n:]

@@ -3,7 +3,6 @@ package static
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"sheaf/model"
 )
 
 // sentences are texts in twelve languages, and mixed texts.
@@ -235,23 +236,12 @@ func TestLongTexts(t *testing.T) {
 	} {
 		began := time.Now()
 		e.Embed(dst, text)
-		pieces := cap(e.one.parts[englishTable].pieces) + cap(e.one.parts[othersTable].pieces)
 		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("%s: %d bytes took %v", name, len(text), took)
 		}
 		if held := cap(e.segmenter.word) + len(e.segmenter.cells); held > 1<<20 {
-			t.Errorf("%s: %d bytes are held beside %d pieces", name, held, pieces)
+			t.Errorf("%s: %d bytes are held beside the pieces", name, held)
 		}
-	}
-}
-
-func TestSegmenterAllocatesNothing(t *testing.T) {
-	_, u := openSmall(t)
-	s := NewSegmenter(u)
-	text := strings.Join(sentences, " ")
-	var ids []int32
-	if n := testing.AllocsPerRun(10, func() { ids = s.Encode(ids[:0], text) }); n != 0 {
-		t.Errorf("%v allocations a text", n)
 	}
 }
 
@@ -419,35 +409,38 @@ func near(a, b []float32) bool {
 	return true
 }
 
-// TestPairWindows checks that each window has the vector of its text, in any language.
-func TestPairWindows(t *testing.T) {
+// TestWindows checks that each window has the vector of its text under the heading, in any language.
+func TestWindows(t *testing.T) {
 	_, u := openSmall(t)
-	e := encoderOf(t, smallEnglish(t), u)
-	body := strings.Join(sentences, " ") + " " + strings.Join(slices.Repeat(sentences[:1], 9), " ")
-	var starts []int
-	for i := range body {
-		if body[i] != ' ' && (i == 0 || body[i-1] == ' ') {
-			starts = append(starts, i)
-		}
+	m := smallEnglish(t)
+	e, err := NewEmbedder("pair", m, u)
+	if err != nil {
+		t.Fatal(err)
 	}
-	const size, stride = 8, 6
-	dst, want := make([]float32, 32*len(starts)), make([]float32, 32)
-	n := e.Windows(dst, "Документ", body, starts, size, stride)
-	tables := map[int]int{}
-	for i := range n {
-		to := len(body)
-		if end := i*stride + size; end < len(starts) {
-			to = starts[end]
+	words := strings.Fields(strings.Join(sentences, " ") + " \ufe0f " + strings.Join(slices.Repeat(sentences[:1], 9), " "))
+	for _, c := range []struct{ words, size, stride, want int }{
+		{0, 8, 6, 1}, {1, 8, 6, 1}, {8, 8, 6, 1}, {9, 8, 6, 2}, {14, 8, 6, 2}, {15, 8, 6, 3}, {7, 1, 1, 7}, {12, 5, 5, 3},
+		{len(words), 8, 6, (len(words) + 3) / 6},
+	} {
+		words := words[:c.words]
+		var starts []int
+		body := ""
+		for _, word := range words {
+			body += " "
+			starts = append(starts, len(body))
+			body += word
 		}
-		text := fmt.Sprintf("Документ\n%s", body[starts[i*stride]:to])
-		e.Embed(want, text)
-		if !near(dst[i*32:][:32], want) {
-			t.Errorf("window %d, %q, has another vector than its text", i, text)
+		got, err := e.AppendWindows(t.Context(), nil, "Документ", body, starts, c.size, c.stride)
+		if err != nil || len(got) != 32*c.want {
+			t.Fatalf("%+v: %d windows, %v", c, len(got)/32, err)
 		}
-		tables[e.table(&e.one)]++
-	}
-	if len(tables) != 2 {
-		t.Errorf("windows by table: %v", tables)
+		for i := range c.want {
+			text := "Документ\n" + strings.Join(words[i*c.stride:min(i*c.stride+c.size, c.words)], " ")
+			want, err := e.Embed(t.Context(), model.Passage, []string{text})
+			if err != nil || !near(got[32*i:][:32], want[0]) {
+				t.Errorf("%+v: window %d has another vector than its text, %v", c, i, err)
+			}
+		}
 	}
 }
 

@@ -164,14 +164,14 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 		cells[i].cost = unreached
 	}
 	cells[0].cost = 0
-	reach := func(from, to int, cost uint64, piece uint32) {
-		if sum := cells[from].cost + cost; sum < cells[to].cost {
-			cells[to] = cell{sum, piece, uint32(to - from)}
-		}
-	}
 	for i, size := 0, 0; i < len(word); i += size {
-		_, size = utf8.DecodeRune(word[i:])
-		reach(i, i+size, table.dearest, uint32(table.unknown))
+		if size = 1; word[i] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(word[i:])
+		}
+		before := cells[i].cost
+		if sum := before + table.dearest; sum < cells[i+size].cost {
+			cells[i+size] = cell{sum, uint32(table.unknown), uint32(size)}
+		}
 		node := table.nodes.node(0)
 		for j := i; j < len(word); j++ {
 			c := uint32(word[j])
@@ -186,7 +186,10 @@ func (s *Segmenter) flush(dst []int32) []int32 {
 			if int(piece) >= len(table.fine) { // only in a table that was not verified
 				break
 			}
-			reach(i, j+1, uint64(leaf&(1<<costBits-1)<<fineBits|uint32(table.fine[piece])), piece)
+			sum := before + uint64(leaf&(1<<costBits-1)<<fineBits|uint32(table.fine[piece]))
+			if to := &cells[j+1]; sum < to.cost {
+				*to = cell{sum, piece, uint32(j + 1 - i)}
+			}
 		}
 	}
 	start := len(dst)

@@ -18,62 +18,37 @@ const maxWordCharacters = 100
 // greedily into the longest pieces. The pieces equal those of the reference implementation without
 // special tokens. It is not safe for concurrent use. [newTokenizer] is cheap.
 type tokenizer struct {
-	vocab      *Vocabulary
-	word       []byte   // the current word, folded
-	characters int      // in word
+	vocab *Vocabulary
+	// word is the current word, folded, up to the length that can have pieces. from has the origin of
+	// each byte in the text. characters and end are those of the whole word.
+	word       []byte
+	from       []span
+	characters int
+	end        int
+	run        run
+	recent     []recentWord // the last words by their hash, because texts repeat words
+	folded     []byte
 	hashes     []uint32 // of the prefixes of the rest of the word
-	normal     []byte   // a normalized run outside ASCII
-	// recent caches the last words by their hash, because texts repeat words.
-	recent []recentWord
-	sizes  []int  // bytes of the folded word in each piece of the last word
-	trace  *trace // &traced while Pieces runs, else nil
-	traced trace
+	// sizes are the bytes of the folded word in each piece of the last word. spans are the positions of
+	// the pieces of the text.
+	sizes []int16
+	spans []span
 }
+
+// span is a half-open range of bytes of the text.
+type span struct{ start, end int }
 
 // recentWord is a short word, as written or folded, with its few pieces and their sizes in bytes. An unused entry
 // has no letters.
 type recentWord struct {
 	letters letters
 	pieces  [recentPieces]int32
-	sizes   [recentPieces]uint8
+	sizes   [recentPieces]int16
 	count   uint8 // of pieces
 }
 
 // letters are the bytes of a word of at most recentLetters, lowest first, then zeros. No word has a zero.
 type letters struct{ low, high uint64 }
-
-func lettersOf(word []byte) letters {
-	var b [recentLetters]byte
-	copy(b[:], word)
-	return letters{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
-}
-
-// lettersIn returns the letters of text[start:end].
-func lettersIn(text string, start, end int) letters {
-	if len(text)-start < recentLetters {
-		return lettersOf([]byte(text[start:end]))
-	}
-	l := letters{load64(text[start:]), load64(text[start+8:])}
-	if n := end - start; n >= 8 {
-		l.high &= 1<<(8*(n-8)) - 1
-	} else {
-		l.low, l.high = l.low&(1<<(8*n)-1), 0
-	}
-	return l
-}
-
-func load64(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
-		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// place returns the index of a word in the recent words.
-func (l letters) place() uint64 {
-	const odd = 0x9e3779b97f4a7c15
-	h := (l.low ^ l.high*odd) * odd
-	return h >> (64 - recentBits)
-}
 
 const (
 	recentBits    = 13
@@ -87,9 +62,10 @@ func newTokenizer(v *Vocabulary) *tokenizer {
 	return &tokenizer{vocab: v, recent: make([]recentWord, recentWords)}
 }
 
-// Encode appends the numbers of the pieces of text to dst. It drops bytes that are not UTF-8.
+// Encode appends the numbers of the pieces of text to dst, and sets spans to their positions. It drops bytes that are
+// not UTF-8.
 func (t *tokenizer) Encode(dst []int32, text string) []int32 {
-	t.word, t.characters = t.word[:0], 0
+	t.spans = t.spans[:0]
 	for i := 0; i < len(text); {
 		start, c := i, class[text[i]]
 		i++
@@ -105,61 +81,105 @@ func (t *tokenizer) Encode(dst []int32, text string) []int32 {
 			}
 			// Most words are short and have only these letters.
 			if len(t.word) == 0 && i-start <= recentLetters && (i == len(text) || class[text[i]] <= classPunctuation) {
-				dst = t.short(dst, text, start, i)
+				dst = t.ascii(dst, text, start, i)
 				continue
 			}
-			if t.trace != nil {
-				t.trace.letters(start, i, t.characters)
+			for k := start; k < i; k++ {
+				t.letter(rune(lower[text[k]]), span{k, k + 1})
 			}
-			t.fold(text[start:i])
 		case classSpace:
 			dst = t.flush(dst)
 		case classPunctuation:
-			dst = t.flush(dst)
-			dst = t.short(dst, text, start, i)
+			dst = t.ascii(t.flush(dst), text, start, i)
 		}
 	}
 	return t.flush(dst)
 }
 
-// fold appends ASCII letters, or a mark that counts as a letter, to the word.
-func (t *tokenizer) fold(letters string) {
-	for i := range len(letters) {
-		t.word = append(t.word, lower[letters[i]])
-	}
-	t.characters += len(letters)
-}
-
-// short appends the pieces of the word text[start:end], of at most recentLetters, if no word is open.
-func (t *tokenizer) short(dst []int32, text string, start, end int) []int32 {
-	l := lettersIn(text, start, end)
-	if r := &t.recent[l.place()]; r.letters == l {
-		if t.trace != nil {
-			addLetters(t.trace, start, r.sizes[:r.count])
-		}
-		return append(dst, r.pieces[:r.count]...)
-	}
-	t.fold(text[start:end])
-	folded := t.word
-	t.word, t.characters = t.word[:0], 0
-	dst = t.remember(dst, l, folded)
-	if t.trace != nil {
-		addLetters(t.trace, start, t.sizes)
+// ascii appends the pieces of the word text[start:end], which is in ASCII.
+func (t *tokenizer) ascii(dst []int32, text string, start, end int) []int32 {
+	dst = t.cut(dst, text[start:end])
+	for _, n := range t.sizes {
+		t.spans = append(t.spans, span{start, start + int(n)})
+		start += int(n)
 	}
 	return dst
 }
 
-// remember appends the pieces of a word, and caches them when they are few.
-func (t *tokenizer) remember(dst []int32, l letters, word []byte) []int32 {
+// letter appends a folded character to the word.
+func (t *tokenizer) letter(r rune, from span) {
+	if t.characters <= maxWordCharacters {
+		t.word = utf8.AppendRune(t.word, r)
+		for len(t.from) < len(t.word) {
+			t.from = append(t.from, from)
+		}
+	}
+	t.characters++
+	t.end = from.end
+}
+
+// flush appends the pieces of the word and empties it.
+func (t *tokenizer) flush(dst []int32) []int32 {
+	if len(t.word) == 0 {
+		return dst
+	}
+	if t.characters > maxWordCharacters {
+		start := max(t.last(), t.from[0].start)
+		dst, t.spans = append(dst, t.vocab.unknown), append(t.spans, span{start, max(start, t.end)})
+	} else {
+		dst = t.cut(dst, string(t.word))
+		at, last := 0, t.last()
+		for _, n := range t.sizes {
+			start := max(last, t.from[at].start)
+			at += int(n)
+			last = max(start, t.from[at-1].end)
+			t.spans = append(t.spans, span{start, last})
+		}
+	}
+	t.word, t.from, t.characters = t.word[:0], t.from[:0], 0
+	return dst
+}
+
+// last returns the end of the last piece.
+func (t *tokenizer) last() int {
+	if n := len(t.spans); n > 0 {
+		return t.spans[n-1].end
+	}
+	return 0
+}
+
+// cut appends the pieces of a word, as written in ASCII or folded, and sets sizes.
+func (t *tokenizer) cut(dst []int32, word string) []int32 {
+	var l letters
+	var r *recentWord // nil for a long word
+	if len(word) <= recentLetters {
+		var b [recentLetters]byte
+		copy(b[:], word)
+		l = letters{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
+		const odd = 0x9e3779b97f4a7c15
+		if r = &t.recent[((l.low^l.high*odd)*odd)>>(64-recentBits)]; r.letters == l {
+			t.sizes = r.sizes[:r.count]
+			return append(dst, r.pieces[:r.count]...)
+		}
+	}
+	t.folded, t.sizes = t.folded[:0], nil
+	for i := range len(word) {
+		t.folded = append(t.folded, lower[word[i]])
+	}
 	first := len(dst)
-	dst = t.cut(dst, word)
-	if n := len(dst) - first; n <= recentPieces {
-		r := &t.recent[l.place()]
+	for start := 0; start < len(word); {
+		piece, size := t.longest(t.folded[start:], start > 0)
+		if size == 0 {
+			dst, t.sizes = append(dst[:first], t.vocab.unknown), []int16{int16(len(word))}
+			break
+		}
+		dst, t.sizes = append(dst, piece), append(t.sizes, int16(size))
+		start += size
+	}
+	if n := len(t.sizes); r != nil && n <= recentPieces {
 		r.letters, r.count = l, uint8(n)
 		copy(r.pieces[:], dst[first:])
-		for i, size := range t.sizes {
-			r.sizes[i] = uint8(size)
-		}
+		copy(r.sizes[:], t.sizes)
 	}
 	return dst
 }
@@ -176,7 +196,7 @@ const (
 var class, lower = func() (class, lower [256]uint8) {
 	for c := range 128 {
 		class[128+c] = classForeign
-		lower[c] = uint8(c)
+		lower[c], lower[128+c] = uint8(c), uint8(128+c)
 		switch {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			class[c] = classSpace
@@ -193,43 +213,49 @@ var class, lower = func() (class, lower [256]uint8) {
 	return class, lower
 }()
 
+// run is a run of text outside ASCII: normalized, with the origin of each byte.
+type run struct {
+	text    []byte
+	from    []span
+	segment []byte // a decomposed part of the text
+}
+
 // foreign reads a run of text outside ASCII, which starts and ends at characters. Decomposing the
 // run alone gives the same result as decomposing the whole text, except for marks after an ASCII
-// letter. The tokenizer drops these marks.
+// letter. The tokenizer drops these marks. A character that decomposes and the marks after it share one
+// origin: the range of all of them.
 func (t *tokenizer) foreign(dst []int32, whole string, start, end int) []int32 {
-	t.normal = t.normal[:0]
+	n := &t.run
+	n.text, n.from = n.text[:0], n.from[:0]
 	for i, r := range whole[start:end] {
-		before := len(t.normal)
 		switch {
 		case r == utf8.RuneError || dropped(r):
 		case unicode.IsSpace(r):
-			t.normal = append(t.normal, ' ')
+			n.text = append(n.text, ' ')
 		case isCJK(r):
-			t.normal = append(t.normal, ' ')
-			t.normal = utf8.AppendRune(t.normal, r)
-			t.normal = append(t.normal, ' ')
+			n.text = append(utf8.AppendRune(append(n.text, ' '), r), ' ')
 		default:
-			t.normal = utf8.AppendRune(t.normal, r)
+			n.text = utf8.AppendRune(n.text, r)
 		}
-		if t.trace != nil && len(t.normal) > before {
-			t.trace.normalized(len(t.normal)-before, span{start + i, start + i + utf8.RuneLen(r)})
+		for len(n.from) < len(n.text) {
+			n.from = append(n.from, span{start + i, start + i + utf8.RuneLen(r)})
 		}
 	}
-	switch {
-	case t.trace != nil:
-		return t.traceForeign(dst)
-	case norm.NFD.IsNormal(t.normal):
-		return t.decomposed(dst, t.normal)
-	}
-	return t.decomposed(dst, norm.NFD.Bytes(t.normal))
-}
-
-// decomposed reads normalized text.
-func (t *tokenizer) decomposed(dst []int32, text []byte) []int32 {
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		dst = t.character(dst, r, span{})
+	for text, from := n.text, n.from; len(text) > 0; {
+		size := norm.NFD.NextBoundary(text, true)
+		if segment := text[:size]; norm.NFD.IsNormal(segment) {
+			for i := 0; i < size; {
+				r, bytes := utf8.DecodeRune(segment[i:])
+				dst = t.character(dst, r, from[i])
+				i += bytes
+			}
+		} else {
+			n.segment = norm.NFD.Append(n.segment[:0], segment...)
+			for _, r := range string(n.segment) {
+				dst = t.character(dst, r, span{from[0].start, from[size-1].end})
+			}
+		}
+		text, from = text[size:], from[size:]
 	}
 	return dst
 }
@@ -237,9 +263,11 @@ func (t *tokenizer) decomposed(dst []int32, text []byte) []int32 {
 // character reads one normalized character outside ASCII; from is its origin.
 func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 	switch {
-	case isMark(r):
-		if t.trace != nil {
-			t.trace.mark(from)
+	case isMark(r): // a dropped mark is a part of the character before it
+		if n := len(t.from); n > 0 {
+			t.from[n-1].end, t.end = from.end, from.end
+		} else if n := len(t.spans); n > 0 && t.spans[n-1].end == from.start {
+			t.spans[n-1].end = from.end
 		}
 	case unicode.IsSpace(r):
 		dst = t.flush(dst)
@@ -249,63 +277,6 @@ func (t *tokenizer) character(dst []int32, r rune, from span) []int32 {
 		dst = t.flush(dst)
 	default:
 		t.letter(unicode.ToLower(r), from)
-	}
-	return dst
-}
-
-// letter appends a character to the word.
-func (t *tokenizer) letter(r rune, from span) {
-	before := len(t.word)
-	t.word = utf8.AppendRune(t.word, r)
-	if t.trace != nil {
-		t.trace.letter(len(t.word)-before, from, t.characters)
-	}
-	t.characters++
-}
-
-// flush cuts the word into pieces, longest first, and appends them.
-func (t *tokenizer) flush(dst []int32) []int32 {
-	if len(t.word) == 0 {
-		return dst
-	}
-	word, characters := t.word, t.characters
-	t.word, t.characters = t.word[:0], 0
-	if characters > maxWordCharacters {
-		if t.trace != nil {
-			t.trace.addUnknown()
-		}
-		return append(dst, t.vocab.unknown)
-	}
-	if len(word) > recentLetters {
-		dst = t.cut(dst, word)
-	} else {
-		l := lettersOf(word)
-		if r := &t.recent[l.place()]; r.letters == l {
-			if t.trace != nil {
-				addWord(t.trace, r.sizes[:r.count])
-			}
-			return append(dst, r.pieces[:r.count]...)
-		}
-		dst = t.remember(dst, l, word)
-	}
-	if t.trace != nil {
-		addWord(t.trace, t.sizes)
-	}
-	return dst
-}
-
-// cut appends the pieces of a word and sets sizes.
-func (t *tokenizer) cut(dst []int32, word []byte) []int32 {
-	first := len(dst)
-	t.sizes = t.sizes[:0]
-	for start := 0; start < len(word); {
-		piece, size := t.longest(word[start:], start > 0)
-		if size == 0 {
-			t.sizes = append(t.sizes[:0], len(word))
-			return append(dst[:first], t.vocab.unknown)
-		}
-		dst, t.sizes = append(dst, piece), append(t.sizes, size)
-		start += size
 	}
 	return dst
 }

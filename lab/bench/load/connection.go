@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -20,12 +18,9 @@ import (
 // would lack the processor time of the clients.
 type connection struct {
 	options
-	conn   net.Conn
-	in     *bufio.Reader
-	header []byte // part of every request
-	body   []byte // of the last answer
-	// asked counts queries.
-	asked int
+	conn  net.Conn
+	in    *bufio.Reader
+	asked int // queries so far
 }
 
 // connect opens a connection to the server of o.
@@ -38,74 +33,46 @@ func connect(o options) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10),
-		header: fmt.Appendf(nil, "Host: %s\r\n", u.Host)}, nil
+	return &connection{options: o, conn: conn, in: bufio.NewReaderSize(conn, 32<<10)}, nil
+}
+
+// request returns a request to the server.
+func (o *options) request(path string) (*http.Request, error) {
+	req, err := http.NewRequest(http.MethodGet, o.address+path, nil)
+	if err == nil && o.key != "" {
+		req.Header.Set("Authorization", "Bearer "+o.key)
+	}
+	return req, err
 }
 
 // search sends a query and checks the answer. The time is from the request to the last byte of the answer.
 func (c *connection) search(query string) (time.Duration, error) {
-	request := "GET /v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(c.profile) +
-		" HTTP/1.1\r\n" + string(c.header)
-	if c.key != "" {
-		request += "Authorization: Bearer " + c.key + "\r\n"
+	req, err := c.request("/v1/search?query=" + url.QueryEscape(query) + "&profile=" + url.QueryEscape(c.profile))
+	if err != nil {
+		return 0, err
 	}
 	began := time.Now()
-	if err := c.conn.SetDeadline(began.Add(time.Minute)); err != nil {
+	if err := errors.Join(c.conn.SetDeadline(began.Add(time.Minute)), req.Write(c.conn)); err != nil {
 		return 0, err
 	}
-	if _, err := io.WriteString(c.conn, request+"\r\n"); err != nil {
+	res, err := http.ReadResponse(c.in, req)
+	if err != nil {
 		return 0, err
 	}
-	status, err := c.readAnswer()
+	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 0, err
 	}
 	took := time.Since(began)
-	if status != http.StatusOK {
-		return 0, fmt.Errorf("query %q: %d %s", query, status, c.body)
+	if res.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("query %q: %s %s", query, res.Status, body)
 	}
 	c.asked++
-	if err := right(c.body, query, c.asked%decodedEach == 1); err != nil {
-		return 0, fmt.Errorf("query %q: %w: %.300s", query, err, c.body)
+	if err := right(body, query, c.asked%decodedEach == 1); err != nil {
+		return 0, fmt.Errorf("query %q: %w: %.300s", query, err, body)
 	}
 	return took, nil
 }
-
-// readAnswer reads an answer into c.body. The server sends the length, because it does not compress.
-func (c *connection) readAnswer() (status int, err error) {
-	line, err := c.in.ReadSlice('\n')
-	if err != nil {
-		return 0, err
-	}
-	first, _ := bytes.CutPrefix(line, []byte("HTTP/1.1 "))
-	if status, err = strconv.Atoi(string(first[:min(3, len(first))])); err != nil {
-		return 0, fmt.Errorf("the answer begins with %q", line)
-	}
-	length := -1
-	for {
-		line, err := c.in.ReadSlice('\n')
-		if err != nil {
-			return 0, err
-		}
-		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
-			break
-		}
-		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-			if length, err = strconv.Atoi(string(value)); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if length < 0 || length > maxAnswer {
-		return 0, fmt.Errorf("the answer is %d bytes long", length)
-	}
-	c.body = slices.Grow(c.body[:0], length)[:length]
-	_, err = io.ReadFull(c.in, c.body)
-	return status, err
-}
-
-// maxAnswer is longer than any answer to a search.
-const maxAnswer = 16 << 20
 
 // One of decodedEach answers is decoded.
 const decodedEach = 50

@@ -102,11 +102,7 @@ func run(o options) error {
 	if _, err := l.ask(time.Second); err != nil {
 		return err
 	}
-	before, err := l.gauge("sheaf_heap_live_bytes")
-	if err != nil {
-		return err
-	}
-	remembered, err := l.gauge(rememberedMetric)
+	before, err := l.gauges("sheaf_heap_live_bytes", rememberedMetric)
 	if err != nil {
 		return err
 	}
@@ -118,11 +114,7 @@ func run(o options) error {
 	}
 	took := time.Since(began)
 	own, theirs = l.own()-own, l.server()-theirs
-	found, err := l.gauge(rememberedMetric)
-	if err != nil {
-		return err
-	}
-	after, err := l.gauge("sheaf_heap_live_bytes")
+	after, err := l.gauges("sheaf_heap_live_bytes", rememberedMetric)
 	if err != nil {
 		return err
 	}
@@ -137,8 +129,8 @@ func run(o options) error {
 	} else if l.next.Load()-asked > int64(len(l.queries)) {
 		how = "there are fewer queries than were asked"
 	}
-	fmt.Printf("%s: %.1f of 100 answers were remembered\n", how, 100*(found-remembered)/float64(len(answers)))
-	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before/1e6, after/1e6)
+	fmt.Printf("%s: %.1f of 100 answers were remembered\n", how, 100*(after[1]-before[1])/float64(len(answers)))
+	fmt.Printf("live heap %.1f MB before, %.1f MB after\n", before[0]/1e6, after[0]/1e6)
 	if p99 := measured(answers).at(99); o.p99 > 0 && p99 > o.p99 {
 		return fmt.Errorf("the 99th percentile is %v: must be at most %v", p99, o.p99)
 	}
@@ -160,12 +152,9 @@ type load struct {
 const rememberedMetric = `sheaf_answers_total{from="cache"}`
 
 func (l *load) get(path string) ([]byte, error) {
-	req, err := http.NewRequest(http.MethodGet, l.address+path, nil)
+	req, err := l.request(path)
 	if err != nil {
 		return nil, err
-	}
-	if l.key != "" {
-		req.Header.Set("Authorization", "Bearer "+l.key)
 	}
 	res, err := l.client.Do(req)
 	if err != nil {
@@ -297,16 +286,20 @@ func (l *load) drawer(client uint64) func() string {
 	return func() string { return l.queries[zipf.Uint64()] }
 }
 
-// gauge returns a number of the server's metrics.
-func (l *load) gauge(name string) (float64, error) {
+// gauges returns numbers of the server's metrics.
+func (l *load) gauges(names ...string) ([]float64, error) {
 	body, err := l.get("/metrics")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(body)) {
-		if value, ok := strings.CutPrefix(line, name+" "); ok {
-			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+	out := make([]float64, len(names))
+	for i, name := range names {
+		_, text, ok := strings.Cut("\n"+string(body), "\n"+name+" ")
+		if err == nil && !ok {
+			err = fmt.Errorf("the metrics have no %s", name)
 		}
+		if err != nil {
+			return nil, err
+		}
+		text, _, _ = strings.Cut(text, "\n")
+		out[i], err = strconv.ParseFloat(strings.TrimSpace(text), 64)
 	}
-	return 0, fmt.Errorf("the metrics have no %s", name)
+	return out, err
 }

@@ -80,41 +80,42 @@ func readResults(folder string, sets []set) ([]result, error) {
 	var all []result
 	for _, s := range sets {
 		r := result{set: s}
-		d, err := readReport(filepath.Join(folder, "sets", s.key()+".json"))
+		found, err := readDatasets[measured](filepath.Join(folder, "sets", s.key()+".json"))
+		if err == nil && len(found) != 1 {
+			err = fmt.Errorf("%d data sets; want one", len(found))
+		}
 		if err == nil {
-			err = r.read(d)
+			err = r.read(&found[0])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.key(), err)
 		}
 		// The column of a run has no latency. The older program measured its own latency.
-		older, err := readReport(filepath.Join(folder, "old", s.key()+".json"))
+		older, err := readDatasets[measured](filepath.Join(folder, "old", s.key()+".json"))
 		switch {
-		case err == nil && len(older.Columns) == 1 && older.Columns[0].Latency != nil:
-			r.p50[old] = older.Columns[0].Latency.P50
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("%s: %w", s.key(), err)
+		case len(older) == 1 && len(older[0].Columns) == 1 && older[0].Columns[0].Latency != nil:
+			r.p50[old] = older[0].Columns[0].Latency.P50
 		}
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-func readReport(file string) (*measured, error) {
+// readDatasets reads the data sets in the JSON output of sheaf eval.
+func readDatasets[T any](file string) ([]T, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	var in struct {
-		Datasets []measured `json:"datasets"`
+		Datasets []T `json:"datasets"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if len(in.Datasets) != 1 {
-		return nil, fmt.Errorf("%s: %d data sets; want one", file, len(in.Datasets))
-	}
-	return &in.Datasets[0], nil
+	return in.Datasets, nil
 }
 
 func (r *result) read(d *measured) error {
@@ -182,26 +183,16 @@ type counts struct {
 
 // readConfidence reads the output of sheaf eval confidence, or returns nil when there is none.
 func readConfidence(folder string, sets []set) ([]quality, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "confidence.json"))
+	all, err := readDatasets[quality](filepath.Join(folder, "confidence.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var in struct {
-		Datasets []quality `json:"datasets"`
-	}
-	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, fmt.Errorf("confidence.json: %w", err)
-	}
-	for i := range in.Datasets {
-		q := &in.Datasets[i]
+	for i := range all {
 		for _, s := range sets {
-			if s.path == q.Dataset && s.kind != inPages {
-				q.Dataset = s.key()
+			if s.path == all[i].Dataset && s.kind != inPages {
+				all[i].Dataset = s.key()
 			}
 		}
 	}
-	return in.Datasets, nil
+	return all, err
 }

@@ -171,12 +171,12 @@ func (r *result) marked(c string) string {
 	return score(v)
 }
 
-func (r *result) row(out io.Writer, used []string, label string) {
-	cells := []string{label}
+// cells returns the marked values of columns after some labels.
+func (r *result) cells(used []string, labels ...string) []string {
 	for _, c := range used {
-		cells = append(cells, r.marked(c))
+		labels = append(labels, r.marked(c))
 	}
-	row(out, cells)
+	return labels
 }
 
 func printLanguages(out io.Writer, used []string, others []result) {
@@ -186,12 +186,8 @@ func printLanguages(out io.Writer, used []string, others []result) {
 	heading(out, "Other languages", "nDCG@10. A star: differs from the default by both paired tests.",
 		slices.Concat([]string{"set", "language"}, used, []string{"default less words"})...)
 	for _, r := range others {
-		cells := []string{r.key(), r.language}
-		for _, c := range used {
-			cells = append(cells, r.marked(c))
-		}
 		words, _ := r.lead("words")
-		row(out, append(cells, signed(words)))
+		row(out, append(r.cells(used, r.key(), r.language), signed(words)))
 	}
 	fmt.Fprintln(out)
 }
@@ -313,15 +309,13 @@ func printConfidence(out io.Writer, all []quality) {
 		total.First += q.First
 		total.FirstFive += q.FirstFive
 		total.Brier += q.Brier
-		total.Found.add(q.Found)
-		total.Unanswerable.add(q.Unanswerable)
+		total.Found.Queries += q.Found.Queries
+		total.Found.Answerable += q.Found.Answerable
+		total.Unanswerable.Queries += q.Unanswerable.Queries
+		total.Unanswerable.Answerable += q.Unanswerable.Answerable
 	}
 	line("**mean, or all**", total, len(all))
 	fmt.Fprintln(out)
-}
-
-func (c *counts) add(other counts) {
-	c.Queries, c.Answerable = c.Queries+other.Queries, c.Answerable+other.Answerable
 }
 
 func percent(part, whole int) string {
@@ -335,6 +329,6 @@ func printSets(out io.Writer, used []string, all []result) {
 	heading(out, "All sets", "A star: differs from the default by both paired tests.",
 		slices.Concat([]string{"set"}, used)...)
 	for i := range all {
-		all[i].row(out, used, all[i].key())
+		row(out, all[i].cells(used, all[i].key()))
 	}
 }

@@ -124,12 +124,8 @@ func (a *app) mcp(cmd *cobra.Command, address string) error {
 // mcpHTTP serves on localhost only, because every caller sees the whole folder.
 func (a *app) mcpHTTP(ctx context.Context, o mcp.Options, grant access.Grant, address string) error {
 	o.Time = httpdoor.DefaultTime
-	handler, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
-	if err != nil {
-		return err
-	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(handler))
+	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(mcp.Handler(o, grant)))
 	listener, err := listen("--http", address)
 	if err != nil {
 		return err

@@ -151,10 +151,9 @@ func (a *app) serveIndex(cmd *cobra.Command, open openOptions, o *serveOptions, 
 	if err != nil {
 		return err
 	}
-	if err := mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr,
-		&slog.HandlerOptions{Level: slog.LevelWarn}))); err != nil {
-		return err
-	}
+	mountDoors(handler, door, slog.New(slog.NewTextHandler(a.stderr,
+		&slog.HandlerOptions{Level: slog.LevelWarn})))
+
 	if !o.readOnly {
 		door.WillWork()
 	}
@@ -212,27 +211,17 @@ func (s *session) serve(outer context.Context, o *serveOptions, door *collection
 }
 
 // mountDoors adds the page at / and the tools of assistants at /mcp.
-func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) error {
-	page := web.Handler(web.Options{Collection: handler.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
+func mountDoors(handler *httpdoor.API, door *collection.Collection, log *slog.Logger) {
+	page := func(grant access.Grant, admit httpdoor.Admit) http.Handler {
+		return web.Handler(handler.Collection, grant, admit)
+	}
 	handler.Mount("/", "", page)
 	handler.Mount("/ui/", "", page)
 	handler.Mount(web.DocumentPath, access.ScopeSearch, page)
-	o := mcp.Options{
-		Collections: []*collection.Collection{door}, Version: readVersion().Version,
-		Time: httpdoor.DefaultTime, Admit: httpdoor.Admit, Log: log,
-	}
-	tools, err := mcp.Handler(o, func(r *http.Request) (access.Grant, error) {
-		grant, ok := httpdoor.GrantOf(r.Context())
-		if !ok {
-			return grant, errors.New("a key is needed")
-		}
-		return grant, nil
+	handler.Mount("/mcp", access.ScopeSearch, func(grant access.Grant, admit httpdoor.Admit) http.Handler {
+		return mcp.Handler(mcp.Options{Collections: []*collection.Collection{door}, Version: readVersion().Version,
+			Time: httpdoor.DefaultTime, Admit: admit, Log: log}, grant)
 	})
-	if err != nil {
-		return err
-	}
-	handler.Mount("/mcp", access.ScopeSearch, tools)
-	return nil
 }
 
 // openGrant returns the grant of callers while no keys exist. They may do everything if the server

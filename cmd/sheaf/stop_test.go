@@ -94,11 +94,8 @@ func TestStoppedHTTPServerAnswersRunningCall(t *testing.T) {
 				"branch back.\n"}, func(o *collection.Options) { b.Backend, o.Backend = o.Backend, b })
 			synctest.Test(t, func(t *testing.T) {
 				b.asked = make(chan struct{}, 1)
-				h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test",
-					Time: httpdoor.DefaultTime}, func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test",
+					Time: httpdoor.DefaultTime}, access.Unrestricted())
 				p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()

@@ -225,17 +225,21 @@ func TestOtherDoorsNeedSlots(t *testing.T) {
 		o.Limits = httpdoor.Limits{Running: 1, OfOne: 2, Patience: time.Minute}
 	})
 	free := make(chan struct{})
-	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		leave, err := httpdoor.Admit(r.Context())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer leave()
-		<-free
-	})
+	work := func(_ access.Grant, admit httpdoor.Admit) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			leave, err := admit(r.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer leave()
+			if r.URL.Path == "/door" {
+				<-free
+			}
+		})
+	}
 	s.api.Mount("/door", access.ScopeSearch, work)
-	s.api.Mount("/open", "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.api.Mount("/open", "", work)
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {

@@ -123,7 +123,7 @@ type API struct {
 type mount struct {
 	path  string
 	scope access.Scope
-	h     http.Handler
+	door  Door
 }
 
 // New makes the API of the collections in o.
@@ -150,36 +150,20 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Mount gives requests at path to h. A path with a trailing slash includes everything below it, except "/". Callers
-// need scope, unless it is "". The API checks Host, Origin and keys first. h finds the grant with [GrantOf] and calls
-// [Admit] before it works. h has its own limits of body and time.
-func (a *API) Mount(path string, scope access.Scope, h http.Handler) {
-	a.mounts = append(a.mounts, mount{path, scope, h})
+// Door returns the handler for a request of another door. grant says what the caller may see. The handler calls admit
+// before it works.
+type Door func(grant access.Grant, admit Admit) http.Handler
+
+// Admit waits until a request may work. Call leave when the work is done. It returns an error when too many requests
+// wait. A request without a scope works at once.
+type Admit func(ctx context.Context) (leave func(), err error)
+
+// Mount gives requests at path to another door. A path with a trailing slash includes everything below it, except "/".
+// Callers need scope, unless it is "". The API checks Host, Origin and keys first. The door has its own limits of body
+// and time.
+func (a *API) Mount(path string, scope access.Scope, door Door) {
+	a.mounts = append(a.mounts, mount{path, scope, door})
 	slices.SortStableFunc(a.mounts, func(x, y mount) int { return len(y.path) - len(x.path) })
-}
-
-// admitted is the value in the context of a mounted handler's request.
-type admitted struct {
-	grant access.Grant
-	slot  func(context.Context) (leave func(), err error)
-}
-
-type admittedKey struct{}
-
-// GrantOf returns the grant of the caller of a mounted handler's request.
-func GrantOf(ctx context.Context) (access.Grant, bool) {
-	a, ok := ctx.Value(admittedKey{}).(admitted)
-	return a.grant, ok
-}
-
-// Admit waits until a mounted handler's request may work. Call leave when the work is done. It returns an error when
-// too many requests wait. A request without a scope, and one outside of an API, works at once.
-func Admit(ctx context.Context) (leave func(), err error) {
-	a, _ := ctx.Value(admittedKey{}).(admitted)
-	if a.slot == nil {
-		return func() {}, nil
-	}
-	return a.slot(ctx)
 }
 
 // Collection returns the collection of a name, or the first one for "".

@@ -182,19 +182,18 @@ func (a *API) pass(w http.ResponseWriter, req *http.Request, m *mount) error {
 	if err != nil {
 		return err
 	}
-	passed := admitted{grant: grant}
+	admit := func(context.Context) (func(), error) { return func() {}, nil }
 	if m.scope != "" {
 		if err := a.reads.enter(grant.Caller); err != nil {
 			return err
 		}
 		defer a.reads.leave(grant.Caller)
-		passed.slot = a.reads.slot
+		admit = a.reads.slot
 	}
 	body := &sharedBody{from: req.Body, shares: a.bodies}
 	defer body.free()
-	req = req.WithContext(context.WithValue(req.Context(), admittedKey{}, passed))
 	req.Body = body
-	m.h.ServeHTTP(w, req)
+	m.door(grant, admit).ServeHTTP(w, req)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
+	httpdoor "sheaf/door/http"
 )
 
 // TestFailedConditionChangesNothing checks that a request with a false or malformed condition changes nothing.
@@ -297,12 +298,13 @@ func TestMetricsOfDocument(t *testing.T) {
 // TestMetricsOfOtherDoors checks that metrics have the statuses of other doors.
 func TestMetricsOfOtherDoors(t *testing.T) {
 	s := start(t, notes, nil)
-	s.api.Mount("/door/", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/door/open" {
 			w.WriteHeader(http.StatusTeapot)
 		}
 		_, _ = w.Write([]byte("ok"))
-	}))
+	})
+	s.api.Mount("/door/", "", func(access.Grant, httpdoor.Admit) http.Handler { return door })
 	s.ask(t, "GET", "/door/open", "")
 	s.ask(t, "GET", "/door/shut", "")
 	res, body := s.ask(t, "GET", "/metrics", "")

@@ -48,12 +48,10 @@ func storeIsNotNamed(t *testing.T, place string, why error, scopes string, told 
 		store.Backend, o.Backend, o.Distant = o.Backend, store, true
 	})
 	s := startOf(t, open, func(o *httpdoor.Options) { o.SignOn = scoped })
-	tools, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second},
-		func(r *http.Request) (access.Grant, error) { return scoped(r) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.api.Mount("/mcp", access.ScopeSearch, tools)
+	s.api.Mount("/mcp", access.ScopeSearch, func(grant access.Grant, admit httpdoor.Admit) http.Handler {
+		return mcp.Handler(mcp.Options{Collections: []*collection.Collection{open.Collection}, Time: 2 * time.Second,
+			Admit: admit}, grant)
+	})
 	store.gone.Store(true)
 	for _, asks := range []string{
 		"GET /v1/search?query=undo",

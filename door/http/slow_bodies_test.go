@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection/access"
 	httpdoor "sheaf/door/http"
 )
 
@@ -81,7 +82,7 @@ func TestSlowAndEndlessBodies(t *testing.T) {
 func TestBodiesOfOtherDoors(t *testing.T) {
 	s := start(t, notes, func(o *httpdoor.Options) { o.Limits = httpdoor.Limits{Bodies: 64 << 10} })
 	has, free := make(chan struct{}), make(chan struct{})
-	s.api.Mount("/door", "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			if !errors.Is(err, sheaf.ErrUnavailable) {
 				t.Error(err)
@@ -91,7 +92,8 @@ func TestBodiesOfOtherDoors(t *testing.T) {
 		}
 		has <- struct{}{}
 		<-free
-	}))
+	})
+	s.api.Mount("/door", "", func(access.Grant, httpdoor.Admit) http.Handler { return door })
 	body, done := strings.Repeat("x", 48<<10), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -47,13 +47,6 @@ type Options struct {
 	Admit func(ctx context.Context) (leave func(), err error)
 }
 
-func (o *Options) validate() error {
-	if len(o.Collections) == 0 {
-		return sheaf.Invalidf("mcp: no collection to serve")
-	}
-	return nil
-}
-
 // server is shared by the tools of one caller.
 type server struct {
 	o     Options
@@ -76,8 +69,8 @@ const instructions = `Sheaf searches folders of documents by words and by meanin
 // New makes a server that shows what grant allows. Run it on a transport, such as New(o,
 // access.Unrestricted()).Run(ctx, &sdk.StdioTransport{}).
 func New(o Options, grant access.Grant) (*sdk.Server, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+	if len(o.Collections) == 0 {
+		return nil, sheaf.Invalidf("mcp: no collection to serve")
 	}
 	o.Time = 0
 	return (&server{o: o, grant: grant}).build(), nil
@@ -156,26 +149,14 @@ func coded(err error) error {
 // maxRequestBytes bounds a request over HTTP.
 const maxRequestBytes = 1 << 20
 
-// Handler serves the protocol over HTTP (streamable, without sessions). grant returns what the sender of a request
-// may see. When it refuses, the answer is 401 with its error. A call ends when the client leaves. Lists of messages
-// are refused: one request could be thousands of calls.
-func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.Handler, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	streamable := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		g, err := grant(r)
-		if err != nil {
-			return nil
-		}
-		return (&server{o: o, grant: g, request: r.Context()}).build()
-	}, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, Logger: o.Log, MaxRequestBodyBytes: maxRequestBytes,
-		PropagateRequestCancellation: true})
+// Handler serves the protocol over HTTP (streamable, without sessions) to a caller with this grant. A call ends when the
+// client leaves. Handler refuses lists of messages, because one request could be thousands of calls.
+func Handler(o Options, grant access.Grant) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := grant(r); err != nil {
-			http.Error(w, err.Error(), http.StatusUnauthorized)
-			return
-		}
+		m := (&server{o: o, grant: grant, request: r.Context()}).build()
+		streamable := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
+			&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, Logger: o.Log, MaxRequestBodyBytes: maxRequestBytes,
+				PropagateRequestCancellation: true})
 		if r.Method != http.MethodPost {
 			streamable.ServeHTTP(w, r)
 			return
@@ -187,7 +168,7 @@ func Handler(o Options, grant func(*http.Request) (access.Grant, error)) (http.H
 		answers := &unknownMethod{ResponseWriter: w, sent: text}
 		defer answers.end()
 		streamable.ServeHTTP(answers, r)
-	}), nil
+	})
 }
 
 // collections returns the collections that are served now.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	other "github.com/mark3labs/mcp-go/mcp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -479,33 +478,9 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestHTTP checks that a client of another library can search over HTTP with the grant of the
-// request. A request without a grant is refused.
+// TestHTTP checks that a client of another library can search over HTTP.
 func TestHTTP(t *testing.T) {
-	f := collectiontest.Open(t, notes, nil)
-	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}, Version: "test"},
-		func(r *http.Request) (access.Grant, error) {
-			if r.Header.Get("Authorization") != "Bearer good" {
-				return access.Grant{}, fmt.Errorf("a key is needed")
-			}
-			return access.Unrestricted(), nil
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(h)
-	defer web.Close()
-	response, err := http.Post(web.URL, "application/json",
-		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a key: %s", response.Status)
-	}
-	c, err := client.NewStreamableHttpClient(web.URL,
-		transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer good"}))
+	c, err := client.NewStreamableHttpClient(overHTTP(t, mcp.Options{}, access.Unrestricted(), nil).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -535,11 +510,7 @@ func overHTTP(
 	t.Helper()
 	f := collectiontest.Open(t, notes, change)
 	o.Collections, o.Version = []*collection.Collection{f.Collection}, "test"
-	h, err := mcp.Handler(o, func(*http.Request) (access.Grant, error) { return grant, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(h)
+	web := httptest.NewServer(mcp.Handler(o, grant))
 	t.Cleanup(web.Close)
 	return web
 }

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -162,11 +161,7 @@ func (crowded) Read([]byte) (int, error) {
 // TestRetryAfterMemoryRefusal checks that a client whose body was refused for lack of memory may retry.
 func TestRetryAfterMemoryRefusal(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	h, err := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}},
-		func(*http.Request) (access.Grant, error) { return access.Unrestricted(), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := mcp.Handler(mcp.Options{Collections: []*collection.Collection{f.Collection}}, access.Unrestricted())
 	res := httptest.NewRecorder()
 	h.ServeHTTP(res, httptest.NewRequest("POST", "/mcp", crowded{}))
 	if res.Code != 503 || res.Header().Get("Retry-After") == "" ||

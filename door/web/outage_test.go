@@ -52,12 +52,9 @@ func TestPageArithmeticAfterOutage(t *testing.T) {
 
 // TestDocumentWhileTooManyFilesAreOpen checks that the answer asks for a retry and does not name the file.
 func TestDocumentWhileTooManyFilesAreOpen(t *testing.T) {
-	h := web.Handler(web.Options{
-		Collection: func(string) (*collection.Collection, error) {
-			return nil, &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.EMFILE}
-		},
-		Grant: func(context.Context) (access.Grant, bool) { return access.Unrestricted(), true },
-	})
+	h := web.Handler(func(string) (*collection.Collection, error) {
+		return nil, &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.EMFILE}
+	}, access.Unrestricted(), nil)
 	res := httptest.NewRecorder()
 	h.ServeHTTP(res, httptest.NewRequest("GET", "/ui/document?id=a.md", nil))
 	if res.Code != 503 || res.Header().Get("Retry-After") == "" || strings.Contains(res.Body.String(), "secret") {

@@ -25,16 +25,6 @@ import (
 //go:embed static
 var static embed.FS
 
-// Options say what the page shows.
-type Options struct {
-	// Collection returns the collection of a name, or the first one for "".
-	Collection func(name string) (*collection.Collection, error)
-	// Grant returns what the caller of a request may see, and false for an unknown caller.
-	Grant func(ctx context.Context) (access.Grant, bool)
-	// Admit waits until a request may work. Call leave when the work is done. Nil admits at once.
-	Admit func(ctx context.Context) (leave func(), err error)
-}
-
 // kinds are content types of the page. The types of operating systems differ and are slow to look up.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
@@ -46,33 +36,43 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // DocumentPath is where Handler serves documents as HTML.
 const DocumentPath = "/ui/document"
 
-// Handler serves the files of the page at / and /ui/... to everyone, and documents at DocumentPath to callers with a
-// grant:
+// Handler serves the files of the page at / and /ui/... to everyone, and documents at DocumentPath to a caller whose
+// grant has the scope search. collection returns the collection of a name, or the first one for "". admit waits until a
+// request may work, and leave ends its work. For an API a of door/http:
 //
-//	a.Mount("/", "", h)
-//	a.Mount("/ui/", "", h)
-//	a.Mount(web.DocumentPath, access.ScopeSearch, h)
+//	page := func(grant access.Grant, admit http.Admit) http.Handler { return web.Handler(a.Collection, grant, admit) }
+//	a.Mount("/", "", page)
+//	a.Mount("/ui/", "", page)
+//	a.Mount(web.DocumentPath, access.ScopeSearch, page)
 //
-// for an API a of door/http. All addresses of the page are relative, so a program can mount a below a path:
-// http.StripPrefix("/notes", a) at "/notes/".
-func Handler(o Options) http.Handler {
+// All addresses of the page are relative, so a program can mount a below a path: http.StripPrefix("/notes", a) at
+// "/notes/".
+func Handler(collection func(name string) (*collection.Collection, error), grant access.Grant,
+	admit func(context.Context) (leave func(), err error)) http.Handler {
+	d := documents{collection, grant, admit}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
 			refuse(w, http.StatusMethodNotAllowed, "the address has GET, HEAD")
-			return
+		case r.URL.Path == DocumentPath:
+			d.serve(w, r)
+		default:
+			serveFile(w, r)
 		}
-		if r.URL.Path == DocumentPath {
-			o.document(w, r)
-			return
-		}
-		serveFile(w, r)
 	})
+}
+
+// documents serves documents to one caller: see Handler.
+type documents struct {
+	collection func(name string) (*collection.Collection, error)
+	grant      access.Grant
+	admit      func(context.Context) (leave func(), err error)
 }
 
 // serveFile answers with a file of the page. index.html is at / only, because its addresses are relative.
@@ -108,12 +108,11 @@ type page struct {
 	Words [][]string `json:"words,omitempty"`
 }
 
-// document answers with the document of the parameter id, and with the words that match the parameter query.
-func (o *Options) document(w http.ResponseWriter, r *http.Request) {
+// serve answers with the document of the parameter id, and with the words that match the parameter query.
+func (d *documents) serve(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	grant, known := o.Grant(r.Context())
-	p, err := o.page(r, grant, known)
-	err = collection.Told(err, &grant)
+	p, err := d.page(r)
+	err = collection.Told(err, &d.grant)
 	status := http.StatusInternalServerError
 	switch {
 	case err == nil:
@@ -124,7 +123,7 @@ func (o *Options) document(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, errNoGrant):
 		status = http.StatusUnauthorized
 	case errors.Is(err, sheaf.ErrNotFound):
-		collection.Settle(r.Context(), grant, began)
+		collection.Settle(r.Context(), d.grant, began)
 		status = http.StatusNotFound
 	case errors.Is(err, sheaf.ErrInvalid):
 		status = http.StatusBadRequest
@@ -148,23 +147,21 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 
 var errNoGrant = errors.New("a key is needed")
 
-func (o *Options) page(r *http.Request, grant access.Grant, known bool) (*page, error) {
-	if !known || !grant.May(access.ScopeSearch) {
+func (d *documents) page(r *http.Request) (*page, error) {
+	if !d.grant.May(access.ScopeSearch) {
 		return nil, errNoGrant
 	}
 	asked := r.URL.Query()
-	c, err := o.Collection(asked.Get("collection"))
+	c, err := d.collection(asked.Get("collection"))
 	if err != nil {
 		return nil, err
 	}
-	if o.Admit != nil {
-		leave, err := o.Admit(r.Context())
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
-		}
-		defer leave()
+	leave, err := d.admit(r.Context())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)
 	}
-	reader, err := c.For(grant)
+	defer leave()
+	reader, err := c.For(d.grant)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,9 @@ func site(t *testing.T, f *collectiontest.Fixture, change ...func(*httpdoor.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := web.Handler(web.Options{Collection: h.Collection, Grant: httpdoor.GrantOf, Admit: httpdoor.Admit})
+	pages := func(grant access.Grant, admit httpdoor.Admit) http.Handler {
+		return web.Handler(h.Collection, grant, admit)
+	}
 	h.Mount("/", "", pages)
 	h.Mount("/ui/", "", pages)
 	h.Mount(web.DocumentPath, access.ScopeSearch, pages)

@@ -149,8 +149,8 @@ func coded(err error) error {
 // maxRequestBytes bounds a request over HTTP.
 const maxRequestBytes = 1 << 20
 
-// Handler serves the protocol over HTTP (streamable, without sessions) to a caller with this grant. A call ends when the
-// client leaves. Handler refuses lists of messages, because one request could be thousands of calls.
+// Handler serves the protocol over HTTP (streamable, without sessions) to a caller with this grant. A call ends when
+// the client leaves. Handler refuses lists of messages, because one request could be thousands of calls.
 func Handler(o Options, grant access.Grant) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m := (&server{o: o, grant: grant, request: r.Context()}).build()

@@ -12,6 +12,7 @@ import (
 	"sheaf/eval/calibrate"
 	"sheaf/profile"
 	"sheaf/rank"
+	"sheaf/text/analysis"
 )
 
 // Evidence is the input from which the confidence in a result is computed.
@@ -28,7 +29,7 @@ type Evidence struct {
 	// Length is the number of words of the query.
 	Length int `json:"length"`
 	// Unseen is the share of the query, by idf, in words that occur in no chunk. Numbers counts only words with a
-	// digit.
+	// digit, each with its parts.
 	Unseen  float64 `json:"unseen"`
 	Numbers float64 `json:"numbers"`
 	// Foreign says that the query has unseen words and another language than the collection. Then only words with
@@ -200,7 +201,7 @@ func (r *run) learn(ctx context.Context, fusion rank.Fusion, outcomes []outcome)
 			}
 			j.unseen += p.worth / w.sum
 			if number {
-				j.numbers += p.worth / w.sum
+				j.numbers += r.withParts(w, p) / w.sum
 			}
 		}
 	}
@@ -228,6 +229,18 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 		}
 	}
 	return false
+}
+
+// withParts returns the worth of an unseen word together with that of its parts: 978-3-16-148410-1 is one number.
+func (r *run) withParts(w *worth, word partWorth) float64 {
+	sum := word.worth
+	for _, p := range w.parts {
+		if p.text != word.text && p.chunks > 0 && slices.ContainsFunc(r.searcher.Analyzer.QueryTokens(word.text),
+			func(t analysis.Token) bool { return word.text[t.Start:t.End] == p.text }) {
+			sum += p.worth
+		}
+	}
+	return sum
 }
 
 // compare stores the best score of each document in a ranking. Only the first call has an effect.

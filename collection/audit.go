@@ -87,7 +87,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		}
 	}
 	if a.out.searches > 0 && a.out.failed == a.out.searches && len(a.out.Leaks) == 0 {
-		return nil, fmt.Errorf("%w: no search was answered, so nothing can be said of leaks: %s", sheaf.ErrUnavailable,
+		return nil, fmt.Errorf("%w: no search was answered, so nothing was checked for leaks: %s", sheaf.ErrUnavailable,
 			a.out.Fault)
 	}
 	a.out.Documents = len(a.docs)

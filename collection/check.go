@@ -108,7 +108,8 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 	}
 	var faults []error
 	if reached.Unreached > 0 {
-		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, which may have been killed", ErrUnreached,
+		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, perhaps because its process was killed",
+			ErrUnreached,
 			x.Target, wording.Plural(reached.Unreached, "passage", "passages")))
 	}
 	if len(reached.Missing) > 0 {
@@ -125,10 +126,10 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 	extra := wording.Plural(stats.Chunks-reached.Found, "chunk", "chunks")
 	switch {
 	case len(lost.ours) > 0:
-		faults = append(faults, fmt.Errorf("%w: %s holds %s that no document here has, of %s: a run was stopped and its "+
-			"files are gone since, or they came from another machine", errStrays, x.Target, extra, lost.names(lost.ours)))
+		faults = append(faults, fmt.Errorf("%w: %s holds %s of unknown documents, %s: another machine wrote them, or "+
+			"an indexing run was stopped", errStrays, x.Target, extra, lost.names(lost.ours)))
 	case len(lost.others) == 0:
-		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have", x.Target, extra))
+		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have: sheaf check --repair", x.Target, extra))
 	}
 	if len(lost.others) > 0 {
 		x.Foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", x.Target,

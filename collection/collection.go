@@ -257,7 +257,7 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 // good returns nil while a grant is valid.
 func (c *Collection) good(grant *access.Grant) error {
 	if !grant.Expires.IsZero() && grant.Ended(c.o.Now()) {
-		return fmt.Errorf("%w: the grant has ended", ErrForbidden)
+		return fmt.Errorf("%w: your access has expired: ask for a new key or sign in again", ErrForbidden)
 	}
 	return nil
 }

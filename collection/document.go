@@ -195,7 +195,8 @@ func (d *DocumentInput) valid(dims int) error {
 				return fieldError(field, "it has %d dimensions: the collection's vectors have %d", len(v), dims)
 			}
 			if !normalize(v) {
-				return fieldError(field, "it has no length: a number of it must be at least %v, or at most -%v", LeastPart,
+				return fieldError(field, "the vector has length 0: at least one number must be %v or more, or -%v or less",
+					LeastPart,
 					LeastPart)
 			}
 		}
@@ -220,7 +221,7 @@ func (d *DocumentInput) own() *DocumentInput {
 // validDate checks that JSON can represent a date in any time zone.
 func validDate(d *time.Time) error {
 	if d != nil && !chunk.Writable(*d) {
-		return fieldError("date", "it is in the year %d in UTC: must be in 0 to 9999", d.UTC().Year())
+		return fieldError("date", "the year is %d in UTC: must be within 0..9999", d.UTC().Year())
 	}
 	return nil
 }
@@ -242,8 +243,8 @@ func validProperties(properties map[string]Property) error {
 		if k := slices.IndexFunc(names[:i], func(other string) bool {
 			return ingest.PropertyColumn(other) == ingest.PropertyColumn(name)
 		}); k >= 0 {
-			return conflictError("properties/"+pointerEscapes.Replace(name), "it differs from %s in nothing but the case, or "+
-				"in how Unicode composes its letters: give one of them", names[k])
+			return conflictError("properties/"+pointerEscapes.Replace(name), "it has the name of %s, except for case or "+
+				"Unicode composition: give one of them", names[k])
 		}
 	}
 	return nil

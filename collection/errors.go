@@ -18,7 +18,7 @@ import (
 var (
 	// ErrPrecondition means that a document has another version than the caller expects, or that it
 	// exists although the condition forbids it.
-	ErrPrecondition = errors.New("a condition does not hold")
+	ErrPrecondition = errors.New("a condition of the request does not hold")
 	// ErrConflict means that a request conflicts with itself or with existing data.
 	ErrConflict = errors.New("conflict")
 	// ErrTaken means that another process accepts the documents of this index until it ends.

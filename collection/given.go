@@ -181,9 +181,9 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 		case mayNot != nil:
 			return nil, inChange(i, forbidden("id", "%w", mayNot))
 		case grant.Tenant != access.All && tree != own:
-			return nil, inChange(i, forbidden("id", "this key writes documents of the tree %s only", own))
+			return nil, inChange(i, forbidden("id", "this key may write only documents of the tree %s", own))
 		case settings.Root(tree) != "":
-			return nil, inChange(i, forbidden("id", "documents of the tree %s come from files", tree))
+			return nil, inChange(i, forbidden("id", "files own the tree %s: change the file, or write to another tree", tree))
 		case seen[ch.ID]:
 			return nil, inChange(i, conflictError("id", "%s is changed twice", ch.ID))
 		}
@@ -213,18 +213,18 @@ func (c *Collection) allowed(grant *access.Grant, given []Change) ([]Change, err
 func MayWrite(tenant string, settings catalog.Settings) error {
 	switch {
 	case tenant == "" && settings.Root(catalog.FreeTree) != "": // a folder has this tree in an index of an earlier version
-		return fmt.Errorf("who has no tenant cannot write, since documents of the tree %s come from files: sheaf index "+
-			"--rebuild gives these another one", catalog.FreeTree)
+		return fmt.Errorf("callers without a tenant cannot write: files use the tree %s; sheaf index --rebuild moves "+
+			"them to another tree", catalog.FreeTree)
 	case tenant == "", tenant == access.All:
 		return nil
 	case tenant == catalog.FreeTree:
-		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s belong to none",
+		return fmt.Errorf("a tenant of this name cannot write: the tree %s belongs to callers without a tenant",
 			catalog.FreeTree)
 	case settings.Root(tenant) != "":
-		return fmt.Errorf("a tenant of this name cannot write, since documents of the tree %s come from files", tenant)
+		return fmt.Errorf("a tenant of this name cannot write: files use the tree %s", tenant)
 	case validID(sheaf.DocumentID(tenant, "name")) != nil || strings.Contains(tenant, ":"):
-		return fmt.Errorf("a tenant of this name cannot write, since the identifier of no document can begin with it: a " +
-			"colon ends it there, and # and backslashes are in none")
+		return fmt.Errorf("a tenant of this name cannot write: identifiers begin with the name, so it must not hold a " +
+			"colon, # or backslash")
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func MayWrite(tenant string, settings catalog.Settings) error {
 func mayPutIn(grant *access.Grant, sets []string) error {
 	outside := func(set string) bool { return !slices.Contains(grant.Sets, set) }
 	if len(grant.Sets) > 0 && (len(sets) == 0 || slices.ContainsFunc(sets, outside)) {
-		return forbidden("sets", "this key writes documents of its sets only")
+		return forbidden("sets", "this key may write only documents of its sets")
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (c *Collection) take(ctx context.Context) (give func(), err error) {
 	select {
 	case c.given.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: other documents are being written", sheaf.ErrUnavailable)
+		return nil, fmt.Errorf("%w: other documents are being written: repeat this in a moment", sheaf.ErrUnavailable)
 	}
 	undo := []func(){func() { <-c.given.turn }}
 	give = func() {
@@ -479,7 +479,7 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 			if !there {
 				return nil, inChange(i, unmet("if_match", "there is no document %s", ch.ID))
 			}
-			return nil, inChange(i, unmet("if_match", "%s is another version by now: read it again", ch.ID))
+			return nil, inChange(i, unmet("if_match", "%s has changed: read it again", ch.ID))
 		case there && (ch.IfNoneMatch == "*" || ch.IfNoneMatch != "" && hasWeakTag(ch.IfNoneMatch, tag)):
 			return nil, inChange(i, unmet("if_none_match", "there is a document %s", ch.ID))
 		}
@@ -518,7 +518,7 @@ func Met(ifMatch string, d *Document) error {
 	if ifMatch == "" || ifMatch == "*" || hasTag(ifMatch, d.ETag) {
 		return nil
 	}
-	return unmet("if_match", "%s is another version by now", d.ID)
+	return unmet("if_match", "%s has changed: read it again", d.ID)
 }
 
 // Unchanged reports whether a caller with this header If-None-Match has the version tag. The tag

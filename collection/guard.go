@@ -163,8 +163,8 @@ func (g *guard) Supports(req store.Request) error {
 	text := *bound.Text
 	text.Among = nil
 	if bound.Text = &text; g.refused(bound) == nil {
-		return fmt.Errorf("%w: it counts how rare words are in all documents, also in those that the caller does not see, "+
-			"so that scores would tell of them; who runs the server can allow that: sheaf serve --shared-statistics",
+		return fmt.Errorf("%w: it counts rare words in all documents, so scores would reveal hidden ones; the server "+
+			"allows it with sheaf serve --shared-statistics",
 			sheaf.ErrUnsupported)
 	}
 	return err

@@ -55,7 +55,7 @@ type requestKey struct {
 }
 
 // errOtherRequest means that the key belongs to another request.
-var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key came with another request before")}
+var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key belongs to another request: send a new one")}
 
 // useKey begins an idempotent request, if ctx has a key. before is the entry of the same request if
 // it was done before. Otherwise, release key when the request ends.
@@ -68,7 +68,8 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 		if other.(Key).Request != k.Request {
 			return nil, nil, errOtherRequest
 		}
-		return nil, nil, conflict{fmt.Errorf("the request with this Idempotency-Key is still being done")}
+		return nil, nil, conflict{fmt.Errorf("a request with this Idempotency-Key is still running: repeat this in a " +
+			"moment")}
 	}
 	end := func() { c.given.keys.Delete(k.Name) }
 	if err = c.own(); err == nil { // otherwise another process accepts documents and keys

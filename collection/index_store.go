@@ -94,7 +94,7 @@ func (x *Index) openServer(ctx context.Context) error {
 
 // serverLost returns the error of a server that lost all written chunks.
 func (x *Index) serverLost(err error) error {
-	return Hint(fmt.Errorf("%s does not hold the %d chunks that were written to it: %w", x.Target, x.View.Chunks(),
+	return Hint(fmt.Errorf("%s lost the %d chunks that were written to it: %w", x.Target, x.View.Chunks(),
 		err), "fill it again: %s", x.rebuildCommand())
 }
 
@@ -149,7 +149,7 @@ func (x *Index) engineLost(ctx context.Context, st store.Backend) error {
 	if err := x.reload(); err != nil || x.View.Chunks() == 0 || x.remaking() {
 		return err
 	}
-	return fmt.Errorf("%w: the engine in %s holds nothing of %s that the catalog knows", sheaf.ErrCorrupt,
+	return fmt.Errorf("%w: the engine in %s is empty, and the catalog knows %s", sheaf.ErrCorrupt,
 		location.EngineDir(x.Where.Dir),
 		wording.Plural(x.View.Chunks(), "chunk", "chunks"))
 }

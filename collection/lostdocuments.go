@@ -126,7 +126,7 @@ func fileOf(root, path string) (string, bool) {
 
 // strangers returns the error of a store that holds documents of another folder.
 func (x *Index) strangers(what string) error {
-	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: name another place for this folder in store",
+	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: set store to another place for this folder",
 		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
 }
 

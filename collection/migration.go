@@ -128,7 +128,7 @@ func (c *Collection) takeOverOlder() error {
 	defer t.view.Close()
 	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.answers, t.move} {
 		if err := step(); err != nil {
-			return fmt.Errorf("take over what an earlier version of sheaf kept: %w", err)
+			return fmt.Errorf("import the files of an earlier version: %w", err)
 		}
 	}
 	c.given.owner.older.Store(true)
@@ -248,7 +248,7 @@ func (t *takeOver) batch() error {
 		err = json.Unmarshal(content, &names)
 	}
 	if err != nil {
-		t.c.unread(path, fmt.Errorf("read which documents were written together: %w: %s: %w", sheaf.ErrCorrupt, path, err))
+		t.c.unread(path, fmt.Errorf("read a group of documents: %w: %s: %w", sheaf.ErrCorrupt, path, err))
 		return nil
 	}
 	for _, n := range names {

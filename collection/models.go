@@ -38,7 +38,7 @@ func (x *Index) openChunker(context.Context) error {
 }
 
 // errAnalyzer means that this program lacks the analyzer of the index.
-var errAnalyzer = fmt.Errorf("%w: the words of the index are cut otherwise", sheaf.ErrUnsupported)
+var errAnalyzer = fmt.Errorf("%w: the index splits words by other rules", sheaf.ErrUnsupported)
 
 // OpenAnalyzer opens the recorded analyzer, or the one for a new index.
 func (x *Index) OpenAnalyzer(ctx context.Context) error {
@@ -113,14 +113,15 @@ func (x *Index) OpenEmbedder(ctx context.Context) error {
 		}
 		return err
 	case builtIn(e) && !empty && made != e.Model():
-		x.Outdated = fmt.Errorf("the index has %s, and the built-in model is now %s", describeModel(made), e.Model())
+		x.Outdated = fmt.Errorf("the index was made with %s, and the built-in model is now %s", describeModel(made),
+			e.Model())
 	case vectors && builtin.Made(made) && e.Model() != made:
 		x.Notice("the index was made with the built-in model, which is used; to use %s: sheaf index --rebuild", e.Model())
 		x.Embedder, err = builtInOf(made)
 		return err
 	case made != "" && e.Model() != made:
 		return Hint(sheaf.Invalidf("the index was made with the model %s, and %s is configured", made, e.Model()),
-			"configure the former, or make the index again: sheaf index --rebuild")
+			"configure that model again, or rebuild the index: sheaf index --rebuild")
 	default:
 		x.Embedder = e
 	}

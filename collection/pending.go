@@ -50,7 +50,7 @@ func (c *Collection) keepVectors(ctx context.Context) {
 	defer step.Stop()
 	for ctx.Err() == nil {
 		if err := c.embedPending(ctx, &looks); err != nil && ctx.Err() == nil {
-			c.notice(fmt.Errorf("give documents the vectors that they lack: %w: next try in %v", err, vectorsStep))
+			c.notice(fmt.Errorf("compute missing vectors: %w: next try in %v", err, vectorsStep))
 		}
 		select {
 		case <-step.C:

@@ -141,7 +141,7 @@ func (x *Index) WithFolders(folders []string) ([]catalog.Tree, error) {
 		for _, t := range trees {
 			switch rel, ok := location.Under(t.Root, folder); {
 			case ok && rel == "":
-				return nil, sheaf.Invalidf("%s is indexed already: name a folder beside it", folder)
+				return nil, sheaf.Invalidf("%s is indexed already", folder)
 			case ok:
 				return nil, sheaf.Invalidf("%s is indexed already: it is %q in %s", folder, rel, t.Root)
 			}
@@ -429,7 +429,7 @@ func (x *Index) Run(ctx context.Context, trees []catalog.Tree) (*ingest.Report, 
 		return nil, x.Advise(fmt.Errorf("index %s: %w", x.Where.Root, err))
 	}
 	if err := x.recoverGiven(ctx); err != nil {
-		return nil, x.Advise(fmt.Errorf("index documents that were given: %w", err))
+		return nil, x.Advise(fmt.Errorf("index given documents: %w", err))
 	}
 	if err := x.reload(); err != nil || !first {
 		return report, err

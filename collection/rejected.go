@@ -72,7 +72,7 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))
 	}
 	if out.Lost != nil {
-		c.notice(fmt.Errorf("versions of documents are lost until they are put again, or the server starts anew: %w",
+		c.notice(fmt.Errorf("some changes of documents are lost until they are put again or the server restarts: %w",
 			out.Lost))
 	}
 	return out

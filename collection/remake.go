@@ -37,7 +37,7 @@ const (
 )
 
 // ErrRemaking means that an index is incomplete because its rebuild is not finished.
-var ErrRemaking = fmt.Errorf("%w: the index is being made again, or that was interrupted", sheaf.ErrCorrupt)
+var ErrRemaking = fmt.Errorf("%w: the index is being rebuilt, or a rebuild was interrupted", sheaf.ErrCorrupt)
 
 // openToWrite reopens the stores of a read-only index for writing.
 func (x *Index) openToWrite(ctx context.Context) error {
@@ -243,10 +243,10 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	from := location.CatalogDir(x.Where.Dir)
 	to := filepath.Join(x.Where.Dir, location.DamagedName, time.Now().UTC().Format("20060102T150405.000"))
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keep what is damaged: %w", err)
+		return fmt.Errorf("save damaged files: %w", err)
 	}
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return fmt.Errorf("keep what is damaged: %w", err)
+		return fmt.Errorf("save damaged files: %w", err)
 	}
 	for _, id := range lost {
 		x.Lost = append(x.Lost, string(id))
@@ -315,7 +315,7 @@ func (x *Index) finish(ctx context.Context) error {
 		return nil
 	}
 	if err := x.recoverGiven(ctx); err != nil {
-		return fmt.Errorf("index documents that were given: %w", err)
+		return fmt.Errorf("index given documents: %w", err)
 	}
 	if err := x.mark(ctx, ""); err != nil {
 		return err

@@ -164,8 +164,8 @@ func (r *Reader) hasProperty(ctx context.Context, name string) (bool, error) {
 	if err == nil {
 		return seen > 0, nil
 	}
-	return false, fmt.Errorf("%w: whether %q is a property could not be looked up (prop.%s: asks for one without "+
-		"that): %w", sheaf.ErrUnavailable, name, name, err)
+	return false, fmt.Errorf("%w: cannot look up whether %q is a property (write prop.%s: to skip that): %w",
+		sheaf.ErrUnavailable, name, name, err)
 }
 
 // parse parses the query for this caller.

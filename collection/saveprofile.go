@@ -38,7 +38,8 @@ type JudgedInput struct {
 
 // JudgedQuery is a query with its right results.
 type JudgedQuery struct {
-	Query  string     `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"The query."`
+	Query string `json:"query" required:"true" minLength:"1" maxLength:"1000" pattern:"@query" doc:"The query."`
+
 	Expect []sheaf.ID `json:"expect" required:"true" minItems:"1" maxItems:"100" minLength:"1" maxLength:"4096" doc:"The chunks that answer it, from the collection's first folder."`
 }
 
@@ -67,10 +68,10 @@ func (c *Collection) SaveProfile(grant access.Grant, name string, in ProfileInpu
 		return nil, err
 	}
 	if len(c.o.ProfileDirs) == 0 {
-		return nil, fmt.Errorf("save profile %s: %w: there is no folder of profiles", name, sheaf.ErrUnsupported)
+		return nil, fmt.Errorf("save profile %s: %w: the server has no folder for profiles", name, sheaf.ErrUnsupported)
 	}
 	if _, _, err := profile.Builtin(name); err == nil {
-		return nil, conflictError("name", "%s is a built-in profile: take another name", name)
+		return nil, conflictError("name", "%s is a built-in profile: choose another name", name)
 	}
 	base, err := c.Load(in.Extends)
 	if err != nil {
@@ -125,7 +126,7 @@ func readMade(file, name string) (made madeProfile, err error) {
 	}
 	again, marshalErr := yaml.Marshal(made)
 	if err != nil || marshalErr != nil || !bytes.Equal(again, text) {
-		return made, fieldError("name", "%s was not written here, or by hand since: take another name, or change its file",
+		return made, fieldError("name", "%s was edited by hand: choose another name, or edit its file",
 			name)
 	}
 	if made.Parameters == nil {
@@ -157,7 +158,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		return nil, err
 	}
 	if c.o.Judged == "" {
-		return nil, fmt.Errorf("save judgements %s: %w: there is no folder of them", name, sheaf.ErrUnsupported)
+		return nil, fmt.Errorf("save judgements %s: %w: the server has no folder for them", name, sheaf.ErrUnsupported)
 	}
 	view := c.o.Catalog.View()
 	defer view.Close()
@@ -179,7 +180,7 @@ func (c *Collection) SaveJudged(grant access.Grant, name string, in JudgedInput)
 		for k, id := range q.Expect {
 			if id.Tree() != trees[at].Name || !seesChunk(&grant, view, id) {
 				return nil, &FieldError{Field: fmt.Sprintf("queries/%d/expect/%d", i, k),
-					Err: fmt.Errorf("a chunk of the folder %s is expected: %w", trees[at].Name, notFound(id))}
+					Err: fmt.Errorf("expected a chunk of the folder %s: %w", trees[at].Name, notFound(id))}
 			}
 			judged.Expect = append(judged.Expect, strings.TrimPrefix(string(id), trees[at].Name+":"))
 		}
@@ -203,7 +204,7 @@ func seesChunk(grant *access.Grant, view *catalog.View, id sheaf.ID) bool {
 }
 
 func taken(name string) error {
-	return conflictError("name", "there is a saved %s: take another name, or replace it", name)
+	return conflictError("name", "%s exists already: choose another name, or replace it", name)
 }
 
 // saved writes a named file into a folder, completely and durably. With replace it replaces an
@@ -211,7 +212,7 @@ func taken(name string) error {
 func saved(grant *access.Grant, dir, name string, content []byte, replace bool) (*Saved, error) {
 	base := name + ".yaml"
 	if name == "" || filepath.Base(base) != base || !filepath.IsLocal(base) { // con.yaml is the console on Windows
-		return nil, fieldError("name", "%q: no file can be called so here, take another name", name)
+		return nil, fieldError("name", "%q: this system allows no file of this name: choose another name", name)
 	}
 	file := filepath.Join(dir, base)
 	if _, err := os.Stat(file); err == nil && !replace {

@@ -111,7 +111,7 @@ func TestSaveProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err,
-		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "take another name") {
+		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "choose another name") {
 		t.Errorf("a profile that was written by hand: %v", err)
 	}
 	if text, err := os.ReadFile(saved.File); err != nil || !bytes.Equal(text, byHand) {

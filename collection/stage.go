@@ -109,7 +109,7 @@ func (run *StageRun) fuse(lists []sheaf.Ranking) (sheaf.Ranking, error) {
 		total += legs[i].Weight
 	}
 	if total == 0 && len(lists) > 0 {
-		return nil, conflictError("weights", "all are 0: at least one must be above 0")
+		return nil, conflictError("weights", "all weights are 0: at least one must be above 0")
 	}
 	out, err := fusion.Fuse(legs)
 	return out, inField("rankings", err)
@@ -124,7 +124,7 @@ func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, err
 		return nil, fieldError("weights", "the stage %s joins no rankings: only %s takes weights", run.Name, StageFuse)
 	}
 	if len(lists) != 1 {
-		return nil, fieldError("rankings", "%d rankings: the stage %s changes one", len(lists), run.Name)
+		return nil, fieldError("rankings", "%d rankings: the stage %s takes one", len(lists), run.Name)
 	}
 	out, err := step.Stage.Apply(runfile.Placed(lists[0]),
 		rank.Env{Facts: broughtFacts{r.guard}, Query: run.Query, Now: r.c.now()})

@@ -44,7 +44,7 @@ func (c *Collection) stored(id sheaf.ID) (content []byte, doc storedDocument, er
 // decodeGiven parses the stored form of a given document; fs.ErrNotExist if content is nil.
 func decodeGiven(id sheaf.ID, content []byte) (doc storedDocument, err error) {
 	if content == nil {
-		return doc, fmt.Errorf("read document: %s was given: %w", id, fs.ErrNotExist)
+		return doc, fmt.Errorf("read document: the text of the given document %s is missing: %w", id, fs.ErrNotExist)
 	}
 	switch err := json.Unmarshal(content, &doc); {
 	case err != nil:

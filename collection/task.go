@@ -155,7 +155,7 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 		select {
 		case <-ended:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: a task that was accepted before changes the document", sheaf.ErrUnavailable)
+			return fmt.Errorf("%w: an earlier task still changes the document: repeat this in a moment", sheaf.ErrUnavailable)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (c *Collection) settle(ctx context.Context, changes []Change) error {
 			return intake.ErrDamaged
 		}
 		if time.Since(began) > recoverPatience {
-			return fmt.Errorf("%w: documents that were accepted before are being indexed: repeat this when the server is ready",
+			return fmt.Errorf("%w: accepted documents are still being indexed: repeat this when /readyz answers 200",
 				sheaf.ErrUnavailable)
 		}
 		select {
@@ -264,7 +264,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 		return nil, err
 	}
 	if c.given.queue.length() >= maxTasks {
-		return nil, fmt.Errorf("%w: %d tasks are waiting", sheaf.ErrUnavailable, maxTasks)
+		return nil, fmt.Errorf("%w: %d tasks are waiting: repeat this later", sheaf.ErrUnavailable, maxTasks)
 	}
 	now := c.o.Now().UTC()
 	k := keptTask{Task: Task{State: TaskWaiting, Created: now, Changes: len(changes), Results: []Stored{}}, Owner: owner}
@@ -399,13 +399,13 @@ func (c *Collection) Work(ctx context.Context) error {
 		return nil
 	case err != nil:
 		c.seen(err)
-		return fmt.Errorf("index what was accepted: %w", err)
+		return fmt.Errorf("index accepted documents: %w", err)
 	}
 	var aside sync.WaitGroup
 	defer aside.Wait()
 	aside.Go(func() { c.keepVectors(ctx) })
 	if err := c.given.file.Compact(); err != nil {
-		c.notice(fmt.Errorf("make the file of given documents smaller: %w", err))
+		c.notice(fmt.Errorf("compact the file of given documents: %w", err))
 	}
 	for ctx.Err() == nil {
 		select {
@@ -527,6 +527,6 @@ func (c *Collection) toldOwner(id string, why error) string {
 		ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {
 		return Told(why, &access.Grant{}).Error()
 	}
-	c.notice(fmt.Errorf("the task %s is given up: %w", id, why))
+	c.notice(fmt.Errorf("the task %s failed: %w", id, why))
 	return "the server failed; its log says why"
 }

@@ -108,7 +108,7 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 	if len(batch.Chunks) == 0 {
 		some = fmt.Sprintf("some of %d documents may be removed already", len(batch.Replace))
 	}
-	return fmt.Errorf("%w; %s: repeat this when the store answers, to complete it", err, some)
+	return fmt.Errorf("%w; %s: repeat the command when the store answers", err, some)
 }
 
 func (w *plainWriter) Close() error { return nil }

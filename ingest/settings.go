@@ -29,7 +29,7 @@ const (
 )
 
 // errEmptying means that the store must still be emptied.
-var errEmptying = fmt.Errorf("%w: its earlier content must still be removed", ErrRebuilt)
+var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
 // The process that rebuilds an index empties the store at once, unless it ended before.
 const (
@@ -81,8 +81,8 @@ func (o *Options) treesNow(view *catalog.View) error {
 		chosen, known := find(o.Trees, t.Name), find(o.Known, t.Name)
 		switch {
 		case chosen >= 0 && known < 0 && o.Known != nil && t.Root != o.Trees[chosen].Root:
-			return fmt.Errorf("%w: another process has just given the name %q to folder %s, which was chosen for %s: "+
-				"repeat the command", sheaf.ErrUnavailable, t.Name, t.Root, o.Trees[chosen].Root)
+			return fmt.Errorf("%w: another process has just given the name %q to folder %s, which this process meant for "+
+				"%s: repeat the command", sheaf.ErrUnavailable, t.Name, t.Root, o.Trees[chosen].Root)
 		case chosen >= 0 && known >= 0 && t != o.Known[known]:
 			out = append(out, t)
 		case chosen >= 0:
@@ -159,7 +159,8 @@ func (o *Options) made(what string, recorded *string, here string, rebuild bool)
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
 		return nil
 	case *recorded != "" && !rebuild:
-		return sheaf.Invalidf("index: it was made with the %s %q, not with %q: use the former, or index everything again",
+		return sheaf.Invalidf("index: it was made with the %s %q, not with %q: use that one again, or run sheaf index "+
+			"--rebuild",
 			what, *recorded, here)
 	}
 	*recorded = here

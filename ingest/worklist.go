@@ -208,7 +208,7 @@ func (o *Options) folders(ctx context.Context) (*worklist, error) {
 		}
 		w, err := o.walk(ctx, tree.Root)
 		if err == nil && l.mounted[tree.Name] && !isMount(tree.Root) {
-			err = fmt.Errorf("index folder: %s: its disk was unmounted meanwhile: %w", tree.Root, fs.ErrNotExist)
+			err = fmt.Errorf("index folder: %s: its disk was unmounted during the run: %w", tree.Root, fs.ErrNotExist)
 		}
 		if err != nil {
 			return nil, err

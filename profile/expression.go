@@ -48,7 +48,7 @@ func parseExpression(text string) (*expression, error) {
 		return nil, err
 	}
 	if p.token != "" {
-		return nil, fmt.Errorf("%q is not understood here", p.token)
+		return nil, fmt.Errorf("%q is not expected here: must be a number, a parameter, a function or an operator", p.token)
 	}
 	e.source = strings.TrimSpace(text)
 	return e, nil
@@ -170,7 +170,7 @@ func (p *expressionParser) factor(depth int) (*expression, error) {
 		}
 		return &expression{op: 'v', name: t}, nil
 	}
-	return nil, fmt.Errorf("%q is not understood here", t)
+	return nil, fmt.Errorf("%q is not expected here: must be a number, a parameter, a function or an operator", t)
 }
 
 func (p *expressionParser) call(name string, depth int) (*expression, error) {

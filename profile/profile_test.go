@@ -180,7 +180,7 @@ func TestErrors(t *testing.T) {
 		{"  - top: limit", "  - folder_boost: {max: 0.5}", "max is 0.5: must be a finite number, at least 1"},
 		{"  - top: limit", "  - budget: {tokens: 10, skip: maybe}", `budget.skip is "maybe": must be true or false`},
 		{"limit: 4x", "limit: 4y", `p.yaml:9:12: words.limit is "4y": must be a whole number within 1..100000 or an ` +
-			`expression: "y" is not understood here`},
+			`expression: "y" is not expected here: must be a number, a parameter, a function or an operator`},
 		{"limit: 4x", "limit: 0.15x", "words.limit is 0.15x, which is 0.15: must be a whole number"},
 		{"limit: 4x", "limit: 4 x lmit", `unknown name in the expression of words.limit "lmit": did you mean "limit"?`},
 		{"limit: 4x", "limit: foo(3)", "unknown function \"foo\""},

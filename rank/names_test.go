@@ -200,7 +200,7 @@ func TestNamesAreBounded(t *testing.T) {
 // TestNamesWithoutDocuments checks that the stage needs documents.
 func TestNamesWithoutDocuments(t *testing.T) {
 	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil ||
-		!strings.Contains(err.Error(), "names: needs facts") {
+		!strings.Contains(err.Error(), "names: needs documents") {
 		t.Errorf("got %v", err)
 	}
 	if i := slices.IndexFunc(every, func(s rank.Stage) bool { _, ok := s.(rank.Names); return ok }); i < 0 {

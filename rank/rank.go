@@ -54,7 +54,7 @@ type Env struct {
 // check returns an error for a score that is not finite, and for a stage that needs missing facts.
 func (e Env) check(stage string, in sheaf.Ranking) error {
 	if e.Facts == nil {
-		return sheaf.Invalidf("%s: needs facts about documents, and there are none", stage)
+		return sheaf.Invalidf("%s: needs documents, and a run has none", stage)
 	}
 	return in.Valid(stage)
 }

@@ -30,7 +30,7 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if plan.Scan != nil {
 		if s.Scanner == nil {
-			return fmt.Errorf("profile %s: candidates: scan: there is no folder whose files could be scanned: %w",
+			return fmt.Errorf("profile %s: candidates: scan: the collection has no folder of files to scan: %w",
 				plan.Profile.Name, sheaf.ErrUnsupported)
 		}
 		return nil // the index of the scanner supports everything

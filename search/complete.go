@@ -65,7 +65,7 @@ func (r *run) complete(ctx context.Context, outcomes []outcome, all *candidates)
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("branch %s: look up what other branches found: %w", outcomes[i].branch.Name, err)
+			return fmt.Errorf("branch %s: score the results of other branches: %w", outcomes[i].branch.Name, err)
 		}
 	}
 	return nil

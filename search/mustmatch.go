@@ -69,7 +69,7 @@ func matching(ctx context.Context, st store.Backend, hits sheaf.Ranking, words s
 	}
 	found, err := st.Retrieve(ctx, req)
 	if err != nil {
-		return nil, fmt.Errorf("match what the query requires: %w", err)
+		return nil, fmt.Errorf("match required words: %w", err)
 	}
 	keep := make(map[sheaf.ID]bool, len(found))
 	for i := range found {

@@ -25,7 +25,7 @@ func TextOf(facts rank.Facts, content func(doc sheaf.ID) ([]byte, error)) func(i
 			return "", err
 		}
 		if c.Body.End > len(text) {
-			return "", fmt.Errorf("%w: %s has become shorter", sheaf.ErrNotFound, c.Doc)
+			return "", fmt.Errorf("%w: the file of %s became shorter", sheaf.ErrNotFound, c.Doc)
 		}
 		return chunk.Readable(string(text[c.Body.Start:c.Body.End])), nil
 	}

@@ -314,7 +314,7 @@ func frequencies(ctx context.Context, counter store.Counter, queries []sheaf.Tex
 	}
 	dfs, err := store.CountAll(ctx, counter, reqs)
 	if err != nil {
-		return nil, fmt.Errorf("count what matches: %w", err)
+		return nil, fmt.Errorf("count matches: %w", err)
 	}
 	return dfs, nil
 }

@@ -103,8 +103,8 @@ func (req Request) ValidateColumns() error {
 		return err
 	}
 	if req.Vector != nil {
-		return fmt.Errorf("%w: request: facets and orders by a column are for words: everything is more or less near "+
-			"to a vector", sheaf.ErrUnsupported)
+		return fmt.Errorf("%w: request: a vector search has no facets and no order by a column: search by words",
+			sheaf.ErrUnsupported)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func Gone(err error) error {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		return err
 	}
-	return fmt.Errorf("%w: someone removed its content: fill it again with sheaf index --rebuild: %v",
+	return fmt.Errorf("%w: its content was removed: fill it again with sheaf index --rebuild: %v",
 		sheaf.ErrUnavailable, err)
 }
 

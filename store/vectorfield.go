@@ -34,8 +34,8 @@ func (v VectorField) Same(want VectorField, place string) error {
 		return fmt.Errorf("%w: vector field %q has %d dimensions, the model %s has %d: use the model it was made with "+
 			"(%s), fill it again, or fill another %s", ErrMadeOtherwise, v.Name, v.Dims, want.Model, want.Dims, v.Model, place)
 	case v.Model != "" && want.Model != "" && v.Model != want.Model:
-		return fmt.Errorf("%w: vector field %q was made with the model %s, not with %s: use the former, fill it again, "+
-			"or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
+		return fmt.Errorf("%w: vector field %q was made with the model %s, not with %s: use that model again, fill it "+
+			"again, or fill another %s", ErrMadeOtherwise, v.Name, v.Model, want.Model, place)
 	}
 	return nil
 }

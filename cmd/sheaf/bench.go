@@ -175,7 +175,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 		}
 		if folder = benchmark.PeersFolder(dir); folder == "" {
 			if len(o.peers) > 0 {
-				return nil, withHint(fmt.Errorf("%w: no folder of other engines", sheaf.ErrNotFound),
+				return nil, withHint(fmt.Errorf("%w: found no folder of other engines", sheaf.ErrNotFound),
 					"sh bench/setup.sh in the source makes one; --peers-folder names it")
 			}
 			return nil, nil

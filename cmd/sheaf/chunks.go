@@ -145,7 +145,7 @@ func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error 
 		o.tree = catalog.TreeName(root)
 	}
 	if strings.Contains(o.tree, ":") {
-		return sheaf.Invalidf("tree %q: a name has no colon, which ends it in identifiers", o.tree)
+		return sheaf.Invalidf("tree %q: must not hold a colon", o.tree)
 	}
 	options, err := a.newChunker()
 	if err != nil {
@@ -398,7 +398,7 @@ func (r *chunksRun) end() error {
 			return err
 		}
 		if n := len(r.broken); n > 0 {
-			return fmt.Errorf("%s not cut as they must be: this is a fault of the chunker",
+			return fmt.Errorf("%s cut wrongly: report this as a bug of sheaf",
 				wording.Plural(n, "file is", "files are"))
 		}
 	}

@@ -258,8 +258,8 @@ func checkNamed(key, value string, everywhere bool) error {
 
 // errOnePlace refuses an address that names one index as the store of all folders.
 func errOnePlace(t *storeurl.Target) error {
-	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own file holds for every folder: all of them "+
-		"would fill that one %[2]s", t, t.PlaceKind(), t.Place),
+	return withHint(sheaf.Invalidf("store %s names the %s %s, and your own settings apply to every folder: all "+
+		"folders would fill that one %[2]s", t, t.PlaceKind(), t.Place),
 		"set it for one folder, from there: sheaf config set store ADDRESS; for all folders, leave %s out: each gets its own",
 		t.Place)
 }
@@ -363,7 +363,7 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 		return "", err
 	}
 	if c.ProjectFile == "" {
-		return "", fmt.Errorf("%w: no configuration file is in force in %s", sheaf.ErrNotFound, folder)
+		return "", fmt.Errorf("%w: no settings file applies to %s", sheaf.ErrNotFound, folder)
 	}
 	return filepath.Abs(c.ProjectFile)
 }

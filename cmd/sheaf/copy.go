@@ -140,8 +140,8 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		}
 		out.Vectors = stats.Vectors
 		if stats.Chunks != out.Chunks {
-			return nil, fmt.Errorf("%w: %s holds %d chunks, the documents have %d", sheaf.ErrCorrupt, out.Store, stats.Chunks,
-				out.Chunks)
+			return nil, fmt.Errorf("%w: %s holds %d chunks, and the documents have %d: copy again",
+				sheaf.ErrCorrupt, out.Store, stats.Chunks, out.Chunks)
 		}
 	}
 	reached, err := s.SearchOurs(ctx)
@@ -149,8 +149,8 @@ func (s *session) verifyCopy(ctx context.Context) (*copyJSON, error) {
 		return nil, err
 	}
 	if n := len(reached.Missing); n > 0 {
-		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them", sheaf.ErrCorrupt, out.Store, n,
-			out.Chunks, reached.Missing[0])
+		return nil, fmt.Errorf("%w: %s does not find %d of %d chunks, %s among them: copy again",
+			sheaf.ErrCorrupt, out.Store, n, out.Chunks, reached.Missing[0])
 	}
 	if reached.Unreached > 0 {
 		return nil, fmt.Errorf("%w: %s keeps %w: %d", sheaf.ErrCorrupt, out.Store, collection.ErrUnreached, reached.Unreached)
@@ -173,7 +173,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	source, err := a.with("--from", from).open(cmd, openOptions{})
 	var refused collection.StoreError
 	if errors.Is(err, sheaf.ErrNotFound) && !errors.As(err, &refused) {
-		return withHint(fmt.Errorf("--from: %w: the documents in %s are unknown here, because this folder did not fill it",
+		return withHint(fmt.Errorf("--from: %w: another folder filled %s, so its documents are unknown here",
 			sheaf.ErrNotFound, from),
 			"leave --from out: the files are read then")
 	}
@@ -183,7 +183,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	defer source.Close()
 	out, ok := source.Backend.(store.Streamer)
 	if !ok {
-		return withHint(fmt.Errorf("%w: %s keeps no texts to copy out of it", sheaf.ErrUnsupported, source.StoreName()),
+		return withHint(fmt.Errorf("%w: %s keeps no texts that can be copied", sheaf.ErrUnsupported, source.StoreName()),
 			"leave --from out: the files are read then")
 	}
 	into, make := a.with("--to", to).newSession(source.Folder, source.Base), openOptions{Make: true}

@@ -169,8 +169,8 @@ func twoPhases(p *profile.Profile) (*vespa.TwoPhases, error) {
 	for _, keyword := range []string{"0", "1"} {
 		plan, err := p.Plan(max(p.DefaultLimit(nil), 10), map[string]string{"keyword": keyword})
 		if err != nil {
-			return nil, fmt.Errorf("profile %s: %w: it has no two phases that Vespa ranks by itself: use onyx-vespa or a "+
-				"change of it: %w", p.Name, sheaf.ErrUnsupported, err)
+			return nil, fmt.Errorf("profile %s: %w: Vespa cannot rank it in two phases: use onyx-vespa or a profile that "+
+				"extends it: %w", p.Name, sheaf.ErrUnsupported, err)
 		}
 		one, reason := phasesOf(plan)
 		if reason != "" {

@@ -119,7 +119,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 			}
 			if s.View.Docs() > 0 && s.WouldHideComments() != ingest.HidesComments(s.View) {
 				if err := s.Refresh(cmd.Context()); err != nil { // the key is not yet printed
-					return fmt.Errorf("hide comments from the key %s, which exists: %w", key.Name, s.Advise(err))
+					return fmt.Errorf("made the key %s, but cannot hide comments from it: %w", key.Name, s.Advise(err))
 				}
 			}
 			if a.json {

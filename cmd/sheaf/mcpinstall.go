@@ -65,7 +65,7 @@ func assistants(p assistant.Places, names []string) ([]assistant.Assistant, erro
 	if len(names) == 0 {
 		out := slices.DeleteFunc(slices.Clone(all), func(one assistant.Assistant) bool { return !one.Present() })
 		if len(out) == 0 {
-			return nil, withHint(fmt.Errorf("%w: no assistant is installed that is known", sheaf.ErrNotFound), "name one: %s",
+			return nil, withHint(fmt.Errorf("%w: found no assistant that sheaf knows", sheaf.ErrNotFound), "name one: %s",
 				strings.Join(assistantNames(all), ", "))
 		}
 		return out, nil
@@ -122,7 +122,7 @@ func (a *app) mcpInstall(names []string, o installOptions) error {
 			"that it goes to in the PATH of your assistants")
 	}
 	if entry := program + " " + strings.Join(start, " "); !o.remove && !utf8.ValidString(entry) {
-		return sheaf.Invalidf("a name in %q is not UTF-8, which the files of assistants are: give it another one", entry)
+		return sheaf.Invalidf("%q is not UTF-8, and settings of assistants are: rename the folder", entry)
 	}
 	answers := bufio.NewReader(a.stdin)
 	var faults []error // one bad file must not stop the others
@@ -203,7 +203,7 @@ func (a *app) agreed(to *assistant.Assistant, c *assistant.Change, answers *bufi
 		return true, nil
 	}
 	if err != nil && answer == "" {
-		return false, withHint(sheaf.Invalidf("there was no answer, so %s stays as it is", file),
+		return false, withHint(sheaf.Invalidf("no answer was given, so %s stays unchanged", file),
 			"--yes writes without asking")
 	}
 	fmt.Fprintln(a.stdout, "left as it is")

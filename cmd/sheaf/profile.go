@@ -153,7 +153,7 @@ as written; with --doc its reference, and without a name that of the whole langu
 			for _, whole := range []string{"source", "doc"} {
 				for _, number := range []string{"set", "limit"} {
 					if cmd.Flags().Changed(whole) && cmd.Flags().Changed(number) {
-						return sheaf.Invalidf("--%s and --%s do not go together: it prints what holds for all numbers", whole, number)
+						return sheaf.Invalidf("--%s and --%s exclude each other", whole, number)
 					}
 				}
 			}
@@ -386,7 +386,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if _, _, err := profile.Builtin(name); err == nil && (name != from || !cmd.Flags().Changed("from")) {
-				return withHint(sheaf.Invalidf("%q is a built-in profile, whose place this one would take", name),
+				return withHint(sheaf.Invalidf("%q is a built-in profile", name),
 					"choose another name, or change it under its own name: sheaf profile new %s --from %s", name, name)
 			}
 			p, err := loadProfile(from)
@@ -398,7 +398,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 				return err
 			}
 			if !filepath.IsLocal(name + ".yaml") { // on Windows con.yaml is the console and nul.yaml the null device
-				return sheaf.Invalidf("%q: no file can be called so here: choose another name", name)
+				return sheaf.Invalidf("%q: this system allows no file of this name: choose another name", name)
 			}
 			path := filepath.Join(profileFolder(), name+".yaml")
 			if err := writeNew(path, text); err != nil {

@@ -82,7 +82,7 @@ func TestRebuildRenamesTreeOfFolderAPI(t *testing.T) {
 		t.Fatalf("an index of an earlier version holds %s", got)
 	}
 	out, err := n.try("key", "add", "feed", "--scope", "ingest")
-	if err == nil || !strings.Contains(out, "who has no tenant cannot write") {
+	if err == nil || !strings.Contains(out, "callers without a tenant cannot write") {
 		t.Errorf("a key that can write nothing is made: %s", out)
 	}
 	n.run(t, "index", "--rebuild")

@@ -57,7 +57,7 @@ func (s *session) without(names []string) ([]catalog.Tree, error) {
 		}
 		switch {
 		case i >= 0 && trees[i].Root == s.Where.Root:
-			return nil, withHint(sheaf.Invalidf("%s is the folder that the index is of", s.Where.Root),
+			return nil, withHint(sheaf.Invalidf("%s is the main folder of the index", s.Where.Root),
 				"sheaf remove is for folders that sheaf add added; .sheafignore in the folder leaves files out of the index")
 		case i < 0:
 			var roots []string

@@ -241,8 +241,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return sheaf.Invalidf("--%s is %q: must be %s", bad.GetFlag().Name, bad.GetValue(),
 			valueKinds[bad.GetFlag().Value.Type()])
 	case errors.As(err, &bad) && bad.GetFlag().Value.Type() == "stringSlice":
-		return withHint(sheaf.Invalidf("--%s is %q: commas stand between values, and one with a comma or quotation mark "+
-			"in it stands in quotation marks", bad.GetFlag().Name, bad.GetValue()),
+		return withHint(sheaf.Invalidf("--%s is %q: separate values with commas, and quote a value that holds a comma "+
+			"or a quotation mark", bad.GetFlag().Name, bad.GetValue()),
 			`as in --%s '"a, b","say ""c"""'`, bad.GetFlag().Name)
 	case !errors.As(err, &unknown):
 		return withHint(sheaf.Invalidf("%w", err), "see: %s --help", cmd.CommandPath())

@@ -71,7 +71,7 @@ you log in; sheaf service start starts it now.`,
 
 func (a *app) installService(cmd *cobra.Command, o *serviceOptions, folders []string, serve *pflag.FlagSet) error {
 	if o.user != "" && !o.system {
-		return sheaf.Invalidf("--user needs --system: a service of yours runs as you")
+		return sheaf.Invalidf("--user needs --system: without --system the service runs as you")
 	}
 	if len(folders) == 0 {
 		folders = []string{a.in}
@@ -273,7 +273,7 @@ func (o *serviceOptions) service(args []string) (service.Service, error) {
 		}
 	}
 	return nil, withHint(sheaf.WithCategory(sheaf.ErrUnsupported,
-		errors.New("find a service manager: neither systemd nor launchd nor that of Windows runs here")),
+		errors.New("found no service manager: systemd, launchd or Windows services must run")),
 		"let another one run: sheaf serve --in FOLDER")
 }
 

@@ -93,7 +93,7 @@ func TestServiceFaults(t *testing.T) {
 	refused(t, 4, "needs a session", "service", "install", home)
 	refused(t, 4, "needs a session", "service", "install", home) // the failed first try leaves no file
 	hasManager = func(service.System) bool { return false }
-	refused(t, 2, "neither systemd nor launchd", "service", "install", home)
+	refused(t, 2, "found no service manager", "service", "install", home)
 }
 
 // TestSystemdUnit checks that systemd accepts the unit.

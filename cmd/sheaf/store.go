@@ -47,7 +47,7 @@ func (a *app) configuredStore(name string) (*storeurl.Target, error) {
 		return nil, setIn(a.config, "store", errOnePlace(t))
 	}
 	if want := a.config.BM25; err == nil && want != config.BM25Exact && want != countsAs(t.Kind) {
-		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave that to the engine", sheaf.ErrUnsupported, t, want)
+		err = fmt.Errorf("%w: bm25: %s does not count as %s: leave out the setting bm25", sheaf.ErrUnsupported, t, want)
 	}
 	return t, err
 }

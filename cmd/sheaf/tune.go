@@ -88,8 +88,7 @@ func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {
 	case o.apply && o.undo:
 		return sheaf.Invalidf("--apply and --undo exclude each other")
 	case o.dataset != "" && (o.apply || o.undo || len(args) > 0):
-		return sheaf.Invalidf("--dataset is measured in an index of its own: there is no folder to apply to; save what is " +
-			"printed as a profile instead")
+		return sheaf.Invalidf("--dataset has no folder to apply to: save the printed parameters as a profile")
 	}
 	if err := checkCount("--queries", o.queries); err != nil {
 		return err
@@ -141,7 +140,7 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 		return err
 	}
 	if len(measures) != 1 {
-		return sheaf.Invalidf("--metric %q: must be one measure, and there are %d", o.measure, len(measures))
+		return sheaf.Invalidf("--metric %q: must be one measure, not %d", o.measure, len(measures))
 	}
 	eo := evalOptions{split: o.split}
 	d, err := readDataset(o.dataset, eo)
@@ -316,7 +315,7 @@ func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, withHint(sheaf.Invalidf("profile %s has no parameter that bears on the order", p.Name),
+		return nil, withHint(sheaf.Invalidf("profile %s has no parameter that changes the order of results", p.Name),
 			"name some with --param, or search the weights of fields with --fields")
 	}
 	return out, nil

@@ -118,8 +118,7 @@ func (g *Grant) Validate() error {
 		}
 	}
 	if g.Baked != "" && g.May(ScopeIngest) {
-		return sheaf.Invalidf("filter: a grant with a filter may search only: whether a document will pass it is not " +
-			"known before it is written")
+		return sheaf.Invalidf("filter: a key with a filter may only search: remove its other scopes")
 	}
 	_, err := Filter(g.Baked)
 	return err
@@ -160,7 +159,7 @@ func Filter(text string) (sheaf.Filter, error) {
 			"after:2024-05, before:2025 or prop.status:done", text)
 	}
 	if words, ok := q.Words.(sheaf.Bool); !ok || len(words.Must)+len(words.Should)+len(words.MustNot) > 0 {
-		return nil, sheaf.Invalidf("filter %q: it holds words beside filters", text)
+		return nil, sheaf.Invalidf("filter %q: it holds words: use filters only", text)
 	}
 	return q.Filter, nil
 }

@@ -119,7 +119,8 @@ func (k *Keys) read() error {
 			return fmt.Errorf("read keys: %w: %s: key %q: %w", sheaf.ErrCorrupt, k.path, key.ID, err)
 		}
 		if first, ok := of[key.Hash]; ok { // revoking one of the two would leave the secret valid
-			return fmt.Errorf("read keys: %w: %s: the keys %q and %q have one hash", sheaf.ErrCorrupt, k.path, first, key.ID)
+			return fmt.Errorf("read keys: %w: %s: the keys %q and %q are the same secret: remove one",
+				sheaf.ErrCorrupt, k.path, first, key.ID)
 		}
 		of[key.Hash] = key.ID
 	}

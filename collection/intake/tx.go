@@ -94,7 +94,7 @@ func (tx *Tx) check(bucket, key, value []byte) error {
 		}
 	case string(tasks), string(works), string(results), string(keys):
 		if !json.Valid(value) {
-			return fmt.Errorf("%q in %s is no JSON", key, bucket)
+			return fmt.Errorf("%q in %s is not JSON", key, bucket)
 		}
 	}
 	return nil

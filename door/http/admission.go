@@ -31,7 +31,7 @@ func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	default:
 	}
 	if !a.queue(1) {
-		return nil, problem("unavailable", "%d requests are waiting already", a.limits.Waiting)
+		return nil, problem("unavailable", "%d requests are waiting already: repeat this later", a.limits.Waiting)
 	}
 	defer a.queue(-1)
 	patience := time.NewTimer(a.limits.Patience)
@@ -40,7 +40,7 @@ func (a *admission) slot(ctx context.Context) (leave func(), err error) {
 	case a.slots <- struct{}{}:
 		return leave, nil
 	case <-patience.C:
-		return nil, problem("unavailable", "the server is busy")
+		return nil, problem("unavailable", "the server is busy: repeat this later")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -62,7 +62,8 @@ func (a *admission) enter(caller string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.of[caller] >= a.limits.OfOne {
-		return problem("too-many-requests", "%d requests of this caller are running: must be at most that many at once",
+		return problem("too-many-requests", "%d requests of this caller are running, which is the limit: wait for one "+
+			"of them",
 			a.limits.OfOne)
 	}
 	a.of[caller]++

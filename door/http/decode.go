@@ -54,7 +54,7 @@ func parseJSON(body []byte, out *faults) (any, bool) {
 		return nil, false
 	}
 	if _, err := p.d.Token(); !errors.Is(err, io.EOF) {
-		out.add(root, "something follows the JSON value at byte %d", p.d.InputOffset())
+		out.add(root, "text follows the JSON value at byte %d: send one value", p.d.InputOffset())
 		return nil, false
 	}
 	return v, true
@@ -76,7 +76,7 @@ func (p *parser) token(at string) (json.Token, bool) {
 	}
 	if s, ok := token.(string); ok && strings.ContainsRune(s, utf8.RuneError) {
 		if half := loneSurrogate(p.body[from:p.d.InputOffset()]); half != "" {
-			p.out.add(fault{Pointer: at}, "%s is half a character", half)
+			p.out.add(fault{Pointer: at}, "%s is half of a character: send both halves of the pair", half)
 			return nil, false
 		}
 	}

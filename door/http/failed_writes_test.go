@@ -123,7 +123,7 @@ func TestNoSpace(t *testing.T) {
 	for method, body := range map[string]string{"PUT": `{"text": "Pears."}`, "DELETE": ""} {
 		res, answer := s.ask(t, method, "/v1/documents/api:a.md", body)
 		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
-			!strings.Contains(string(answer), "no space left") || strings.Contains(string(answer), "secret") {
+			!strings.Contains(string(answer), "no disk space left") || strings.Contains(string(answer), "secret") {
 			t.Errorf("%s: %d %v %s", method, res.StatusCode, res.Header, answer)
 		}
 	}

@@ -126,7 +126,7 @@ func noRoute(methods []string) *Problem {
 	if i := slices.Index(methods, http.MethodGet); i >= 0 { // GET routes answer HEAD too
 		methods = slices.Insert(slices.Clone(methods), i+1, http.MethodHead)
 	}
-	p := problem("method-not-allowed", "the address has %s", strings.Join(methods, ", "))
+	p := problem("method-not-allowed", "this address allows only %s", strings.Join(methods, ", "))
 	p.allow = strings.Join(methods, ", ")
 	return p
 }
@@ -217,7 +217,7 @@ func (a *API) signedOn(req *http.Request) (access.Grant, error) {
 		case err != nil:
 			return access.Grant{}, problem("not-authenticated", "%v", err)
 		case grant.Ended(time.Now()):
-			return access.Grant{}, problem("not-authenticated", "what the caller was granted has ended: sign on again")
+			return access.Grant{}, problem("not-authenticated", "your access has expired: sign in again")
 		}
 		grant.Caller = "signed on: " + grant.Name
 		return grant, nil
@@ -281,7 +281,7 @@ func (a *API) readBody(c *call, r *route) (free func(), err error) {
 	case errors.Is(err, errCrowded):
 		err = problem("unavailable", "too many bodies are being read")
 	case err != nil:
-		err = problem("invalid-input", "the body cannot be read to its end")
+		err = problem("invalid-input", "the body ended too early: send it again")
 	case int64(len(c.body)) > limit:
 		err = problem("too-large", "it has more than %d bytes", limit)
 	default:
@@ -303,7 +303,7 @@ const (
 func (a *API) parse(c *call, r *route, v reflect.Value, wrong faults) (any, error) {
 	n := collection.MaxValues(c.body)
 	if most := a.o.Limits.Bodies / valueBytes; n > most {
-		return nil, problem("too-large", "%d values are too many: must hold at most %d, so send it in parts", n, most)
+		return nil, problem("too-large", "the body has %d values, at most %d are allowed: send it in parts", n, most)
 	}
 	if share := n * valueBytes; share > smallValues {
 		ctx, cancel := context.WithTimeout(c.request.Context(), a.o.Limits.Patience)

@@ -9,7 +9,7 @@ func Away() http.Handler {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		problem("unavailable",
-			"the index is not open, perhaps because another program makes it again: repeat this in a moment").write(w,
+			"the index is not open, perhaps because another program rebuilds it: repeat this in a moment").write(w,
 			requestID(req))
 	})
 	return mux

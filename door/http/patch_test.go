@@ -94,10 +94,10 @@ func TestPatch(t *testing.T) {
 		{400, `{"date": "soon"}`, "#/date", "the text \"soon\": must be a date"},
 		{400, `{"title": null}`, "#/title", "null: must be a text"},
 		{400, `{"access": null}`, "#/access", "null: must be a list"},
-		{409, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it differs from A/b in nothing but the case"},
+		{409, `{"properties": {"a/b": 1, "A/b": 2}}`, "#/properties/a~1b", "it has the name of A/b, except for case"},
 		{422, `{"properties": {"Access": ["public"]}}`, "#/properties/Access", "access to a document is not a property: " +
 			"say it with the field access"},
-		{422, `{"date": "9999-12-31T23:59:59-05:00"}`, "#/date", "it is in the year 10000 in UTC: must be in 0 to 9999"},
+		{422, `{"date": "9999-12-31T23:59:59-05:00"}`, "#/date", "the year is 10000 in UTC: must be within 0..9999"},
 		{422, `{"properties": {"tenant": "acme"}}`, "#/properties/tenant", "access to a document is not a property: the " +
 			"tree of the identifier says it"},
 	} {

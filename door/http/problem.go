@@ -112,18 +112,18 @@ func problemOf(err error, r *route) *Problem {
 	case errors.Is(err, sheaf.ErrUnsupported):
 		p = problem("unsupported", "%v", err)
 	case vfs.NoSpace(err): // the log names the place
-		p = problem("unavailable", "the server has no space left for what it writes: repeat this when there is some")
+		p = problem("unavailable", "the server has no disk space left: repeat this when there is some")
 	case vfs.Forbidden(err): // the log names the file
-		p = problem("unavailable", "the server may not write or read a file that it needs, which its log names: repeat "+
-			"this when it may")
+		p = problem("unavailable", "the server lacks the right to use a file, which its log names: repeat this when "+
+			"it has the right")
 	case errors.Is(err, vfs.ErrCorrupt): // it is repaired if possible: see collection.Collection.Damaged
-		p = problem("unavailable", "a part of the index is damaged: repeat this when it is made again; the log of the "+
-			"server says what")
+		p = problem("unavailable", "a part of the index is damaged, and the log of the server names it: repeat this "+
+			"after the repair")
 	case errors.Is(err, context.DeadlineExceeded):
-		p = problem("unavailable", "it took too long")
+		p = problem("unavailable", "the request took too long: ask for less")
 	case errors.Is(err, collection.ErrTaken):
-		p = problem("unavailable", "another server of this index takes documents: give them to that one, or repeat this "+
-			"when it has ended")
+		p = problem("unavailable", "another server accepts documents for this index: send them there, or repeat this "+
+			"after it stops")
 	case errors.Is(err, vfs.ErrLocked): // the log names the file
 		p = problem("unavailable", "another program writes to the index: repeat this in a moment")
 	case errors.Is(err, sheaf.ErrUnavailable), errors.Is(err, context.Canceled):

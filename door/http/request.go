@@ -68,13 +68,13 @@ func (o *Options) checkNames() error {
 	names := map[string]bool{}
 	for i, c := range o.Collections {
 		if name := c.Name(); names[name] || name == "" && i > 0 {
-			return sheaf.Invalidf("collection %q: the name must be one of its own", name)
+			return sheaf.Invalidf("collection %q: another collection has this name", name)
 		}
 		names[c.Name()] = true
 	}
 	for _, name := range slices.Concat(o.Hosts, o.Origins) {
 		if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-			return sheaf.Invalidf("%q: browsers write a name of other letters than ASCII as xn--...: give it so", name)
+			return sheaf.Invalidf("%q: browsers write this name in ASCII, as xn--...: give that form", name)
 		}
 	}
 	for _, host := range o.Hosts {
@@ -97,7 +97,7 @@ func (o *Options) checkNames() error {
 			host = strings.TrimSuffix(host, ":80")
 		}
 		if sent := u.Scheme + "://" + host; sent != origin {
-			return sheaf.Invalidf("origin %q: browsers write it %s", origin, sent)
+			return sheaf.Invalidf("origin %q: browsers send %s: give that form", origin, sent)
 		}
 	}
 	return nil
@@ -110,21 +110,21 @@ func (a *API) checkOrigin(req *http.Request) error {
 	none := host == "" && !req.ProtoAtLeast(1, 1) // no browser does this
 	if !none && net.ParseIP(host) == nil && host != "localhost" &&
 		!slices.ContainsFunc(a.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
-		return problem("forbidden", "the server is not called %s: name it with --host when it is", quote(host))
+		return problem("forbidden", "the server has no name %s: if it is right, add it with --host", quote(host))
 	}
 	origins := req.Header.Values("Origin")
 	if len(origins) > 1 {
-		return problem("forbidden", "there are %d headers Origin", len(origins))
+		return problem("forbidden", "there are %d headers Origin: send one", len(origins))
 	}
 	if len(origins) == 1 {
 		if !a.knownOrigin(req, origins[0]) {
-			return problem("forbidden", "web pages of %s may not ask this server: allow them with --origin", quote(origins[0]))
+			return problem("forbidden", "web pages of %s may not use this server: allow them with --origin", quote(origins[0]))
 		}
 		return nil
 	}
 	if site := req.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		if req.Header.Get("Sec-Fetch-Mode") != "navigate" || req.Method != http.MethodGet {
-			return problem("forbidden", "web pages of another site may not ask this server")
+			return problem("forbidden", "web pages of another site may not use this server")
 		}
 	}
 	return nil

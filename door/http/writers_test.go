@@ -129,7 +129,7 @@ func TestSecondServerNamesWriter(t *testing.T) {
 			continue
 		}
 		if text := string(body); res.StatusCode != 503 ||
-			!strings.Contains(text, "another server of this index takes documents") || strings.Contains(text, "moment") {
+			!strings.Contains(text, "another server accepts documents for this index") || strings.Contains(text, "moment") {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 		return
@@ -160,7 +160,7 @@ func TestSecondServerTakesOver(t *testing.T) {
 			if status = res.StatusCode; status < 300 {
 				break
 			}
-			if !strings.Contains(string(body), "another server of this index takes documents") {
+			if !strings.Contains(string(body), "another server accepts documents for this index") {
 				t.Errorf("%d %s", status, body)
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -43,7 +43,7 @@ func check(text []byte) error {
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
-		return errors.New("a message is an object")
+		return errors.New("a message must be a JSON object")
 	}
 	if _, err := jsonrpc.DecodeMessage(text); err != nil {
 		return err

@@ -131,7 +131,7 @@ func (d *documents) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		status = http.StatusServiceUnavailable
 	default:
-		err = errors.New("the document could not be read")
+		err = errors.New("the document cannot be read")
 	}
 	refuse(w, status, err.Error())
 }

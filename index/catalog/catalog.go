@@ -42,7 +42,7 @@ var ErrUnread = fmt.Errorf("%w: cannot be read", sheaf.ErrUnavailable)
 
 // ErrMisfiled means a table differs from the one that this program makes from the records: it is
 // damaged, or another version of the program wrote it. It wraps sheaf.ErrCorrupt.
-var ErrMisfiled = fmt.Errorf("%w: filed otherwise", sheaf.ErrCorrupt)
+var ErrMisfiled = fmt.Errorf("%w: stored under another name", sheaf.ErrCorrupt)
 
 // Hash is the hash of a file's content: XXH3, 128 bits. It distinguishes versions of a file; it
 // does not protect against deliberate collisions.
@@ -262,7 +262,7 @@ func (c *Catalog) load() (*View, error) {
 	if errors.Is(err, fs.ErrNotExist) && c.headless() {
 		// A new writer publishes before it writes segments.
 		if view, _, err = manifest.Open(c.fs, c.dir, c.openView); errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: %w: at byte 0: it is gone, and there are segments", manifest.Name, vfs.ErrCorrupt)
+			err = fmt.Errorf("%s: %w: at byte 0: the file is missing, and segments exist", manifest.Name, vfs.ErrCorrupt)
 		}
 	}
 	none := errors.Is(err, fs.ErrNotExist)
@@ -311,7 +311,8 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	}
 	for _, name := range p.files() {
 		if !slices.Contains(m.Files, name) {
-			return nil, fmt.Errorf("%s: %w: payload: file %q is none of the generation's", manifest.Name, sheaf.ErrCorrupt, name)
+			return nil, fmt.Errorf("%s: %w: payload: file %q does not belong to the generation",
+				manifest.Name, sheaf.ErrCorrupt, name)
 		}
 	}
 	var segments []*segment
@@ -426,7 +427,7 @@ func (c *Catalog) Hold() (release func() error, err error) {
 		return nil, fmt.Errorf("lock catalog: %w: it was opened for reading only", sheaf.ErrUnsupported)
 	}
 	if c.held != nil {
-		return nil, fmt.Errorf("lock catalog: %w: this process is changing it already", sheaf.ErrUnavailable)
+		return nil, fmt.Errorf("lock catalog: %w: this process holds it already", sheaf.ErrUnavailable)
 	}
 	lock, err := c.fs.Lock(filepath.Join(c.dir, lockName))
 	if err != nil {

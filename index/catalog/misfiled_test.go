@@ -49,7 +49,7 @@ func TestDocumentsFiledByOtherVersion(t *testing.T) {
 		return found
 	}
 	must(t, c.Update(t.Context(), u))
-	faults("filed otherwise", 2)
+	faults("stored under another name", 2)
 	again := Update{Encoded: []Encoded{encoded("n07.md")}}
 	must(t, c.Update(t.Context(), again))
 	faults("replaced", 2)

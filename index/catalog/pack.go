@@ -44,7 +44,7 @@ var unpacker = sync.OnceValue(func() *zstd.Decoder {
 
 func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte, 0, len(b)/2+64)) }
 
-var errUnpack = errors.New("it cannot be unpacked")
+var errUnpack = errors.New("the compressed data cannot be read")
 
 // maxRatio is more than Zstandard can compress: four bytes make a block of at most 128 KiB.
 const maxRatio = 1 << 15

@@ -160,7 +160,7 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 		return "", err
 	}
 	if len(data) > maxUnpacked {
-		return "", sheaf.Invalidf("%s: the list of %d entries takes %d bytes: at most %d can be kept", kind, n, len(data),
+		return "", sheaf.Invalidf("%s: the list of %d entries has %d bytes: at most %d are allowed", kind, n, len(data),
 			maxUnpacked)
 	}
 	name := fmt.Sprintf("%s-%012x", kind, generation)
@@ -183,7 +183,7 @@ func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 			return nil, fmt.Errorf("%s: %w: generation %d was replaced by %d", name, sheaf.ErrUnavailable,
 				v.manifest.Generation, now)
 		}
-		return nil, fmt.Errorf("%s: %w: at byte 0: the manifest names it and it is gone", name, vfs.ErrCorrupt)
+		return nil, fmt.Errorf("%s: %w: at byte 0: the file is missing, and the manifest names it", name, vfs.ErrCorrupt)
 	}
 	return r, err
 }

@@ -78,8 +78,8 @@ func Encode(r *Record) (Encoded, error) {
 	e := Encoded{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
 		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
 	if len(e.record) > maxRecord {
-		return Encoded{}, sheaf.Invalidf("document %q: its chunks and links take %d bytes to describe: at most %d can be "+
-			"kept", doc.ID, len(e.record), maxRecord)
+		return Encoded{}, sheaf.Invalidf("document %q: the record of its chunks and links has %d bytes: at most %d "+
+			"are allowed", doc.ID, len(e.record), maxRecord)
 	}
 	if r.HasText {
 		e.text, e.textSize = packText(r.Text), len(r.Text)
@@ -133,7 +133,7 @@ func valid(r *Record) error {
 	case doc.ID != sheaf.DocumentID(doc.Tree, doc.Path):
 		return sheaf.Invalidf("document %q: the ID must be that of tree %q and path %q", doc.ID, doc.Tree, doc.Path)
 	case !r.HasText && !filepath.IsLocal(filepath.FromSlash(doc.Path)):
-		return sheaf.Invalidf("document %q: path %q: must lie below the tree's folder", doc.ID, doc.Path)
+		return sheaf.Invalidf("document %q: path %q: must be below the folder of the tree", doc.ID, doc.Path)
 	}
 	return nil
 }

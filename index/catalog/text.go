@@ -91,7 +91,7 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	f, err := source.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, fault := source.Stat(Placeholder(name)); fault == nil {
-			return nil, false, fmt.Errorf("%s: %w: a cloud drive took it off this disk", name, ErrUnread)
+			return nil, false, fmt.Errorf("%s: %w: the file is only in the cloud, not on this disk", name, ErrUnread)
 		}
 	}
 	if err != nil {

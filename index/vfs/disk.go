@@ -134,7 +134,7 @@ func (Disk) Lock(name string) (io.Closer, error) {
 	}
 	if system := networkName(f); system != "" {
 		f.Close()
-		return nil, lockError(name, "", fmt.Errorf("it lies on the network file system %s", system))
+		return nil, lockError(name, "", fmt.Errorf("the folder is on the network file system %s", system))
 	}
 	err = lockFile(f)
 	for n := 0; n < glances && errors.Is(err, errLockHeld); n++ {

@@ -177,7 +177,7 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 			return err
 		}
 		if sleepErr := e.sleep(ctx, pause); sleepErr != nil {
-			return fmt.Errorf("%w; and was not waited for: %w", err, sleepErr)
+			return fmt.Errorf("%w; the retry was canceled: %w", err, sleepErr)
 		}
 		wait *= 2
 	}
@@ -208,7 +208,7 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	switch {
 	case err == nil:
 	case errors.Is(asked.Err(), context.Canceled):
-		return -1, e.fault("was not waited for: %w", asked.Err())
+		return -1, e.fault("did not answer before the request was canceled: %w", asked.Err())
 	case ctx.Err() != nil:
 		away, err = e.resting, &lateError{e.fault("did not answer in time: %w", ctx.Err())}
 	case resp != nil:

@@ -50,7 +50,7 @@ func (s *Store) Alias(ctx context.Context, name string) error {
 					ours = d.isDictionary()
 				}
 				if !ours {
-					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which was not made by this program: choose another",
+					return s.fault(sheaf.ErrInvalid, "the alias %s stands for %s, which sheaf did not make: choose another",
 						name+suffix, other)
 				}
 				actions = append(actions, object{"remove": object{"index": other, "alias": name + suffix}})

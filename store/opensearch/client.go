@@ -82,9 +82,9 @@ func refusal(status int, body []byte) error {
 		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the "+
 			"address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
 	case strings.Contains(text, "script_lang not supported [painless]"):
-		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which compares all vectors of an index "+
-			"made for the graph, or more than %d of them: install it, or ask for fewer hits in an index made without "+
-			"hnsw): %.500s", sheaf.ErrUnsupported, status, maxNear, text)
+		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which exact vector search in an index "+
+			"with hnsw needs, or for more than %d hits without hnsw: install it, or ask for fewer hits): %.500s",
+			sheaf.ErrUnsupported, status, maxNear, text)
 	case strings.Contains(text, "tokenizer type [char_group]"), strings.Contains(text, "filter type [pattern_capture]"):
 		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported,
 			status, text)

@@ -58,7 +58,7 @@ func (s *Store) ourIndex(ctx context.Context) (described, meta, error) {
 	}
 	m, ours := d.index()
 	if !ours {
-		err = s.fault(sheaf.ErrInvalid, "the index was not made by this program: name another")
+		err = s.fault(sheaf.ErrInvalid, "sheaf did not make the index: name another")
 	}
 	return d, m, err
 }

@@ -38,7 +38,7 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	flush := func() error {
 		err := s.actions(ctx, s.dictionaryName(), lines, func(_ int, r acted) error {
 			if r.Status >= 300 && r.Status != http.StatusConflict {
-				return s.fault(sheaf.ErrUnavailable, "the dictionary takes no terms: status %d: %s", r.Status, r.Error)
+				return s.fault(sheaf.ErrUnavailable, "the dictionary refuses terms: status %d: %s", r.Status, r.Error)
 			}
 			return nil
 		})

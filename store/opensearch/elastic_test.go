@@ -49,7 +49,7 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 			"refused"},
 		"no address": {func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
 		"an index of others": {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
-			"not made by this program"},
+			"sheaf did not make the index"},
 		"several indices": {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
 		"nothing to read": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.ReadOnly },
 			sheaf.ErrNotFound, "no such index"},

@@ -64,8 +64,8 @@ func (s *Store) examineLicense(ctx context.Context) store.Finding {
 	}
 	out.Found = said.License.Type + ", " + said.License.Status
 	if said.License.Status == "expired" {
-		out.Err = s.fault(store.ErrForbidden, "its license has expired, and it refuses what that covered: "+
-			"renew it, or go back to the free one with POST /_license/start_basic?acknowledge=true")
+		out.Err = s.fault(store.ErrForbidden, "its license has expired: renew it, or return to the free one with POST "+
+			"/_license/start_basic?acknowledge=true")
 	}
 	return out
 }

@@ -68,7 +68,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 	for i := range batch.Chunks {
 		c := &batch.Chunks[i]
 		if n := max(len(escape(string(c.ID))), len(escape(string(c.Doc)))); n > maxID {
-			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes as the index keeps it: at most %d", n, maxID)
+			rejected[c.Doc] = sheaf.Invalidf("an ID of %d bytes: at most %d are allowed", n, maxID)
 			continue
 		}
 		chunks[key(string(c.ID))] = c
@@ -344,7 +344,7 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 		var busy []int
 		for k, item := range said.Items {
 			if len(item) != 1 {
-				return s.fault(sheaf.ErrUnavailable, "the server says nothing of an action of a bulk request")
+				return s.fault(sheaf.ErrUnavailable, "the server did not answer an action of a bulk request")
 			}
 			for _, result := range item {
 				if result.Error.Type == "cluster_block_exception" { // waiting does not lift a block, even with status 429
@@ -355,8 +355,8 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 				} else if result.Status == http.StatusTooManyRequests && again {
 					busy = append(busy, rest[k])
 				} else if result.Status == 0 {
-					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not what "+
-						"such a server says")
+					return s.fault(sheaf.ErrUnavailable, "an action of a bulk request without a status: the answer is not from "+
+						"such a server")
 				} else if err := done(rest[k], result); err != nil {
 					return err
 				}

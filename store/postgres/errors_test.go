@@ -128,7 +128,7 @@ func TestSchemaWithForeignTables(t *testing.T) {
 			_ = other.Close()
 		}
 		if !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(fmt.Sprint(err), "the schema "+o.Schema+" is not ours, it holds posting") {
+			!strings.Contains(fmt.Sprint(err), "did not make the schema "+o.Schema+", which holds posting") {
 			t.Errorf("%s: %v", made, err)
 		}
 		if err := Drop(t.Context(), o.URL, o.Schema); !errors.Is(err, sheaf.ErrInvalid) ||
@@ -259,7 +259,7 @@ func TestCommitThatFails(t *testing.T) {
 	for _, err := range []error{first, load.Commit(t.Context()),
 		load.Add(t.Context(), store.Batch{Chunks: []store.Chunk{c}})} {
 		if !errors.Is(err, sheaf.ErrUnavailable) ||
-			!strings.Contains(fmt.Sprint(err), "nothing since the last commit is written, it can be repeated") {
+			!strings.Contains(fmt.Sprint(err), "nothing since the last commit was written: repeat the command") {
 			t.Error(err)
 		}
 	}

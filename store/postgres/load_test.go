@@ -262,7 +262,7 @@ func TestLoadIsCanceled(t *testing.T) {
 		t.Errorf("canceled while it sends: %v", err)
 	}
 	if err := load.Commit(t.Context()); !errors.Is(err, context.Canceled) ||
-		!strings.Contains(err.Error(), "nothing since the last commit is written") {
+		!strings.Contains(err.Error(), "nothing since the last commit was written") {
 		t.Errorf("commit after that: %v", err)
 	}
 }

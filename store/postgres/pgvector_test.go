@@ -61,7 +61,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a schema by its name": {func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid,
 			"letters"},
 		"tables of others": {func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid,
-			"not ours, it holds pg_aggregate, "},
+			", which holds pg_aggregate, "},
 		"where pgvector is": {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid,
 			"name another schema, as in"},
 		"nothing to read": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.ReadOnly },
@@ -195,7 +195,7 @@ func TestCutConnections(t *testing.T) {
 	}
 	for range 2 {
 		if err := w.Commit(t.Context()); !errors.Is(err, sheaf.ErrUnavailable) ||
-			!strings.Contains(err.Error(), "nothing since the last commit is written, it can be repeated: postgres: "+
+			!strings.Contains(err.Error(), "nothing since the last commit was written: repeat the command: postgres: "+
 				"write 2 chunks") {
 			t.Errorf("commit after a cut: %v", err)
 		}

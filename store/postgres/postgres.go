@@ -216,7 +216,7 @@ func (s *Store) read(ctx context.Context, what string, f func(ctx context.Contex
 			return f(ctx, conn)
 		})
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && s.pool.Stat().AcquireCount() == 0 {
-			return fmt.Errorf("postgres: %s: %w: what listens at %s:%d neither let us in nor refused in time (is that "+
+			return fmt.Errorf("postgres: %s: %w: the server at %s:%d did not answer the login in time (is that "+
 				"PostgreSQL?): %w",
 				what, sheaf.ErrUnavailable, s.pool.Config().ConnConfig.Host, s.pool.Config().ConnConfig.Port, ctx.Err())
 		}

@@ -105,7 +105,7 @@ func examineWall(ctx context.Context, conn *pgx.Conn) store.Finding {
 	case err != nil:
 		out.Err = fail("ask for the rights of the user", err)
 	case bypass:
-		out.Err = fmt.Errorf("%w: the user %s passes through it: connect as one without SUPERUSER and BYPASSRLS",
+		out.Err = fmt.Errorf("%w: the user %s bypasses it: connect as a user without SUPERUSER and BYPASSRLS",
 			sheaf.ErrInvalid, user)
 	default:
 		out.Found = "holds for the user " + user

@@ -85,7 +85,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	case made:
 	case s.o.Access != store.Make:
-		return fmt.Errorf("postgres: %s: %w: it has no tables of ours", what, sheaf.ErrNotFound)
+		return fmt.Errorf("postgres: %s: %w: it has no tables of sheaf", what, sheaf.ErrNotFound)
 	default:
 		ctx, stop := s.bounded(ctx)
 		defer stop()
@@ -149,8 +149,8 @@ func (s *Store) create(ctx context.Context, tx pgx.Tx) error {
 // lookedThrough returns the error for a schema in the search path of every other schema. A store
 // whose own schema was removed would use its tables.
 func lookedThrough(schema string) error {
-	return sheaf.Invalidf("postgres: every store of the database looks into the schema %s too, and one that is removed "+
-		"would be answered from the tables there: name another schema, as in ?schema=notes", schema)
+	return sheaf.Invalidf("postgres: all stores of the database also read the schema %s, so a removed store would "+
+		"find its tables there: name another schema, as in ?schema=notes", schema)
 }
 
 // extension ensures that pgvector is installed, in a version with iterative scans.
@@ -275,8 +275,8 @@ func (s *Store) verify(ctx context.Context, conn *pgx.Conn) (made bool, err erro
 		s.o.RowSecurity = wall
 	}
 	if wall != s.o.RowSecurity {
-		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, and rls=%t is asked for: ask "+
-			"for the former, fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
+		return false, fmt.Errorf("postgres: %w: the store in schema %s was made with rls=%t, not rls=%t: set rls as "+
+			"before, fill it again, or fill another schema", store.ErrMadeOtherwise, s.o.Schema, wall, s.o.RowSecurity)
 	}
 	return true, s.verifyVectors(ctx, conn)
 }
@@ -288,7 +288,8 @@ func (s *Store) notOurs(names []string) error {
 	if more := len(names) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return sheaf.Invalidf("postgres: the schema %s is not ours, it holds %s: name another schema", s.o.Schema, list)
+	return sheaf.Invalidf("postgres: sheaf did not make the schema %s, which holds %s: name another schema",
+		s.o.Schema, list)
 }
 
 func (s *Store) verifyVectors(ctx context.Context, conn *pgx.Conn) error {
@@ -452,8 +453,8 @@ func drop(ctx context.Context, tx pgx.Tx, schema string) error {
 	}
 	switch {
 	case len(others) > 0:
-		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which is not ours: move that elsewhere, or name "+
-			"another schema", schema, strings.Join(others, ", "))
+		return sheaf.Invalidf("postgres: drop schema %s: it holds %s, which sheaf did not make: move that elsewhere, "+
+			"or name another schema", schema, strings.Join(others, ", "))
 	case len(ours) == 0:
 		return nil
 	}

@@ -221,7 +221,7 @@ func (w *load) change(ctx context.Context, chunks int, f func(ctx context.Contex
 			chunks = cmp.Or(len(w.next.chunks), chunks)
 		}
 		err = fail(fmt.Sprintf("write %d chunks", chunks), err)
-		w.broken = fmt.Errorf("nothing since the last commit is written, it can be repeated: %w", err)
+		w.broken = fmt.Errorf("nothing since the last commit was written: repeat the command: %w", err)
 		w.end()
 	}
 	return err
@@ -239,7 +239,7 @@ func (w *load) Commit(ctx context.Context) error {
 	}
 	ctx, stop := w.s.bounded(ctx)
 	defer stop()
-	told := "nothing since the last commit is written, it can be repeated"
+	told := "nothing since the last commit was written: repeat the command"
 	err := w.totals(ctx)
 	if err == nil {
 		if err = w.tx.Commit(ctx); err != nil && broken(err) {

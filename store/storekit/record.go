@@ -22,8 +22,8 @@ func (m Made) Same(need Made, place string) error {
 		return fmt.Errorf("%w: the %s was made with the analyzer %q, not with %q: fill it again, or fill another %[2]s",
 			store.ErrMadeOtherwise, place, m.Analyzer, need.Analyzer)
 	case m.K1 != need.K1 || m.B != need.B:
-		return fmt.Errorf("%w: the %s was made with k1 %v and b %v, not with %v and %v: name the former, fill it again, "+
-			"or fill another %[2]s", store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
+		return fmt.Errorf("%w: the %s was made with k1 %v and b %v, not with %v and %v: use those values again, fill "+
+			"it again, or fill another %[2]s", store.ErrMadeOtherwise, place, m.K1, m.B, need.K1, need.B)
 	}
 	return nil
 }

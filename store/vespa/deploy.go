@@ -58,8 +58,8 @@ func (s *Store) wait(ctx context.Context) error {
 		select {
 		case <-time.After(waitPause):
 		case <-ctx.Done():
-			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or give it "+
-				"a longer timeout: %w", storekit.OutOfTime(ctx, err))
+			return fmt.Errorf("the application is deployed, and the container does not run it in time: try again, or "+
+				"raise timeout in the address: %w", storekit.OutOfTime(ctx, err))
 		}
 	}
 }

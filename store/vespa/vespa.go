@@ -189,7 +189,7 @@ func (s *Store) verify(ctx context.Context) error {
 	}
 	var m meta
 	if err := json.Unmarshal([]byte(said.Fields.About), &m); err != nil || m.Version == 0 {
-		return s.fault(sheaf.ErrInvalid, "the schema was not filled by this program: name another")
+		return s.fault(sheaf.ErrInvalid, "sheaf did not fill the schema: name another")
 	}
 	return s.compare(m)
 }

@@ -213,7 +213,7 @@ func TestOpen(t *testing.T) {
 			"nothing was written"},
 		"odd k1":            {func(o *Options) { o.K1 = math.NaN() }, sheaf.ErrInvalid, "k1 NaN"},
 		"an earlier record": {func(o *Options) { o.Schema = "old" }, sheaf.ErrUnsupported, "version 99"},
-		"another's record":  {func(o *Options) { o.Schema = "foreign" }, sheaf.ErrInvalid, "not filled by this program"},
+		"another's record":  {func(o *Options) { o.Schema = "foreign" }, sheaf.ErrInvalid, "did not fill the schema"},
 	} {
 		server.docs["/document/v1/sheaf/old_about/docid/about"] = `{"fields":{"about":"{\"sheaf\":99}"}}`
 		server.docs["/document/v1/sheaf/foreign_about/docid/about"] = `{"fields":{"about":"hello"}}`

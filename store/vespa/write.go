@@ -149,7 +149,7 @@ func (s *Store) WriteColumns(ctx context.Context, changes []store.ColumnChange) 
 	ids := make([]sheaf.ID, 0, len(changes))
 	for _, c := range changes {
 		if c.Chunk == "" {
-			return sheaf.Invalidf("write columns: a change without the ID of a chunk")
+			return sheaf.Invalidf("write columns: a change has no chunk ID")
 		}
 		if _, ok := byID[c.Chunk]; !ok {
 			ids = append(ids, c.Chunk)

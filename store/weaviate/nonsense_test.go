@@ -18,7 +18,7 @@ func TestAnswerWithoutClasses(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{}`:             "names no classes",
 		`null`:           "is that weaviate?",
-		`{"classes":[]}`: "took the class and does not have it",
+		`{"classes":[]}`: "created the class, but does not find it",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(answer))

@@ -368,8 +368,8 @@ func (s *Store) enough(ctx context.Context, a asked, limit int) (sheaf.Ranking, 
 			}
 			a.where, a.want = and(where, not(anyOf("chunk", seen))), guess(limit-len(before))
 		default:
-			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates have to be looked at for %d hits: make the "+
-				"filter or the query narrower", MaxLimit*(left+1), limit)
+			return nil, s.fault(sheaf.ErrUnsupported, "more than %d candidates for %d hits: use a narrower filter or "+
+				"query", MaxLimit*(left+1), limit)
 		}
 	}
 }

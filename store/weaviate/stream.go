@@ -158,8 +158,8 @@ func (s *Store) passages(ctx context.Context, field string, at map[string]int, c
 	for _, o := range list {
 		i, ok := at[o.Chunk]
 		if !ok {
-			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not what such a "+
-				"server says")
+			return s.fault(sheaf.ErrUnavailable, "a vector of a chunk that was not asked for: the answer is not from "+
+				"such a server")
 		}
 		c := &chunks[i]
 		if n := len(c.Vectors); n == 0 || c.Vectors[n-1].Name != field {

@@ -87,8 +87,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			return nil, err
 		}
 		if err = s.verify(ctx); errors.Is(err, sheaf.ErrNotFound) {
-			err = s.fault(sheaf.ErrUnavailable, "the server took the class and does not have it (is that weaviate, and its "+
-				"only node or one that agrees with the others?)")
+			err = s.fault(sheaf.ErrUnavailable, "the server created the class, but does not find it (is that Weaviate, "+
+				"and do its nodes agree?)")
 		}
 	}
 	if err != nil {
@@ -271,7 +271,7 @@ func about(description string) (m meta, ours bool) {
 }
 
 func (s *Store) notOurs() error {
-	return s.fault(sheaf.ErrInvalid, "the class was not made by this program: name another")
+	return s.fault(sheaf.ErrInvalid, "sheaf did not make the class: name another")
 }
 
 func (s *Store) compare(description string) error {

@@ -186,7 +186,7 @@ func (b *sender) flush(ctx context.Context) error {
 	}
 	return storekit.Halve(0, len(objects), func(from, to int) error {
 		return b.send(ctx, objects[from:to], docs[from:to])
-	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk too large to send: %w", err) })
+	}, func(i int, err error) { b.rejected[docs[i]] = fmt.Errorf("a chunk is too large to send: %w", err) })
 }
 
 func (b *sender) send(ctx context.Context, objects [][]byte, docs []sheaf.ID) error {

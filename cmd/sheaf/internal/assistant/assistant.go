@@ -143,7 +143,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 	c := &Change{File: a.File, toml: a.toml, mode: 0o600}
 	if info, err := os.Stat(a.File); err == nil {
 		if !info.Mode().IsRegular() { // reading a pipe would block
-			return nil, sheaf.Invalidf("%s, the configuration of %s, is not a file, so it stays as it is", a.File, a.Title)
+			return nil, sheaf.Invalidf("%s, the configuration of %s, is not a file, so it stays unchanged", a.File, a.Title)
 		}
 		c.mode = info.Mode().Perm()
 	}
@@ -159,7 +159,7 @@ func (a *Assistant) change(s Server, add bool) (*Change, error) {
 		err = c.changeJSON(a, content, s, add)
 	}
 	if err != nil {
-		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays as it is: %w", a.File, a.Title,
+		return nil, sheaf.Invalidf("%s, the configuration of %s, cannot be read, so it stays unchanged: %w", a.File, a.Title,
 			err)
 	}
 	if marked {
@@ -178,7 +178,7 @@ func (c *Change) changeJSON(a *Assistant, content []byte, s Server, add bool) er
 		return err
 	}
 	if _, ok := value.Value.(*hujson.Object); !ok {
-		return errors.New("it is no object")
+		return errors.New("it is not a JSON object")
 	}
 	if err := errors.Join(once(content, &value, a.list), once(content, value.Find("/"+a.list), s.Name)); err != nil {
 		return err
@@ -291,13 +291,13 @@ func (c *Change) Write() error {
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real // keep a link to a file elsewhere
 	} else if info, err := os.Lstat(target); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return sheaf.Invalidf("%s is a link to a file that does not exist: make that file, or take the link away", target)
+		return sheaf.Invalidf("%s is a link to a file that does not exist: create the file, or remove the link", target)
 	}
 	switch now, err := os.ReadFile(target); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case !bytes.Equal(now, c.from):
-		return sheaf.Invalidf("%s was changed meanwhile, and stays as it is: repeat this", target)
+		return sheaf.Invalidf("another program changed %s, so it stays unchanged: repeat the command", target)
 	}
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

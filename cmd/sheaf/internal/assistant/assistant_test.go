@@ -242,9 +242,9 @@ func TestTOML(t *testing.T) {
 	for text, want := range map[string]string{
 		"a = \n": "line 1",
 		"mcp_servers = {sheaf = {command = \"x\"}}\n":        "mcp_servers are not tables",
-		"[mcp_servers]\nsheaf = {command = \"x\"}\n":         "no table of its own",
+		"[mcp_servers]\nsheaf = {command = \"x\"}\n":         "has no table",
 		"mcp_servers.sheaf.command = \"x\"\n":                "mcp_servers are not tables",
-		"[mcp_servers.sheaf.env]\nA = \"1\"\n[b]\n":          "no table of its own",
+		"[mcp_servers.sheaf.env]\nA = \"1\"\n[b]\n":          "has no table",
 		"mcp_servers = {other = {command = \"x\"}}\nb = 1\n": "by hand",
 	} {
 		a := find(t, places(t), "codex")

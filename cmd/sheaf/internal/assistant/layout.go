@@ -121,7 +121,7 @@ func once(content []byte, v *hujson.Value, name string) error {
 		}
 		line := 1 + bytes.Count(content[:m.Name.StartOffset], []byte("\n"))
 		if first > 0 {
-			return fmt.Errorf("it has two members called %q, in lines %d and %d: take one out", name, first, line)
+			return fmt.Errorf("it has two members called %q, in lines %d and %d: remove one", name, first, line)
 		}
 		first = line
 	}

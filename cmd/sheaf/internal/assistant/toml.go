@@ -27,7 +27,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	tables := tablesOf(text)
 	// TOML does not allow adding to inline tables.
 	if listed && !slices.ContainsFunc(tables, func(t table) bool { return t.path[0] == list }) {
-		return fmt.Errorf("its %s are not tables such as %s: change them by hand", list, header)
+		return fmt.Errorf("its %s are not tables such as %s: edit them by hand", list, header)
 	}
 	before, behind := strings.TrimRight(text, "\r\n"), ""
 	if before != "" {
@@ -36,7 +36,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 	if exists {
 		begin, end := tableAt(text, tables, []string{list, s.Name})
 		if begin < 0 {
-			return fmt.Errorf("its entry %s has no table of its own, %s: change it by hand", s.Name, header)
+			return fmt.Errorf("its entry %s has no table %s: edit it by hand", s.Name, header)
 		}
 		before, behind = text[:begin], text[end:]
 		c.Before = strings.ReplaceAll(strings.TrimSpace(text[begin:end]), "\r\n", "\n")
@@ -61,7 +61,7 @@ func (c *Change) changeTOML(list string, content []byte, s Server, add bool) err
 		want[list], after[list] = nil, nil
 	}
 	if err != nil || !reflect.DeepEqual(want, after) {
-		return errors.Join(fmt.Errorf("%s cannot be changed without changing something else: change it by hand", header), err)
+		return errors.Join(fmt.Errorf("%s cannot be edited alone: edit it by hand", header), err)
 	}
 	c.content = []byte(text)
 	return nil

@@ -57,7 +57,7 @@ func edit(path string, content []byte, key *Key, values []string) ([]byte, error
 	changed := []byte(strings.Join(before.set(lines, key.Name, scalarText(key, values)), ""))
 	after, err := parseFile(path, changed)
 	if err != nil || !sameBut(before.entries, after.entries, key.Name) {
-		return nil, sheaf.Invalidf("%s is written in a way that cannot be edited safely: set %s in it by hand", path,
+		return nil, sheaf.Invalidf("%s cannot be edited safely: set %s in it by hand", path,
 			key.Name)
 	}
 	return changed, nil

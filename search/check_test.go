@@ -75,8 +75,8 @@ func TestUnsupportedAtLoad(t *testing.T) {
 		"no model": {"branches: [" + meaning + "]" + fuse, "branch meaning searches by meaning and no embedding " +
 			"model is in use", false},
 		"a model for some": {"branches: [" + meaning + ", " + words + "}]" + fuse, "", false},
-		"no folder": {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "candidates: scan: there " +
-			"is no folder", true},
+		"no folder": {"candidates: {scan: 10}\nbranches: [" + words + "}]" + fuse, "the collection has no " +
+			"folder", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "counts nothing" {

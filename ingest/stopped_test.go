@@ -315,7 +315,7 @@ func TestPartialWriteError(t *testing.T) {
 	o := w.o
 	o.Backend = &halfway{Backend: w.o.Backend}
 	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "some of the last 8 chunks may be written: repeat this") {
+		!strings.Contains(err.Error(), "some of the last 8 chunks may be written: repeat the command") {
 		t.Errorf("stopped halfway: %v", err)
 	}
 	if _, err := ingest.Run(t.Context(), o); err != nil {

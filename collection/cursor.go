@@ -61,7 +61,7 @@ func (r *Reader) Page(ctx context.Context, cursor string, as SearchRequest) (*An
 		{"filter", as.Filter, a.request.Filter}, {"sort", as.Sort, a.request.Sort},
 	} {
 		if of.believed != "" && of.believed != of.is {
-			return nil, conflictError("cursor", "the cursor belongs to another %s, %q", of.what, of.is)
+			return nil, conflictError("cursor", "it belongs to another %s, %q: ask again without it", of.what, of.is)
 		}
 	}
 	return r.page(ctx, a, from, limit, nil)

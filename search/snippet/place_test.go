@@ -54,6 +54,22 @@ func TestSnippetShowsRarestWord(t *testing.T) {
 	}
 }
 
+// TestSnippetBeginsOutsideMarkup checks that no snippet shows the second half of a link, a picture or a tag.
+func TestSnippetBeginsOutsideMarkup(t *testing.T) {
+	for _, markup := range []string{
+		`![alt](pic.png "its title")`, "[[some target|x]]", `<img src="x.png" title="its title">`,
+		`[a](<b c.md> 'its title')`,
+	} {
+		for n := range 30 {
+			text := markup + strings.Repeat(" far", n) + " eland " + strings.Repeat("and more words ", 40)
+			s := highlighterFor(t, sheaf.Match{Text: "eland"}, nil).Snippet(text, snippet.Width)
+			if strings.Contains(s.Text, "title") || strings.Contains(s.Text, "target") || !strings.Contains(s.Text, "eland") {
+				t.Fatalf("%s and %d words: %q", markup, n, s.Text)
+			}
+		}
+	}
+}
+
 func lineOf(text string, at int) string {
 	from := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[from:], "\n")

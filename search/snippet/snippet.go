@@ -78,6 +78,7 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 			used += m.gap
 		}
 		start, shown = snippetStart(text, matches[first].start, max((width-used)/3, 10)), matches[first:last+1]
+		start = behindMarkup(text, start, matches[first].start)
 		matches = matches[first:]
 	}
 	s := h.clip(text, start, matches, weights, width)

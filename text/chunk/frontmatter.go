@@ -9,7 +9,6 @@ import (
 
 	"sheaf"
 	"sheaf/internal/wikilink"
-	"sheaf/internal/yamlfile"
 )
 
 // frontmatter is the block between "---" lines at the start of a file.
@@ -88,16 +87,18 @@ func (f *frontmatter) read(src string) {
 	if blankText(inner) {
 		return
 	}
-	entries, ok := simpleYAML(inner)
-	if !ok {
-		var fault *yamlfile.Fault
-		if entries, fault = f.parse(inner); fault != nil {
+	entries, simple := readLines(inner)
+	if !simple {
+		parsed, fault := f.parse(inner)
+		if fault == nil {
+			entries = parsed
+		} else {
 			f.useless = true
 			text, _, _ := strings.Cut(fault.Text, "\n")
 			f.warn(fault.Line+1, "%s; it is indexed as text", text)
 			// Access rights in malformed frontmatter may hide the document from callers, but
 			// never show it.
-			entries = slices.DeleteFunc(looseYAML(inner), func(e yamlEntry) bool {
+			entries = slices.DeleteFunc(entries, func(e yamlEntry) bool {
 				return IsAccessProperty(e.key) && !strings.EqualFold(e.key, "tenant")
 			})
 			if len(entries) == 0 {

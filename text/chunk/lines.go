@@ -10,40 +10,26 @@ import (
 // LF, CRLF, or CR.
 type line struct{ start, end, next int }
 
-// lines cuts a text into lines. It keeps the positions of the next LF and the next CR. Otherwise it
-// would search a file with one kind of line ending repeatedly for the other.
+// lines cuts a text into lines.
 type lines struct {
-	src    string
-	pos    int
-	lf, cr int // the first ones at or after pos, len(src) for none
+	src string
+	pos int
 }
 
 // linesFrom begins at byte pos.
-func linesFrom(src string, pos int) lines {
-	return lines{src: src, pos: pos, lf: pos - 1, cr: pos - 1}
-}
+func linesFrom(src string, pos int) lines { return lines{src, pos} }
 
 // next returns the next line; ok is false at the end of the text.
 func (r *lines) next() (l line, ok bool) {
-	pos := r.pos
-	if pos >= len(r.src) {
+	if r.pos >= len(r.src) {
 		return line{}, false
 	}
-	if r.lf < pos {
-		r.lf = indexByteFrom(r.src, '\n', pos)
-	}
-	if r.cr < pos {
-		r.cr = indexByteFrom(r.src, '\r', pos)
-	}
-	switch {
-	case r.lf < r.cr:
-		l = line{pos, r.lf, r.lf + 1}
-	case r.cr == len(r.src):
-		l = line{pos, r.cr, r.cr}
-	case r.cr+1 == r.lf && r.lf < len(r.src):
-		l = line{pos, r.cr, r.lf + 1}
-	default:
-		l = line{pos, r.cr, r.cr + 1}
+	l = line{r.pos, len(r.src), len(r.src)}
+	if i := strings.IndexAny(r.src[r.pos:], "\n\r"); i >= 0 {
+		l.end = r.pos + i
+		if l.next = l.end + 1; strings.HasPrefix(r.src[l.end:], "\r\n") {
+			l.next++
+		}
 	}
 	r.pos = l.next
 	return l, true

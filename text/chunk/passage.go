@@ -2,8 +2,6 @@ package chunk
 
 import (
 	"math"
-	"math/bits"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,12 +28,6 @@ func (Passages) AppendStarts(starts []int, text string) []int {
 func appendStarts(starts []int, text string, enough int) []int {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
-		if n := 0; text[i] < utf8.RuneSelf && len(text)-i >= 8 {
-			if starts, n, inWord = appendPlain(starts, text, i, inWord, enough); n > 0 {
-				i += n
-				continue
-			}
-		}
 		if c := text[i]; c < utf8.RuneSelf {
 			space := c == ' ' || '\t' <= c && c <= '\r'
 			if !space && !inWord {
@@ -62,43 +54,6 @@ func appendStarts(starts []int, text string, enough int) []int {
 		i += size
 	}
 	return starts
-}
-
-// appendPlain is appendStarts for the n bytes from byte i on. They are plain ASCII; those outside
-// words are spaces and line ends. It examines eight at once, because the starts of words are
-// unpredictable for the processor.
-func appendPlain(starts []int, text string, i int, inWord bool, enough int) (_ []int, n int, _ bool) {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	const most = 4 // words that begin in eight bytes
-	before := uint64(0)
-	if inWord {
-		before = 1 << 7
-	}
-	for n = 0; len(text)-i-n >= 8 && len(starts) <= enough; n += 8 {
-		s := text[i+n : i+n+8]
-		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		// With ASCII bytes no sum overflows its byte, and no difference is negative.
-		words := (x + ones*(utf8.RuneSelf-' '-1)) & tops
-		spaces := ones*utf8.RuneSelf - (x ^ ones*' ')
-		ends := ones*utf8.RuneSelf - (x ^ ones*'\n')
-		if x&tops != 0 || (words|spaces|ends)&tops != tops {
-			break
-		}
-		first := words &^ (words<<8 | before)
-		before = words >> 56
-		at := len(starts)
-		if cap(starts)-at < most {
-			starts = slices.Grow(starts, most)
-		}
-		four := starts[at : at+most]
-		starts = starts[:at+bits.OnesCount64(first)]
-		for k := range four {
-			four[k] = i + n + bits.TrailingZeros64(first)/8
-			first &= first - 1
-		}
-	}
-	return starts, n, before != 0
 }
 
 // Count returns the number of passages of a text with this many words, at least 1.

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -60,7 +59,6 @@ const windowsPerLarge = 4
 type window struct {
 	o           WindowOptions
 	githubSlugs bool
-	spare       *sync.Pool // of *[]span, for tokens: see BenchmarkChunk
 }
 
 func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
@@ -87,7 +85,7 @@ func newWindow(o WindowOptions, githubSlugs bool) (Chunker, error) {
 	case o.Boundary != boundaryToken && o.Boundary != boundaryLine && o.Boundary != boundarySentence:
 		return nil, sheaf.Invalidf("window: boundary %q: must be token, line or sentence", o.Boundary)
 	}
-	return window{o, githubSlugs, &sync.Pool{New: func() any { return new([]span) }}}, nil
+	return window{o, githubSlugs}, nil
 }
 
 // Name implements [Chunker].
@@ -118,11 +116,8 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 		s.finishPieces()
 		return s.doc
 	}
-	tokens := w.spare.Get().(*[]span)
-	defer w.spare.Put(tokens)
-	*tokens = w.tokens((*tokens)[:0], s.src, begin)
 	_, size := w.o.Enrich(&s.doc)
-	cut := windowCut{window: w, src: s.src, tokens: *tokens, size: size}
+	cut := windowCut{window: w, src: s.src, tokens: w.tokens(s.src, begin), size: size}
 	for _, body := range cut.bodies(begin) {
 		s.addPiece(body, s.headingAt(body.Start))
 	}
@@ -133,9 +128,9 @@ func (w window) Chunk(treeName, path string, content []byte) sheaf.Document {
 	return s.doc
 }
 
-// tokens appends the tokens of src from byte begin on. It skips tokens that do not come after the
+// tokens returns the tokens of src from byte begin on. It skips tokens that do not come after the
 // previous one.
-func (w window) tokens(tokens []span, src string, begin int) []span {
+func (w window) tokens(src string, begin int) (tokens []span) {
 	last, text := 0, src[begin:]
 	w.o.Tokens(text, func(start, end int) bool {
 		if start >= last && start <= end && end <= len(text) {

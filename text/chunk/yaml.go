@@ -48,55 +48,11 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 	if !ok {
 		return nil, &yamlfile.Fault{Line: body.GetToken().Position.Line, Text: "no keys and values"}
 	}
-	entries := make([]yamlEntry, 0, len(values))
+	entries := r.below(make([]yamlEntry, 0, len(values)), "", body, 0)
 	merged := yamlEntry{key: "tenant", nested: true}
 	for _, v := range values {
-		t := r.key(v)
-		e := yamlEntry{key: t.Value, line: t.Position.Line + 1}
-		if isMerge(v) && r.tells(v.Value, "tenant", maxFrontmatterDepth) {
-			merged.line = e.line
-		}
-		var maps []ast.Node // in a list
-		switch n := r.bare(v.Value).(type) {
-		case *ast.SequenceNode:
-			if link, ok := r.scalar(n); ok && !IsAccessProperty(e.key) {
-				e.values = append(e.values, link)
-				break
-			}
-			e.list = true
-			for _, item := range n.Values {
-				if link, ok := r.scalar(item); ok && !IsAccessProperty(e.key) {
-					e.values = append(e.values, link)
-					continue
-				}
-				switch item := r.bare(item).(type) {
-				case *ast.MappingNode, *ast.MappingValueNode:
-					e.within = e.within || IsAccessProperty(e.key)
-					maps = append(maps, item)
-				case *ast.SequenceNode, *ast.AliasNode:
-					e.within = true
-				default:
-					if s, ok := r.scalar(item); ok {
-						e.values = append(e.values, s)
-					}
-				}
-			}
-		case nil, *ast.NullNode:
-			e.null = true
-		default:
-			if s, ok := r.scalar(n); ok {
-				e.values = append(e.values, s)
-			} else {
-				_, alias := n.(*ast.AliasNode)
-				e.nested, e.within = true, alias
-			}
-		}
-		entries = append(entries, e)
-		if e.nested && !IsAccessProperty(e.key) {
-			entries = r.below(entries, e.key, v.Value, 1)
-		}
-		if len(maps) > 0 && !IsAccessProperty(e.key) {
-			entries = r.belowAll(entries, e.key, maps, 1)
+		if isMerge(v) && r.tells(v.Value, merged.key, maxFrontmatterDepth) {
+			merged.line = r.key(v).Position.Line + 1
 		}
 	}
 	own := slices.ContainsFunc(entries, func(e yamlEntry) bool { return strings.EqualFold(e.key, merged.key) })
@@ -109,39 +65,70 @@ func (r *yamlReader) entries(body ast.Node) ([]yamlEntry, *yamlfile.Fault) {
 // maxBelow is how deep nested maps are read.
 const maxBelow = 8
 
-// below adds the scalars, and the lists of scalars and maps, of a map in the frontmatter: place of
-// the map meta becomes meta.place.
+// below adds the entries of a map: all keys of the frontmatter itself, at depth 0, and the scalars and
+// lists of the maps in it. place of the map meta becomes meta.place.
 func (r *yamlReader) below(entries []yamlEntry, prefix string, n ast.Node, depth int) []yamlEntry {
 	values, _ := r.pairs(n)
 	for _, v := range values {
-		if isMerge(v) || depth > maxBelow || len(entries) > 2*maxProperties {
+		if depth > 0 && (isMerge(v) || depth > maxBelow || len(entries) > 2*maxProperties) {
 			continue
 		}
 		t := r.key(v)
-		e := yamlEntry{key: prefix + "." + t.Value, line: t.Position.Line + 1}
-		node := r.bare(v.Value)
-		if s, ok := r.scalar(node); ok {
-			e.values = append(e.values, s)
-		} else if list, ok := node.(*ast.SequenceNode); ok {
-			e.list = true
-			var maps []ast.Node
-			for _, item := range list.Values {
-				if s, ok := r.scalar(r.bare(item)); ok {
-					e.values = append(e.values, s)
-				} else if _, ok := r.pairs(item); ok {
-					maps = append(maps, item)
-				}
-			}
-			entries = r.belowAll(entries, e.key, maps, depth+1)
-		} else {
-			entries = r.below(entries, e.key, v.Value, depth+1)
-			continue
-		}
-		if len(e.values) > 0 {
+		e := yamlEntry{key: prefix + t.Value, line: t.Position.Line + 1}
+		maps := r.fill(&e, r.bare(v.Value))
+		if depth == 0 {
 			entries = append(entries, e)
+		} else if e.within = false; len(e.values) > 0 {
+			entries = append(entries, e)
+		}
+		switch {
+		case depth == 0 && IsAccessProperty(e.key):
+		case e.nested:
+			entries = r.below(entries, e.key+".", v.Value, depth+1)
+		default:
+			entries = r.belowAll(entries, e.key+".", maps, depth+1)
 		}
 	}
 	return entries
+}
+
+// fill gives an entry its values, and returns the maps of a list.
+func (r *yamlReader) fill(e *yamlEntry, n ast.Node) (maps []ast.Node) {
+	access := IsAccessProperty(e.key)
+	take := func(n ast.Node) bool {
+		_, link := n.(*ast.SequenceNode)
+		s, ok := r.scalar(n)
+		if ok = ok && !(link && access); ok {
+			e.values = append(e.values, s)
+		}
+		return ok
+	}
+	_, empty := n.(*ast.NullNode)
+	list, isList := n.(*ast.SequenceNode)
+	switch {
+	case n == nil || empty:
+		e.null = true
+	case take(n):
+	case isList:
+		e.list = true
+		for _, item := range list.Values {
+			item = r.bare(item)
+			if take(item) {
+				continue
+			}
+			switch item.(type) {
+			case *ast.MappingNode, *ast.MappingValueNode:
+				e.within = e.within || access
+				maps = append(maps, item)
+			case *ast.SequenceNode, *ast.AliasNode:
+				e.within = true
+			}
+		}
+	default:
+		_, alias := n.(*ast.AliasNode)
+		e.nested, e.within = true, alias
+	}
+	return maps
 }
 
 // belowAll adds what below adds for each map in a list: the values of one key become one list.
@@ -252,167 +239,79 @@ func only(list *ast.SequenceNode) ast.Node {
 	return list.Values[0]
 }
 
-// simpleYAML reads the part of YAML that nearly all frontmatter uses: top-level keys with plain or
-// simply quoted scalars, and lists of those. ok is false for anything else, which may still be
-// valid.
-func simpleYAML(inner string) (entries []yamlEntry, ok bool) {
-	number := 1
+// lineReader reads frontmatter line by line: the keys that begin a line, each with the text after it,
+// with the list in brackets after it, or with the list items below it.
+type lineReader struct {
+	entries []yamlEntry
+	simple  bool // YAML reads all lines in the same way
+	below   bool // the last key may have items below it
+	bracket bool // the last list in brackets is still open
+}
+
+// readLines reads frontmatter without a YAML parser. simple reports whether YAML reads the same, as
+// for nearly all frontmatter. Otherwise the entries are what can be read of malformed YAML: one value
+// without quotation marks, such as a title with a colon, does not lose the others. Nested values are
+// left out.
+func readLines(inner string) (entries []yamlEntry, simple bool) {
+	r, number := lineReader{simple: true}, 1
 	all := linesFrom(inner, 0)
 	for l, more := all.next(); more; l, more = all.next() {
 		number++
-		text := strings.TrimRight(inner[l.start:l.end], " \t")
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		if item, isItem := strings.CutPrefix(strings.TrimLeft(text, " "), "- "); isItem && len(entries) > 0 {
-			e := &entries[len(entries)-1]
-			value, ok := simpleScalar(strings.TrimLeft(item, " "))
-			if !ok || !(e.null || e.list) || strings.Contains(item, ": ") || strings.HasSuffix(item, ":") {
-				return nil, false
-			}
-			e.list, e.null = true, false
-			e.values = append(e.values, value)
-			continue
-		}
-		key, rest, found := strings.Cut(text, ":")
-		if !found || !simpleKey(key) || rest != "" && rest[0] != ' ' {
-			return nil, false
-		}
-		e := yamlEntry{key: key, line: number}
-		if ok := e.simpleValue(strings.TrimLeft(rest, " ")); !ok {
-			return nil, false
-		}
-		entries = append(entries, e)
+		r.line(strings.TrimRight(inner[l.start:l.end], " \t"), number)
 	}
-	return entries, true
+	return r.entries, r.simple
 }
 
-func (e *yamlEntry) simpleValue(rest string) bool {
-	if rest == "" {
-		e.null = true
-		return true
+// only keeps simple if the condition holds, too.
+func (r *lineReader) only(condition bool) { r.simple = r.simple && condition }
+
+func (r *lineReader) line(text string, number int) {
+	inside := strings.TrimLeft(text, " \t")
+	if inside == "" || inside[0] == '#' {
+		r.only(inside == text)
+		return
 	}
-	if inside, ok := strings.CutPrefix(rest, "["); ok {
-		inside, ok = strings.CutSuffix(inside, "]")
-		e.list = true
-		return ok && e.simpleItems(strings.Trim(inside, " "))
+	r.only(!strings.Contains(text, "\t"))
+	if r.bracket && (len(inside) < len(text) || inside[0] == ']') {
+		r.bracket = !r.items(&r.entries[len(r.entries)-1], inside)
+		return
 	}
-	value, ok := simpleScalar(rest)
-	e.values = append(e.values, value)
-	return ok
+	r.bracket = false
+	if r.below && len(inside) > 1 && inside[0] == '-' && (inside[1] == ' ' || inside[1] == '\t') {
+		value, ok := r.scalar(inside[2:])
+		if ok = ok && !strings.Contains(inside, ": "); ok {
+			r.entries[len(r.entries)-1].add(value)
+		}
+		r.only(ok)
+		return
+	}
+	r.below = false
+	written, rest, found := strings.Cut(text, ":")
+	key := strings.TrimRight(written, " \t")
+	if inside, ok := unquoted(key); ok {
+		key = inside
+	}
+	if !found || rest != "" && rest[0] != ' ' && rest[0] != '\t' || !isKey(key) { // indented lines, too
+		r.simple = false
+		return
+	}
+	r.only(key == written)
+	e := yamlEntry{key: key, line: number, null: true}
+	rest = strings.TrimSpace(rest)
+	if items, isList := strings.CutPrefix(rest, "["); isList {
+		r.bracket = !r.items(&e, items)
+	} else if rest == "" || rest[0] == '#' {
+		r.below = true
+		r.only(rest == "")
+	} else if value, ok := r.scalar(rest); ok {
+		e.null, e.values = false, []yamlScalar{value}
+	}
+	r.entries = append(r.entries, e)
 }
 
-// simpleItems reads the items between the brackets of a list on one line.
-func (e *yamlEntry) simpleItems(rest string) bool {
-	for rest != "" {
-		end := -1
-		if c := rest[0]; c == '"' || c == '\'' {
-			if end = strings.IndexByte(rest[1:], c) + 2; end < 2 {
-				return false
-			}
-			if after := strings.TrimLeft(rest[end:], " "); after != "" && after[0] != ',' {
-				return false
-			}
-		} else if end = strings.IndexByte(rest, ','); end < 0 {
-			end = len(rest)
-		}
-		item := strings.TrimRight(rest[:end], " ")
-		value, ok := simpleScalar(item)
-		if !ok || !value.quoted && strings.ContainsAny(item, "[]{}\"'#&*:") {
-			return false
-		}
-		e.values = append(e.values, value)
-		rest = strings.TrimLeft(rest[end:], " ")
-		if rest != "" {
-			rest = strings.TrimLeft(rest[1:], " ") // after the comma
-		}
-	}
-	return true
-}
-
-func simpleKey(key string) bool {
-	for i := 0; i < len(key); i++ {
-		if c := key[i]; !isWordByte(c) && (c != '_' && c != '-' && c != '.' && c != ' ' || i == 0) {
-			return false
-		}
-	}
-	return key != "" && key[len(key)-1] != ' '
-}
-
-// simpleScalar reads a scalar on one line without escapes or anything special.
-func simpleScalar(s string) (yamlScalar, bool) {
-	if s == "" || strings.ContainsRune(s, '\t') {
-		return yamlScalar{}, false
-	}
-	if c := s[0]; c == '"' || c == '\'' {
-		inside, ok := unquoted(s)
-		if !ok || strings.IndexByte(inside, c) >= 0 || c == '"' && strings.IndexByte(inside, '\\') >= 0 {
-			return yamlScalar{}, false
-		}
-		return yamlScalar{inside, true}, true
-	}
-	if strings.IndexByte("[]{}&*!|>%@`#,?-:", s[0]) >= 0 && !(s[0] == '-' && len(s) > 1 && isDigit(s[1])) {
-		return yamlScalar{}, false
-	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") {
-		return yamlScalar{}, false
-	}
-	return yamlScalar{raw: s}, true
-}
-
-// looseYAML reads what it can of malformed YAML: the keys that begin a line, each with the text
-// after it, or with list items below it. So one value without quotation marks, such as a title with
-// a colon, does not lose the others. It drops nested values.
-func looseYAML(inner string) (entries []yamlEntry) {
-	number, below, bracket := 1, false, false // whether the last key may have items, and whether they are in brackets
-	all := linesFrom(inner, 0)
-	for l, more := all.next(); more; l, more = all.next() {
-		number++
-		text := strings.TrimRight(inner[l.start:l.end], " \t")
-		inside := strings.TrimLeft(text, " \t")
-		if inside == "" || inside[0] == '#' {
-			continue
-		}
-		if bracket && (len(inside) < len(text) || inside[0] == ']') {
-			bracket = !entries[len(entries)-1].looseItems(inside)
-			continue
-		}
-		bracket = false
-		if below && len(inside) > 1 && inside[0] == '-' && (inside[1] == ' ' || inside[1] == '\t') {
-			if value, ok := looseScalar(inside[2:]); ok && !strings.Contains(inside, ": ") {
-				entries[len(entries)-1].add(value)
-			}
-			continue
-		}
-		key, rest, found := strings.Cut(text, ":")
-		if found = found && (rest == "" || rest[0] == ' ' || rest[0] == '\t'); !found {
-			below = false
-			continue
-		}
-		key = strings.TrimRight(key, " \t")
-		if inside, ok := unquoted(key); ok {
-			key = inside
-		}
-		if below = false; !looseKey(key) { // indented lines, too
-			continue
-		}
-		e := yamlEntry{key: key, line: number, null: true}
-		rest = strings.TrimSpace(rest)
-		if items, isList := strings.CutPrefix(rest, "["); isList {
-			bracket = !e.looseItems(items)
-		} else if value, ok := looseScalar(rest); ok {
-			e.null, e.values = false, []yamlScalar{value}
-		} else {
-			below = rest == "" || rest[0] == '#'
-		}
-		entries = append(entries, e)
-	}
-	return entries
-}
-
-// looseKey reports whether a text may be a key: it begins with a letter, a digit or an underscore,
-// and has few other signs.
-func looseKey(key string) bool {
+// isKey reports whether a text may be a key: it begins with a letter, a digit or an underscore, and
+// has few other signs.
+func isKey(key string) bool {
 	for i, c := range key {
 		if !unicode.In(c, unicode.L, unicode.M, unicode.Nd) && c != '_' && (i == 0 || !strings.ContainsRune("-. /", c)) {
 			return false
@@ -426,17 +325,26 @@ func (e *yamlEntry) add(value yamlScalar) {
 	e.list, e.null, e.values = true, false, append(e.values, value)
 }
 
-// looseItems adds the values between brackets and commas on a line to a list, and reports whether
-// the list ends there.
-func (e *yamlEntry) looseItems(s string) (ended bool) {
+// items adds the values between brackets and commas on a line to a list, and reports whether the
+// list ends there.
+func (r *lineReader) items(e *yamlEntry, s string) (ended bool) {
 	for {
+		before, commas := s, 0
 		s = strings.TrimLeft(s, " \t,[")
-		switch {
+		gap := before[:len(before)-len(s)]
+		if len(e.values) > 0 {
+			commas = 1
+		}
+		switch given := strings.Count(gap, ","); {
 		case s == "" || s[0] == '#':
+			r.only(ended && before == "")
 			return ended
 		case s[0] == ']':
+			r.only(!ended && given <= commas && !strings.Contains(gap, "["))
 			s, ended = s[1:], true
 			continue
+		default:
+			r.only(!ended && given == commas && !strings.Contains(gap, "["))
 		}
 		end := 0
 		if s[0] == '"' || s[0] == '\'' {
@@ -449,27 +357,46 @@ func (e *yamlEntry) looseItems(s string) (ended bool) {
 			if comment := strings.Index(s[:end], " #"); comment >= 0 {
 				end = comment
 			}
+			r.only(!strings.ContainsAny(s[:end], "[]{}\"'#&*:"))
 		}
-		if value, ok := looseScalar(s[:end]); ok {
+		if value, ok := r.scalar(s[:end]); ok {
 			e.add(value)
 		}
 		s, ended = s[end:], false
 	}
 }
 
-// looseScalar returns a text without a comment after it and quotation marks around it. ok is false
-// for a text that announces more lines, or an open bracket.
-func looseScalar(s string) (yamlScalar, bool) {
+// scalar returns a text without a comment after it and quotation marks around it. ok is false for a
+// text that announces more lines, or an open bracket.
+func (r *lineReader) scalar(s string) (value yamlScalar, ok bool) {
 	s = strings.TrimSpace(s)
-	if inside, ok := unquoted(s); ok {
-		return yamlScalar{inside, true}, true
+	r.only(simpleScalar(s))
+	for {
+		if inside, ok := unquoted(s); ok {
+			return yamlScalar{inside, true}, true
+		}
+		before, _, comment := strings.Cut(s, " #")
+		if !comment {
+			return yamlScalar{raw: s}, s != "" && !strings.ContainsAny(s[:1], "#[]|>")
+		}
+		s = strings.TrimSpace(before)
 	}
-	s, _, _ = strings.Cut(s, " #")
-	s = strings.TrimSpace(s)
-	if inside, ok := unquoted(s); ok {
-		return yamlScalar{inside, true}, true
+}
+
+// simpleScalar reports whether YAML reads s as the same text, without escapes or anything special.
+func simpleScalar(s string) bool {
+	if s == "" {
+		return false
 	}
-	return yamlScalar{raw: s}, s != "" && !strings.ContainsAny(s[:1], "#[]|>")
+	c := s[0]
+	if c == '"' || c == '\'' {
+		inside, ok := unquoted(s)
+		return ok && strings.IndexByte(inside, c) < 0 && (c == '\'' || strings.IndexByte(inside, '\\') < 0)
+	}
+	if strings.IndexByte("[]{}&*!|>%@`#,?-:", c) >= 0 && !(c == '-' && len(s) > 1 && isDigit(s[1])) {
+		return false
+	}
+	return !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":")
 }
 
 // unquoted returns the text between quotation marks; ok is false when there are none.

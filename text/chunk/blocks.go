@@ -159,21 +159,11 @@ func (s *scanner) line(l line) {
 }
 
 // startsBlock has the bytes that can begin a block other than a paragraph.
-var startsBlock = func() (set [256]bool) {
-	for _, ch := range []byte(">#`~<-_*+$0123456789") {
-		set[ch] = true
-	}
-	return set
-}()
+var startsBlock = bytesOf(">#`~<-_*+$0123456789")
 
 // mayUnderline has the bytes that can begin a line that changes the paragraph above: a setext
 // underline or the delimiter row of a table.
-var mayUnderline = func() (set [256]bool) {
-	for _, ch := range []byte("=-|:") {
-		set[ch] = true
-	}
-	return set
-}()
+var mayUnderline = bytesOf("=-|:")
 
 // matchContainers consumes the marks of the open containers and returns how many of them contain
 // the line.
@@ -408,10 +398,7 @@ func (s *scanner) opensMath(rest string, l line) bool {
 // atxHeading reads "## Title ##": it returns the level and the range of the text in s, without
 // closing hashes and spaces at its ends.
 func atxHeading(s string) (level, from, to int, ok bool) {
-	for level < len(s) && s[level] == '#' {
-		level++
-	}
-	if level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
+	if level = runOf(s, '#'); level > 6 || level < len(s) && s[level] != ' ' && s[level] != '\t' {
 		return 0, 0, 0, false
 	}
 	from, to = trimSpan(s, level, len(s))
@@ -446,43 +433,23 @@ func trimSpan(s string, from, to int) (int, int) {
 
 // opensFence reports whether s opens fenced code, and returns the number of marks.
 func opensFence(s string) (length int, ok bool) {
-	ch := s[0]
-	n := 0
-	for n < len(s) && s[n] == ch {
-		n++
-	}
-	if n < 3 || ch == '`' && strings.IndexByte(s[n:], '`') >= 0 {
-		return 0, false
-	}
-	return n, true
+	n := runOf(s, s[0])
+	return n, n >= 3 && (s[0] != '`' || strings.IndexByte(s[n:], '`') < 0)
 }
 
 // closesFence reports whether s ends fenced code that n marks ch opened.
 func closesFence(s string, ch byte, n int) bool {
-	i := 0
-	for i < len(s) && s[i] == ch {
-		i++
-	}
+	i := runOf(s, ch)
 	return i >= n && blank(s[i:])
 }
 
 // setextLevel returns 1 for a line of '=', 2 for a line of '-', else 0.
 func setextLevel(s string) int {
-	ch := s[0]
-	if ch != '=' && ch != '-' {
+	level := strings.IndexByte("=-", s[0]) + 1
+	if level == 0 || !blank(s[runOf(s, s[0]):]) {
 		return 0
 	}
-	i := 0
-	for i < len(s) && s[i] == ch {
-		i++
-	}
-	if !blank(s[i:]) {
-		return 0
-	}
-	if ch == '=' {
-		return 1
-	}
-	return 2
+	return level
 }
 
 // thematicBreak reports whether s is a rule: three or more of one of - _ * with
@@ -683,16 +650,10 @@ var rawHTMLNames = map[string]bool{"script": true, "pre": true, "style": true, "
 
 const longestHTMLName = 10
 
-var blockHTMLNames = func() map[string]bool {
-	names := map[string]bool{}
-	for name := range strings.FieldsSeq(`address article aside base basefont blockquote body caption center col colgroup
-		dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header
-		hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
-		table tbody td tfoot th thead title tr track ul`) {
-		names[name] = true
-	}
-	return names
-}()
+var blockHTMLNames = wordsOf(`address article aside base basefont blockquote body caption center col colgroup
+	dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header
+	hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
+	table tbody td tfoot th thead title tr track ul`)
 
 // tableStart turns the open paragraph's last line into a table when s is a delimiter row with as
 // many cells. A line of only hyphens is never a delimiter row: it underlines a heading.
@@ -716,45 +677,18 @@ func DelimiterRow(line string) bool { return delimiterRow(line) > 0 }
 
 // delimiterRow returns the number of cells of a row such as "| :--- | ---: |", or 0.
 func delimiterRow(s string) int {
-	cells, marked := 0, false
 	s = strings.Trim(s, " \t")
-	if rest, ok := strings.CutPrefix(s, "|"); ok {
-		s, marked = rest, true
-	}
-	for {
-		s = strings.TrimLeft(s, " \t")
-		if rest, ok := strings.CutPrefix(s, ":"); ok {
-			s, marked = rest, true
-		}
-		dashes := 0
-		for dashes < len(s) && s[dashes] == '-' {
-			dashes++
-		}
-		if dashes == 0 {
-			return 0
-		}
-		s = s[dashes:]
-		if rest, ok := strings.CutPrefix(s, ":"); ok {
-			s, marked = rest, true
-		}
-		cells++
-		s = strings.TrimLeft(s, " \t")
-		if s == "" {
-			break
-		}
-		rest, ok := strings.CutPrefix(s, "|")
-		if !ok {
-			return 0
-		}
-		s, marked = rest, true
-		if blank(s) {
-			break
-		}
-	}
-	if !marked {
+	if !strings.ContainsAny(s, "|:") || strings.Trim(s, "|:- \t") != "" {
 		return 0
 	}
-	return cells
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(s, "|"), "|"), "|")
+	for _, c := range cells {
+		c = strings.TrimSuffix(strings.TrimPrefix(strings.Trim(c, " \t"), ":"), ":")
+		if c == "" || strings.Trim(c, "-") != "" {
+			return 0
+		}
+	}
+	return len(cells)
 }
 
 // tableCells returns the number of cells of a table's row.

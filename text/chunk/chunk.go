@@ -62,18 +62,21 @@ func KindOf(name string) Kind {
 	return KindText
 }
 
-var codeExtensions = func() map[string]bool {
+var codeExtensions = wordsOf(`
+	.go .rs .c .h .cc .cpp .cxx .hpp .hh .java .kt .kts .scala .swift .m .mm .cs .fs .vb .py .pyi .rb
+	.pl .pm .php .js .jsx .mjs .cjs .ts .tsx .vue .svelte .dart .lua .r .jl .ex .exs .erl .hrl .hs
+	.ml .mli .clj .cljs .lisp .el .scm .zig .nim .v .d .sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .sql
+	.proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm .xml
+	.json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`)
+
+// wordsOf returns the set of the words of s.
+func wordsOf(s string) map[string]bool {
 	set := map[string]bool{}
-	for ext := range strings.FieldsSeq(`
-		.go .rs .c .h .cc .cpp .cxx .hpp .hh .java .kt .kts .scala .swift .m .mm .cs .fs .vb .py .pyi .rb
-		.pl .pm .php .js .jsx .mjs .cjs .ts .tsx .vue .svelte .dart .lua .r .jl .ex .exs .erl .hrl .hs
-		.ml .mli .clj .cljs .lisp .el .scm .zig .nim .v .d .sh .bash .zsh .fish .ps1 .psm1 .bat .cmd .sql
-		.proto .graphql .tf .nix .cmake .gradle .groovy .asm .s .css .scss .sass .less .html .htm .xml
-		.json .jsonl .yaml .yml .toml .ini .cfg .conf .properties .mk .dockerfile`) {
-		set[ext] = true
+	for word := range strings.FieldsSeq(s) {
+		set[word] = true
 	}
 	return set
-}()
+}
 
 // New returns the chunker of the options. Its errors wrap sheaf.ErrInvalid.
 func New(o Options) (Chunker, error) {

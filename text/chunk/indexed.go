@@ -16,12 +16,7 @@ const (
 )
 
 // base64Byte has the bytes of base64, in both alphabets, and of percent-encoding.
-var base64Byte = func() (set [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%") {
-		set[c] = true
-	}
-	return set
-}()
+var base64Byte = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_%")
 
 // payloads returns the parts of text that are data instead of words, in order: whole addresses
 // "data:image/png;base64,…", and long runs of base64. The definition of a label with such an address

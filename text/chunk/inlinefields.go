@@ -254,15 +254,14 @@ func (s *source) distributeFields() {
 	for _, p := range s.doc.Properties {
 		declared[strings.ToLower(p.Name)] = true
 	}
-	holders := holders{chunks: s.doc.Chunks}
+	at := holders{chunks: s.doc.Chunks}
 	for _, f := range found {
 		key := strings.ToLower(f.name)
 		if !declared[key] {
 			declared[key] = true
 			s.doc.Properties = append(s.doc.Properties, sheaf.Property{Name: f.name})
 		}
-		from, to := holders.of(sheaf.Span{Start: f.start, End: f.end})
-		for i := from; i < to; i++ {
+		for i := range at.holding(f.start, f.end) {
 			s.doc.Fields = append(s.doc.Fields, sheaf.Field{Position: i, Name: f.name, Value: f.value})
 		}
 	}

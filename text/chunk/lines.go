@@ -12,27 +12,46 @@ type line struct{ start, end, next int }
 
 // lines cuts a text into lines.
 type lines struct {
-	src string
-	pos int
+	src     string
+	pos, lf int // lf is the first LF at or after pos, len(src) for none
 }
 
 // linesFrom begins at byte pos.
-func linesFrom(src string, pos int) lines { return lines{src, pos} }
+func linesFrom(src string, pos int) lines { return lines{src, pos, pos - 1} }
 
 // next returns the next line; ok is false at the end of the text.
 func (r *lines) next() (l line, ok bool) {
 	if r.pos >= len(r.src) {
 		return line{}, false
 	}
-	l = line{r.pos, len(r.src), len(r.src)}
-	if i := strings.IndexAny(r.src[r.pos:], "\n\r"); i >= 0 {
+	if r.lf < r.pos {
+		r.lf = indexByteFrom(r.src, '\n', r.pos)
+	}
+	l = line{r.pos, r.lf, min(r.lf+1, len(r.src))}
+	if i := strings.IndexByte(r.src[r.pos:r.lf], '\r'); i >= 0 {
 		l.end = r.pos + i
-		if l.next = l.end + 1; strings.HasPrefix(r.src[l.end:], "\r\n") {
+		if l.next = l.end + 1; l.next == r.lf && r.lf < len(r.src) {
 			l.next++
 		}
 	}
 	r.pos = l.next
 	return l, true
+}
+
+// bytesOf returns the set of the bytes of s.
+func bytesOf(s string) (set [256]bool) {
+	for i := range len(s) {
+		set[s[i]] = true
+	}
+	return set
+}
+
+// runOf returns how many of the first bytes of s are c.
+func runOf(s string, c byte) (n int) {
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
 }
 
 // indexByteFrom returns the first c of s at or after byte from, or len(s).

@@ -43,12 +43,7 @@ type finder struct {
 }
 
 // finding has the bytes at which the finder stops.
-var finding = func() (set [256]bool) {
-	for _, c := range []byte("\\`<![]#^{") {
-		set[c] = true
-	}
-	return set
-}()
+var finding = bytesOf("\\`<![]#^{")
 
 func (f *finder) find(text string, base int) {
 	f.reset(text)

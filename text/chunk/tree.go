@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"iter"
 	"strings"
 
 	"sheaf"
@@ -133,34 +134,35 @@ func (s *source) distribute() {
 		}
 	}
 	s.distributeFields()
-	holders := holders{chunks: chunks}
+	at := holders{chunks: chunks}
 	for _, link := range found.links {
-		from, to := holders.of(link.Span)
-		for i := from; i < to; i++ {
+		for i := range at.holding(link.Span.Start, link.Span.End) {
 			chunks[i].Links = append(chunks[i].Links, link)
 		}
 	}
-	holders.at = 0
+	at.first = 0
 	for _, tag := range found.tags {
-		from, to := holders.of(sheaf.Span{Start: tag.start, End: tag.end})
 		key := strings.ToLower(tag.text)
-		last, known := seen[key]
-		if !known {
+		if _, known := seen[key]; !known {
 			s.doc.Tags = append(s.doc.Tags, tag.text)
+			seen[key] = 0
 		}
-		for i := max(from, last); i < to; i++ {
-			chunks[i].Tags = append(chunks[i].Tags, tag.text)
+		for i := range at.holding(tag.start, tag.end) {
+			if i >= seen[key] {
+				chunks[i].Tags = append(chunks[i].Tags, tag.text)
+				seen[key] = i + 1
+			}
 		}
-		seen[key] = max(to, last)
 	}
-	holders.at = 0
+	at.first = 0
 	for _, block := range found.blocks {
-		from, to := holders.of(sheaf.Span{Start: block.start, End: block.end})
 		anchor := s.src[block.start] == '<'
-		if anchor && to < len(chunks) && chunks[to].HasHeading && s.above(block.end, chunks[to].Heading.Start) {
-			from, to = to, to+1
-		}
-		for i := from; i < to; i++ {
+		for i := range at.holding(block.start, block.end) {
+			// An anchor above a heading belongs to the section below it.
+			if next := i + 1; anchor && next == at.end && next < len(chunks) && chunks[next].HasHeading &&
+				s.above(block.end, chunks[next].Heading.Start) {
+				i = next
+			}
 			chunks[i].Blocks = append(chunks[i].Blocks, block.text)
 		}
 	}
@@ -169,21 +171,23 @@ func (s *source) distribute() {
 // holders finds the chunks that contain a part of the text. Starts and ends of the chunks never
 // decrease, and callers must ask in order.
 type holders struct {
-	chunks []sheaf.Chunk
-	at     int
+	chunks     []sheaf.Chunk
+	first, end int // of the last answer
 }
 
-// of returns the range of the chunks that contain a byte of s. If no chunk does, for example
-// between windows, it returns the next chunk, and at the end the last one.
-func (h *holders) of(s sheaf.Span) (from, to int) {
-	for h.at+1 < len(h.chunks) && h.chunks[h.at].Body.End <= s.Start {
-		h.at++
+// holding yields the positions of the chunks that contain a byte from start to end. If no chunk
+// does, for example between windows, it yields the next chunk, and at the end the last one.
+func (h *holders) holding(start, end int) iter.Seq[int] {
+	for h.first+1 < len(h.chunks) && h.chunks[h.first].Body.End <= start {
+		h.first++
 	}
-	to = h.at + 1
-	for to < len(h.chunks) && begin(&h.chunks[to]) < s.End {
-		to++
+	for h.end = h.first + 1; h.end < len(h.chunks) && begin(&h.chunks[h.end]) < end; {
+		h.end++
 	}
-	return h.at, to
+	return func(yield func(int) bool) {
+		for i := h.first; i < h.end && yield(i); i++ {
+		}
+	}
 }
 
 // begin returns the first byte of a chunk's heading or body.

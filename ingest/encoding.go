@@ -2,11 +2,9 @@ package ingest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -15,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+	utf16 "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // Text returns the text of a file in UTF-8, as [Run] reads it; ok is false when the content is not
@@ -57,18 +57,27 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 
 func keptAs(name string) string { return name + ": its text is kept in the index as UTF-8" }
 
+// wide are the encodings with two or four bytes for each character.
+var wide = [...]struct {
+	name, mark string // mark is the byte order mark
+	unit       int    // bytes
+	lineFeed   string
+	encoding.Encoding
+}{
+	{"UTF-32", "\xff\xfe\x00\x00", 4, "\n\x00\x00\x00", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)},
+	{"UTF-32", "\x00\x00\xfe\xff", 4, "\x00\x00\x00\n", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
+	{"UTF-16", "\xff\xfe", 2, "\n\x00", utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM)},
+	{"UTF-16", "\xfe\xff", 2, "\x00\n", utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM)},
+}
+
 // decodeMarked reads encodings that their bytes identify: UTF-32 and UTF-16, with and without a
 // byte order mark, and ISO-2022-JP with its escapes.
 func decodeMarked(data []byte) (text []byte, name string, ok bool) {
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe, 0, 0}) && len(data)%4 == 0:
-		return decodeUTF32(data[4:], binary.LittleEndian), "UTF-32", true
-	case bytes.HasPrefix(data, []byte{0, 0, 0xfe, 0xff}) && len(data)%4 == 0:
-		return decodeUTF32(data[4:], binary.BigEndian), "UTF-32", true
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		return decodeUTF16(data[2:], binary.LittleEndian), "UTF-16", true
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		return decodeUTF16(data[2:], binary.BigEndian), "UTF-16", true
+	for _, e := range wide {
+		if rest, marked := bytes.CutPrefix(data, []byte(e.mark)); marked && (e.unit == 2 || len(data)%e.unit == 0) {
+			text, err := e.NewDecoder().Bytes(rest[:len(rest)/e.unit*e.unit])
+			return text, e.name, err == nil
+		}
 	}
 	head := data[:min(len(data), headBytes)]
 	if bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
@@ -80,13 +89,15 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	if bytes.IndexByte(head, 0) < 0 { // spaces and line ends have a zero byte in every script
 		return nil, "", false
 	}
-	for _, order := range [...]binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		switch {
-		case len(data)%4 == 0 && isText(decodeUTF32(head, order), order.Uint32(data[len(data)-4:]) == '\n'):
-			return decodeUTF32(data, order), "UTF-32 without a byte order mark", true
-		case len(data)%2 == 0 && isText(decodeUTF16(withoutHalfPair(head, order), order),
-			order.Uint16(data[len(data)-2:]) == '\n'):
-			return decodeUTF16(data, order), "UTF-16 without a byte order mark", true
+	for _, e := range wide {
+		if len(data)%e.unit != 0 {
+			continue
+		}
+		start, err := e.NewDecoder().Bytes(head)
+		start = bytes.TrimSuffix(start, []byte("\ufffd")) // the first half of a character
+		if err == nil && isText(start, bytes.HasSuffix(data, []byte(e.lineFeed))) {
+			text, err := e.NewDecoder().Bytes(data)
+			return text, e.name + " without a byte order mark", err == nil
 		}
 	}
 	return nil, "", false
@@ -108,32 +119,6 @@ func isText(decoded []byte, line bool) bool {
 		}
 	}
 	return all > 0 && (spaces > 0 || line) && letters*2 >= all
-}
-
-// withoutHalfPair returns UTF-16 data without an unfinished surrogate pair at its end.
-func withoutHalfPair(data []byte, order binary.ByteOrder) []byte {
-	if n := len(data); n >= 2 && utf16.IsSurrogate(rune(order.Uint16(data[n-2:]))) {
-		return data[:n-2]
-	}
-	return data
-}
-
-// decodeUTF16 turns UTF-16 without its byte order mark into UTF-8.
-func decodeUTF16(data []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
-	}
-	return []byte(string(utf16.Decode(units)))
-}
-
-// decodeUTF32 turns UTF-32 without its byte order mark into UTF-8.
-func decodeUTF32(data []byte, order binary.ByteOrder) []byte {
-	text := make([]byte, 0, len(data)/2)
-	for ; len(data) >= 4; data = data[4:] {
-		text = utf8.AppendRune(text, rune(order.Uint32(data)))
-	}
-	return text
 }
 
 // legacy is an encoding from before UTF-8.

@@ -34,18 +34,18 @@ var parserText = strconv.Itoa(ParserVersion)
 // ReasonReread marks a document that waits because it was read with another [ParserVersion].
 const ReasonReread = "reading"
 
-// ReadBefore reports whether every document was read with a lower or unknown version. It is false
-// after a run has begun to read them again: see Outdated.
-func ReadBefore(view *catalog.View) bool {
-	version, err := strconv.Atoi(view.Settings().Extra[parserKey])
-	return err != nil || version < ParserVersion
+// parserOf returns the version of the program that read the documents; 0 when it is unknown.
+func parserOf(view *catalog.View) int {
+	version, _ := strconv.Atoi(view.Settings().Extra[parserKey]) // 0 for an error
+	return version
 }
 
+// ReadBefore reports whether every document was read with a lower or unknown version. It is false
+// after a run has begun to read them again: see Outdated.
+func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion }
+
 // Newer reports whether a newer version of the program read the documents.
-func Newer(view *catalog.View) bool {
-	version, err := strconv.Atoi(view.Settings().Extra[parserKey])
-	return err == nil && version > ParserVersion
-}
+func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
 // Outdated counts the documents that an older version of the program read. Search finds their old
 // state until the next [Run] has read them again. In an index of a newer version they wait for that

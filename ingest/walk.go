@@ -252,8 +252,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 	if w.o.watch != nil {
 		w.o.watch(cmp.Or(dir.real, filepath.Join(w.real, filepath.FromSlash(dir.path))), true)
 	}
-	list, entries, err := openListing(full)
-	defer list.close()
+	entries, err := os.ReadDir(full)
 	if err != nil { // without all entries, an ignore file may be missing
 		skip(cmp.Or(dir.path, "."), ReasonUnreadable, reasonOf(err))
 		out.mayHold(err, dir.path)
@@ -263,7 +262,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 		w.byRule(out, dir.path, ReasonFolder, nil, nil)
 		return nil
 	}
-	device := list.device()
+	device := deviceOf(full)
 	if dir.device != 0 && device != 0 && device != dir.device {
 		out.disks = append(out.disks, dir.path)
 	}
@@ -337,7 +336,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 			}
 			continue
 		}
-		w.file(list, e, info, path, mode, out, skip)
+		w.file(full, e, info, path, mode, out, skip)
 	}
 	return folders
 }
@@ -414,7 +413,7 @@ func (w *walker) byRule(out *Walk, path, reason string, f *ignoreFile, r *ignore
 }
 
 // file adds a file that no rule excludes.
-func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
+func (w *walker) file(full string, e fs.DirEntry, info fs.FileInfo, path string, mode fs.FileMode, out *Walk,
 	skip func(path, reason, detail string)) {
 	name := e.Name()
 	switch {
@@ -432,7 +431,7 @@ func (w *walker) file(list *listing, e fs.DirEntry, info fs.FileInfo, path strin
 	file := File{Path: path}
 	if info != nil {
 		file.Bytes, file.ModTime = info.Size(), info.ModTime()
-	} else if err := list.stat(e, &file); err != nil {
+	} else if err := file.stat(full + "/" + name); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) { // unless it was removed meanwhile
 			skip(path, ReasonUnreadable, reasonOf(err))
 			out.mayHold(err, path)
@@ -561,25 +560,4 @@ func readHead(name string, buffer []byte) ([]byte, error) {
 		err = nil
 	}
 	return buffer[:n], err
-}
-
-// listing is a folder that is being read.
-type listing struct{ dir *os.File }
-
-// openListing opens a folder and lists it by name. The caller must close the listing, which is
-// never nil.
-func openListing(path string) (*listing, []fs.DirEntry, error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return &listing{}, nil, err
-	}
-	entries, err := dir.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return &listing{dir}, entries, err
-}
-
-func (l *listing) close() {
-	if l.dir != nil {
-		_ = l.dir.Close() // opened only for reading
-	}
 }

@@ -21,12 +21,9 @@ import (
 // rename and remove all files of one save. In an endless burst it waits patience. A run takes some
 // tens of milliseconds, so search finds a saved note well within a second. Without events Watch
 // runs every rescan, in case an event was lost.
-//
-// When only rights or times changed, for example of many unchanged files, it waits a second.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
-	rights    = time.Second
 	rescan    = time.Minute
 )
 
@@ -66,7 +63,7 @@ func Watch(ctx context.Context, o Options, onRun func(*Report, error)) error {
 	}
 	var trees []catalog.Tree // the recorded trees when the last run began
 	fault, locked := "", time.Time{}
-	w := watch{events: make(chan struct{}, 1), rights: make(chan struct{}, 1), faults: make(chan struct{}, 1)}
+	w := watch{events: make(chan struct{}, 1)}
 	if o.Known != nil {
 		w.others = func() bool { return !slices.Equal(recorded(), trees) }
 	}
@@ -215,7 +212,6 @@ func (f *watched) end(whole bool) string {
 // folders meanwhile: one waiting event is enough.
 func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
-		to := w.events
 		select {
 		case e, ok := <-watcher.Events:
 			if !ok {
@@ -227,18 +223,14 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 			if e.Has(fsnotify.Rename) {
 				f.renamed(e.Name)
 			}
-			if e.Op == fsnotify.Chmod {
-				to = w.rights
-			}
-		case _, ok := <-watcher.Errors:
+		case _, ok := <-watcher.Errors: // events were lost
 			if !ok {
 				return
 			}
-			to = w.faults
 			f.renamed("") // some folder may be renamed
 		}
 		select {
-		case to <- struct{}{}:
+		case w.events <- struct{}{}:
 		default:
 		}
 	}
@@ -263,9 +255,7 @@ func (f *watched) matters(name string) bool {
 
 // watch decides when to run. It uses no file system, so tests run it with a simulated clock.
 type watch struct {
-	events chan struct{} // something changed
-	rights chan struct{} // only rights or times changed
-	faults chan struct{} // some events were lost
+	events chan struct{} // something changed, or some events were lost
 	run    func() error
 	// others reports whether another process added or removed a folder since the last run: a folder
 	// that no run has walked sends no events. It may be nil.
@@ -276,14 +266,8 @@ type watch struct {
 
 // until runs at once and then when a run is due, until ctx ends.
 func (w *watch) until(ctx context.Context) {
-	rest := w.look()
-	next := time.Now().Add(rest)
-	due := time.NewTimer(rest)
+	due := time.NewTimer(w.look())
 	defer due.Stop()
-	wait := func(d time.Duration) {
-		next = time.Now().Add(d)
-		due.Reset(d)
-	}
 	var asks <-chan time.Time
 	if w.others != nil {
 		ticker := time.NewTicker(poll)
@@ -300,21 +284,14 @@ func (w *watch) until(ctx context.Context) {
 			if first.IsZero() {
 				first = now
 			}
-			wait(max(0, min(quietTime, patience-now.Sub(first))))
-		case <-w.rights:
-			if time.Until(next) > rights {
-				wait(rights)
-			}
-		case <-w.faults:
-			// Events were lost: run again soon.
-			wait(quietTime)
+			due.Reset(max(0, min(quietTime, patience-now.Sub(first))))
 		case <-asks:
 			if w.others() {
-				wait(0)
+				due.Reset(0)
 			}
 		case <-due.C:
 			first = time.Time{}
-			wait(w.look())
+			due.Reset(w.look())
 		}
 	}
 }

@@ -85,55 +85,6 @@ func TestWatchTimes(t *testing.T) {
 	}
 }
 
-// TestWatchRights checks that changes of only rights and times cause at most one run a second, and delay no other run.
-func TestWatchRights(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		began := time.Now()
-		var runs []time.Duration
-		w := watch{events: make(chan struct{}), rights: make(chan struct{}), run: func() error {
-			runs = append(runs, time.Since(began))
-			return nil
-		}}
-		done := make(chan struct{})
-		go func() { w.until(ctx); close(done) }()
-		synctest.Wait()
-		for range 9 { // never at the time of a run
-			w.rights <- struct{}{}
-			time.Sleep(300 * time.Millisecond)
-		}
-		w.events <- struct{}{}
-		w.rights <- struct{}{}
-		time.Sleep(10 * time.Second)
-		stop()
-		<-done
-		if want := []time.Duration{0, time.Second, 2200 * time.Millisecond, 2700*time.Millisecond +
-			quietTime}; !slices.Equal(runs, want) {
-			t.Errorf("runs at %v, want %v", runs, want)
-		}
-	})
-}
-
-// TestWatchFaults checks that a run soon follows lost events.
-func TestWatchFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		runs := 0
-		w := watch{faults: make(chan struct{}), run: func() error { runs++; return nil }}
-		done := make(chan struct{})
-		go func() { w.until(ctx); close(done) }()
-		synctest.Wait()
-		w.faults <- struct{}{}
-		time.Sleep(quietTime)
-		synctest.Wait()
-		if runs != 2 {
-			t.Errorf("%d runs after events were lost, want 2", runs)
-		}
-		stop()
-		<-done
-	})
-}
-
 // TestWatchRepeatsFailedRun checks that Watch repeats a run soon while another process writes the
 // index, a folder is missing, or the disk is full. It does not wait for the next change.
 func TestWatchRepeatsFailedRun(t *testing.T) {

@@ -64,8 +64,6 @@ type worklist struct {
 type seen struct {
 	until  map[string]int64 // by tree
 	unsure bool             // some work comes from reported changes alone
-	// unread has, by tree, the change time of the first unsure file that could not be read.
-	unread map[string]int64
 }
 
 // waiting has the documents that wait to be indexed, with the reasons.
@@ -467,15 +465,8 @@ func (w *Walk) seenUntil() int64 {
 	return last
 }
 
-// text returns the value of seen for the settings. A file that was unsure and unreadable is unsure
-// again in the next run.
-func (s *seen) text(tree string) string {
-	at := s.until[tree]
-	if first, ok := s.unread[tree]; ok {
-		at = min(at, first-1)
-	}
-	return strconv.FormatInt(at, 10)
-}
+// text returns the value of seen for the settings.
+func (s *seen) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
 // differs reports whether that value differs from the recorded one.
 func (s *seen) differs(settings *catalog.Settings) bool {
@@ -487,12 +478,6 @@ func (s *seen) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// missed notes an unsure file that could not be read.
-func (s *seen) missed(tree string, state int64) {
-	if s.unread == nil {
-		s.unread = map[string]int64{}
-	}
-	if first, ok := s.unread[tree]; !ok || state < first {
-		s.unread[tree] = state
-	}
-}
+// missed notes that an unsure file, which changed at state, could not be read: it is unsure again in
+// the next run.
+func (s *seen) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -133,49 +131,6 @@ func FuzzOpen(f *testing.F) {
 		encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat [UNK] a ö")
 		for id := range int32(m.Vocabulary().Len()) {
 			_ = m.Vocabulary().Piece(id)
-		}
-	})
-}
-
-// BenchmarkEmbed embeds texts of 100 words with a table of 256 dimensions.
-func BenchmarkEmbed(b *testing.B) {
-	v := vocabulary(b)
-	rng := rand.New(rand.NewPCG(1, 2))
-	rows := make([][]float32, v.Len())
-	for i := range rows {
-		rows[i] = make([]float32, 256)
-		for j := range rows[i] {
-			rows[i][j] = float32(rng.NormFloat64())
-		}
-	}
-	data, err := Write("random", v, rows)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := Open(data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	words := strings.Fields("the configuration of a search engine decides which documents stand first and why " +
-		"embedding tokenizers matter less than fields")
-	text := strings.Join(slices.Repeat(words, 100/len(words)+1)[:100], " ")
-	e, dst := encoderOf(b, m, nil), make([]float32, 256)
-	b.Run("100 words", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			e.Embed(dst, text)
-		}
-	})
-	b.Run("query", func(b *testing.B) {
-		for b.Loop() {
-			e.Embed(dst, "how do I configure the search engine")
-		}
-	})
-	b.Run("open", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := Open(data); err != nil {
-				b.Fatal(err)
-			}
 		}
 	})
 }

@@ -119,17 +119,3 @@ func FuzzPieces(f *testing.F) {
 	tokenizer, other := newTokenizer(v), newTokenizer(v)
 	f.Fuzz(func(t *testing.T, text string) { checkPieces(t, tokenizer, other, text) })
 }
-
-// BenchmarkPieces is BenchmarkEncode with the positions of the pieces.
-func BenchmarkPieces(b *testing.B) {
-	text := benchmarkText(b)
-	tokenizer := newTokenizer(vocabulary(b))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		n = 0
-		tokenizer.Pieces(text, func(_, _ int) bool { n++; return true })
-	}
-	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds()/1e6, "Mpieces/s")
-}

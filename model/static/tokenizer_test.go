@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -139,37 +137,4 @@ func FuzzEncode(f *testing.F) {
 			t.Fatal("two texts with a space between them are not the pieces of both")
 		}
 	})
-}
-
-// benchmarkText returns the Markdown in the folder SHEAF_TEST_DIR, or invented prose.
-func benchmarkText(b *testing.B) string {
-	dir := os.Getenv("SHEAF_TEST_DIR")
-	if dir == "" {
-		return strings.Repeat("The quick brown fox jumps over the lazy dog; getUserName returns a configuration. ", 1000)
-	}
-	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" || all.Len() > 8<<20 {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		all.Write(raw)
-		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return all.String()
-}
-
-func BenchmarkEncode(b *testing.B) {
-	text := benchmarkText(b)
-	tokenizer := newTokenizer(vocabulary(b))
-	var ids []int32
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		ids = tokenizer.Encode(ids[:0], text)
-	}
-	b.ReportMetric(float64(len(ids)*b.N)/b.Elapsed().Seconds()/1e6, "Mpieces/s")
 }

@@ -47,7 +47,7 @@ func TestServerFailsOnOneText(t *testing.T) {
 							fail(w)
 						}
 					})
-					o := options(&httptest.Server{URL: "http://server"})
+					o := options(at("http://server"))
 					o.Client = &http.Client{Transport: closing{direct{h}}}
 					o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 16, attempts, time.Minute, time.Second,
 						time.Minute
@@ -105,13 +105,12 @@ func (c closing) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 // TestQueryCrashesServer checks that a query that crashes the server is embedded by its start, and does
 // not delay other queries.
 func TestQueryCrashesServer(t *testing.T) {
-	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+	o, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if longest(texts) > 300 {
 			hangUp(w)
 		}
 		vectors(texts, w)
 	})
-	o := options(s)
 	o.QueryTimeout, o.Rest = time.Second, time.Minute
 	e := embedder(t, o)
 	for _, query := range []string{strings.Repeat("heron ", 100), "heron"} {
@@ -124,13 +123,12 @@ func TestQueryCrashesServer(t *testing.T) {
 // TestServerClosesEverySecondConnection checks that a server that closes every second connection gives all vectors.
 func TestServerClosesEverySecondConnection(t *testing.T) {
 	var n atomic.Int64
-	s, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+	o, _ := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if n.Add(1)%2 == 1 {
 			hangUp(w)
 		}
 		vectors(texts, w)
 	})
-	o := options(s)
 	o.Attempts, o.QueryTimeout, o.Rest = 1, time.Second, time.Minute
 	e := embedder(t, o)
 	texts := []string{"a", strings.Repeat("b", 4000), "cc", "dd", "ee", "ff", "gg"}
@@ -145,8 +143,7 @@ func TestServerClosesEverySecondConnection(t *testing.T) {
 
 // TestServerClosesEveryConnection checks the error and the few attempts when a server closes every connection.
 func TestServerClosesEveryConnection(t *testing.T) {
-	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
-	o := options(s)
+	o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { hangUp(w) })
 	o.Batch = 64
 	e := embedder(t, o)
 	_, err := e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})

@@ -31,7 +31,7 @@ func TestServerTakesFewerTexts(t *testing.T) {
 		"nothing, a word": {0, 0, 422, "no", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+			o, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 				longest := 0
 				for _, text := range texts {
 					longest = max(longest, utf8.RuneCountInString(text))
@@ -43,7 +43,6 @@ func TestServerTakesFewerTexts(t *testing.T) {
 				}
 				vectors(texts, w)
 			})
-			o := options(s)
 			o.Batch = 8
 			e := embedder(t, o)
 			texts := []string{"a", "bb", long, "ccc", "dddd"}
@@ -114,11 +113,10 @@ func TestOtherAddress(t *testing.T) {
 	}))
 	defer elsewhere.Close()
 	for _, status := range []int{301, 302, 307, 308} {
-		s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
+		o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/v2/embeddings?key=secret", status)
 		})
 		for _, client := range []*http.Client{nil, {}} {
-			o := options(s)
 			o.Client = client
 			e := embedder(t, o)
 			before := count.Load()
@@ -135,7 +133,7 @@ func TestOtherAddress(t *testing.T) {
 // answering. A canceled caller gets one error.
 func TestSlowBody(t *testing.T) {
 	release := make(chan struct{})
-	s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
+	o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
 		select {
@@ -144,7 +142,6 @@ func TestSlowBody(t *testing.T) {
 		}
 	})
 	defer close(release)
-	o := options(s)
 	o.QueryTimeout, o.Rest = 500*time.Millisecond, time.Minute
 	e := embedder(t, o)
 	for range 2 {

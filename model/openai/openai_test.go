@@ -19,30 +19,58 @@ import (
 	"sheaf/model"
 )
 
-// server returns a server that answers each request with handle, and a counter of its requests.
-func server(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
-	r *http.Request)) (*httptest.Server, *atomic.Int64) {
-	t.Helper()
-	h, count := counted(t, handle)
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s, count
-}
-
-// counted returns the handler of this server.
-func counted(t *testing.T, handle func(n int64, texts []string, w http.ResponseWriter,
-	r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
+// answering returns a handler for requests to path with a body like T, and a counter of them.
+func answering[T any](t *testing.T, path string,
+	handle func(n int64, body T, w http.ResponseWriter, r *http.Request)) (http.HandlerFunc, *atomic.Int64) {
 	count := new(atomic.Int64)
 	return func(w http.ResponseWriter, r *http.Request) {
-		var body struct {
-			Model string
-			Input []string
+		var body T
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != path ||
+			!strings.HasPrefix(r.Header.Get("Authorization"), "Bearer secret") {
+			t.Errorf("request %s %v %+v, %v", r.URL.Path, r.Header, body, err)
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Model != "m" || r.URL.Path != "/v1/embeddings" {
-			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
-		}
-		handle(count.Add(1), body.Input, w, r)
+		handle(count.Add(1), body, w, r)
 	}, count
+}
+
+// at describes the server at an address. No request waits for it.
+func at(url string) Server {
+	return Server{URL: url + "/v1", Model: "m", Key: "secret",
+		sleep: func(context.Context, time.Duration) error { return nil }}
+}
+
+// started starts a server with this handler.
+func started(t *testing.T, h http.Handler) Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return at(s.URL)
+}
+
+func options(s Server) Options { return Options{Batch: 3, Dims: 2, Server: s} }
+
+// handler gets the number of a request and its texts.
+type handler func(n int64, texts []string, w http.ResponseWriter, r *http.Request)
+
+// counted returns a handler for requests of embeddings.
+func counted(t *testing.T, handle handler) (http.HandlerFunc, *atomic.Int64) {
+	type body struct {
+		Model string
+		Input []string
+	}
+	return answering(t, "/v1/embeddings", func(n int64, b body, w http.ResponseWriter, r *http.Request) {
+		if b.Model != "m" {
+			t.Errorf("model %q", b.Model)
+		}
+		handle(n, b.Input, w, r)
+	})
+}
+
+// server returns options for a server that answers each request with handle, and a counter of its requests.
+func server(t *testing.T, handle handler) (Options, *atomic.Int64) {
+	t.Helper()
+	h, count := counted(t, handle)
+	return options(started(t, h)), count
 }
 
 // direct is a server in this process, so that a fake clock waits for it.
@@ -66,11 +94,6 @@ func vectors(texts []string, w http.ResponseWriter) {
 	fmt.Fprintf(w, `{"object":"list","data":[%s],"usage":{}}`, strings.Join(parts, ","))
 }
 
-func options(s *httptest.Server) Options {
-	return Options{Batch: 3, Dims: 2, Server: Server{URL: s.URL + "/v1", Model: "m", Key: "secret",
-		sleep: func(context.Context, time.Duration) error { return nil }}}
-}
-
 func embedder(t *testing.T, o Options) *Embedder {
 	t.Helper()
 	e, err := New(t.Context(), o)
@@ -81,13 +104,7 @@ func embedder(t *testing.T, o Options) *Embedder {
 }
 
 func TestEmbed(t *testing.T) {
-	s, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer secret" {
-			t.Errorf("authorization %q", r.Header.Get("Authorization"))
-		}
-		vectors(texts, w)
-	})
-	o := options(s)
+	o, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) { vectors(texts, w) })
 	o.Dims, o.QueryPrefix = 0, "query: "
 	e := embedder(t, o)
 	if e.Dims() != 2 {
@@ -144,7 +161,7 @@ func TestFaults(t *testing.T) {
 			"gave 0 vectors for 1 texts: {\"message\":\"no provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
+			o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				if c.status == 429 {
 					w.Header().Set("Retry-After", "3600")
@@ -152,11 +169,10 @@ func TestFaults(t *testing.T) {
 				w.WriteHeader(c.status)
 				fmt.Fprint(w, c.answer)
 			})
-			o := options(s)
 			o.Key = key
 			_, err := embedder(t, o).Embed(t.Context(), model.Passage, []string{"x"})
 			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) ||
-				!strings.Contains(err.Error(), s.URL) || strings.Contains(err.Error(), "secret") ||
+				!strings.Contains(err.Error(), o.URL) || strings.Contains(err.Error(), "secret") ||
 				c.status > 500 && strings.Contains(err.Error(), "address of an API") {
 				t.Errorf("got %v", err)
 			}
@@ -171,8 +187,7 @@ func TestFaults(t *testing.T) {
 // other texts. A model that returns only zeros is refused.
 func TestTextWithoutVector(t *testing.T) {
 	answer := `{"data":[{"index":1,"embedding":[0,0]},{"index":0,"embedding":[0,2]}]}`
-	s, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
-	o := options(s)
+	o, _ := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) })
 	e := embedder(t, o)
 	if v, err := e.Embed(t.Context(), model.Passage, []string{"known", "unknown"}); err != nil ||
 		fmt.Sprint(v) != "[[0 1] []]" || v[1] != nil {
@@ -191,7 +206,7 @@ func TestTextWithoutVector(t *testing.T) {
 }
 
 func TestRetries(t *testing.T) {
-	s, count := server(t, func(n int64, texts []string, w http.ResponseWriter, _ *http.Request) {
+	o, count := server(t, func(n int64, texts []string, w http.ResponseWriter, _ *http.Request) {
 		if n < 3 {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -199,7 +214,6 @@ func TestRetries(t *testing.T) {
 		}
 		vectors(texts, w)
 	})
-	o := options(s)
 	var waits []time.Duration
 	o.sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 	e := embedder(t, o)
@@ -208,29 +222,6 @@ func TestRetries(t *testing.T) {
 	}
 	if len(waits) != 2 || waits[0] != time.Second {
 		t.Errorf("waits %v", waits)
-	}
-}
-
-func TestServerSlowOrUnreachable(t *testing.T) {
-	release := make(chan struct{})
-	s, _ := server(t, func(_ int64, _ []string, _ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-release:
-		case <-r.Context().Done():
-		}
-	})
-	defer close(release)
-	o := options(s)
-	o.Timeout, o.Attempts = 20*time.Millisecond, 2
-	e := embedder(t, o)
-	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("slow: %v", err)
-	}
-	o.URL = "http://127.0.0.1:1/v1"
-	e = embedder(t, o)
-	if _, err := e.Embed(context.Background(), model.Passage, []string{"x"}); !errors.Is(err, ErrUnavailable) ||
-		!strings.Contains(err.Error(), "is it running") {
-		t.Errorf("gone: %v", err)
 	}
 }
 
@@ -243,7 +234,7 @@ func TestUnknownAuthority(t *testing.T) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // errors of a client that closes the connection
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	o := options(s)
+	o := options(at(s.URL))
 	o.Dims = 0
 	if _, err := New(t.Context(), o); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "SSL_CERT_FILE") ||
 		strings.Contains(err.Error(), "running") {
@@ -300,7 +291,7 @@ func TestQueries(t *testing.T) {
 				vectors(texts, w)
 			}
 		})
-		o := options(&httptest.Server{URL: "http://server"})
+		o := options(at("http://server"))
 		o.Client = &http.Client{Transport: direct{h}}
 		o.QueryTimeout, o.Rest = 20*time.Millisecond, time.Minute
 		e := embedder(t, o)

@@ -2,46 +2,33 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // rerankServer answers requests of at most batch texts with handle, which gets number and texts.
 func rerankServer(t *testing.T, shape Shape, batch int,
 	handle func(n int64, texts []string, w http.ResponseWriter)) (*Reranker, *atomic.Int64) {
 	t.Helper()
-	var count atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body struct {
-			Model, Query     string
-			Documents, Texts []string
+	type body struct {
+		Model, Query     string
+		Documents, Texts []string
+	}
+	h, count := answering(t, "/v1/rerank", func(n int64, b body, w http.ResponseWriter, _ *http.Request) {
+		if b.Query != "cat" || shape == ShapeCohere && b.Model != "m" {
+			t.Errorf("request %+v", b)
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Query != "cat" || r.URL.Path != "/v1/rerank" ||
-			r.Header.Get("Authorization") != "Bearer secret" {
-			t.Errorf("request %s %+v, %v", r.URL.Path, body, err)
-		}
-		texts := body.Documents
-		if shape == ShapeTEI {
-			texts = body.Texts
-		} else if body.Model != "m" {
-			t.Errorf("model %q", body.Model)
-		}
-		handle(count.Add(1), texts, w)
-	}))
-	t.Cleanup(s.Close)
-	r, err := NewReranker(RerankOptions{Shape: shape, Batch: batch, Server: Server{URL: s.URL + "/v1/", Model: "m",
-		Key: "secret", sleep: func(context.Context, time.Duration) error { return nil }}})
+		handle(n, append(b.Documents, b.Texts...), w)
+	})
+	r, err := NewReranker(RerankOptions{Shape: shape, Batch: batch, Server: started(t, h)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, &count
+	return r, count
 }
 
 // lengths answers with the length of each text, in reverse order.
@@ -76,28 +63,6 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-func TestRerankWaitsWhenBusy(t *testing.T) {
-	r, count := rerankServer(t, ShapeCohere, 2, func(n int64, texts []string, w http.ResponseWriter) {
-		if n < 3 {
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusTooManyRequests)
-			return
-		}
-		lengths(ShapeCohere, texts, w)
-	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); err != nil || count.Load() != 3 {
-		t.Errorf("%v after %d requests", err, count.Load())
-	}
-	r, _ = rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
-		w.Header().Set("Retry-After", "3600")
-		w.WriteHeader(http.StatusTooManyRequests)
-	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, errRerank) ||
-		!strings.Contains(err.Error(), "asks to wait 1h") {
-		t.Errorf("busy for an hour: %v", err)
-	}
-}
-
 func TestRerankInvalidAnswers(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"results":[{"index":0,"relevance_score":1}]}`:                                  "scored 1 of 2 texts",
@@ -124,14 +89,5 @@ func TestRerankInvalidAnswers(t *testing.T) {
 	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); !errors.Is(err, errRerank) ||
 		!strings.Contains(err.Error(), "broke off its answer") {
 		t.Errorf("half a body: %v", err)
-	}
-	r, _ = rerankServer(t, ShapeCohere, 2, func(_ int64, _ []string, w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, "<html>secret")
-	})
-	if _, err := r.Rerank(context.Background(), "cat", []string{"a"}); err == nil ||
-		!strings.Contains(err.Error(), "an HTML page") || strings.Contains(err.Error(), "secret") {
-		t.Errorf("a page: %v", err)
 	}
 }

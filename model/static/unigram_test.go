@@ -192,36 +192,6 @@ func names(pieces []UnigramPiece, ids []int32) []string {
 	return out
 }
 
-// TestEveryCharacterIsFolded checks each character against normalization of the whole text.
-func TestEveryCharacterIsFolded(t *testing.T) {
-	pieces, u := openSmall(t)
-	s := NewSegmenter(u)
-	folded := func(text string) string {
-		s.start()
-		s.word, s.inside = s.word[:0], true
-		s.block(nil, text)
-		return string(s.word)
-	}
-	for r := rune(1); r <= unicode.MaxRune; r++ {
-		if r >= 0xD800 && r < 0xE000 || r == '▁' {
-			continue
-		}
-		if r > 0xFFFF && !unicode.IsGraphic(r) && r%64 > 0 {
-			continue // planes without characters
-		}
-		for _, text := range []string{string(r), "Ba" + string(r) + "\u0301\u0323c", "ก" + string(r) + "่ำ"} {
-			want := lowered(text)
-			if strings.ContainsFunc(want, unicode.IsSpace) {
-				if !slices.Equal(s.Encode(nil, text), slowPieces(pieces, text)) {
-					t.Errorf("%U in %q: not the pieces of its words", r, text)
-				}
-			} else if got := folded(text); got != want {
-				t.Errorf("%U in %q: %q, want %q", r, text, got, want)
-			}
-		}
-	}
-}
-
 // TestLongTexts checks that time and memory do not depend on white space.
 func TestLongTexts(t *testing.T) {
 	_, u := openSmall(t)

@@ -104,24 +104,28 @@ func (c *Collection) Run(ctx context.Context, col Column, o Options) (*Run, erro
 	before := allocated()
 	var telling sync.Mutex
 	done := 0
-	err = each(ctx, len(queries), o.Workers, func(i int) error {
-		q := c.query(&queries[i], o)
-		start := time.Now()
-		res, err := searcher.Search(ctx, q, col.Profile, opt)
-		r.Latency[i] = time.Since(start)
-		if err != nil {
-			return fmt.Errorf("query %q: %w", queries[i].ID, err)
-		}
-		results[i] = res
-		if o.Progress != nil {
-			telling.Lock()
-			defer telling.Unlock()
-			done++
-			o.Progress(done, len(queries))
-		}
-		return nil
-	})
-	if err != nil {
+	calls, going := errgroup.WithContext(ctx)
+	calls.SetLimit(max(o.Workers, 1))
+	for i := 0; i < len(queries) && going.Err() == nil; i++ {
+		calls.Go(func() error {
+			q := c.query(&queries[i], o)
+			start := time.Now()
+			res, err := searcher.Search(ctx, q, col.Profile, opt)
+			r.Latency[i] = time.Since(start)
+			if err != nil {
+				return fmt.Errorf("query %q: %w", queries[i].ID, err)
+			}
+			results[i] = res
+			if o.Progress != nil {
+				telling.Lock()
+				defer telling.Unlock()
+				done++
+				o.Progress(done, len(queries))
+			}
+			return nil
+		})
+	}
+	if err := cmp.Or(calls.Wait(), ctx.Err()); err != nil { // a canceled context may skip calls without an error
 		return nil, err
 	}
 	r.AllocPerQuery = int64(allocated()-before) / int64(max(1, len(queries)))
@@ -220,19 +224,6 @@ func (c *Collection) section(h *search.Hit, wanted metric.Judgements) string {
 		id = chunk.Parent
 	}
 	return own
-}
-
-// each calls do for 0..n-1, with up to workers calls in parallel. It stops after the first error.
-func each(ctx context.Context, n, workers int, do func(i int) error) error {
-	calls, going := errgroup.WithContext(ctx)
-	calls.SetLimit(max(workers, 1))
-	for i := range n {
-		if going.Err() != nil {
-			break
-		}
-		calls.Go(func() error { return do(i) })
-	}
-	return cmp.Or(calls.Wait(), ctx.Err()) // a canceled context may skip calls without an error
 }
 
 // allocated returns how many bytes the program has allocated so far.

@@ -50,17 +50,22 @@ func BEIR(dir, split string) (*Dataset, error) {
 	if err := d.readCorpus(filepath.Join(dir, "corpus.jsonl")); err != nil {
 		return nil, err
 	}
+	return d, d.readJudged(filepath.Join(dir, "queries.jsonl"), qrels)
+}
+
+// readJudged reads topics and their judgements.
+func (d *Dataset) readJudged(topics, qrels string) error {
 	sum := xxh3.New()
-	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"), sum)
+	queries, err := readTopics(topics, sum)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j, err := readQrels(qrels, sum)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.QueryHash = digest(sum)
-	return d, d.judge(queries, j)
+	return d.judge(queries, j)
 }
 
 func digest(h *xxh3.Hasher) string {
@@ -270,16 +275,11 @@ func open(file string) (io.ReadCloser, string, error) {
 		f.Close()
 		return nil, "", sheaf.Invalidf("%s: %w", file, err)
 	}
-	return unzipped{z, f}, file, nil
+	return struct { // closing z would only close the reader above the file
+		io.Reader
+		io.Closer
+	}{z, f}, file, nil
 }
-
-type unzipped struct {
-	*gzip.Reader
-	file *os.File
-}
-
-// Close also closes the file.
-func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.file.Close()) }
 
 func notFound(doing string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -34,17 +34,7 @@ func TREC(collection, topics, qrels string) (*Dataset, error) {
 	} else if d.Folder, err = folder(abs); err != nil {
 		return nil, err
 	}
-	sum := xxh3.New()
-	queries, err := readTopics(topics, sum)
-	if err != nil {
-		return nil, err
-	}
-	j, err := readQrels(qrels, sum)
-	if err != nil {
-		return nil, err
-	}
-	d.QueryHash = digest(sum)
-	return d, d.judge(queries, j)
+	return d, d.readJudged(topics, qrels)
 }
 
 func readTopics(file string, sum *xxh3.Hasher) ([]query, error) {

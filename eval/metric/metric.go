@@ -93,7 +93,7 @@ func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 	case kindRR:
 		return m.reciprocalRank(top, qrels)
 	case kindP:
-		return ratio(m.relevantIn(top, qrels), m.orLength(len(ranking)))
+		return ratio(m.relevantIn(top, qrels), cmp.Or(m.cutoff, len(ranking)))
 	case kindR:
 		return ratio(m.relevantIn(top, qrels), m.relevant(qrels))
 	case kindSuccess:
@@ -112,15 +112,6 @@ func (m Measure) Of(ranking []string, qrels Judgements) float64 {
 		return m.expectedReciprocalRank(top, qrels)
 	}
 	panic("metric: unknown kind")
-}
-
-// orLength returns the denominator of P: the cutoff, even for a shorter ranking, or the length when
-// there is no cutoff.
-func (m Measure) orLength(n int) int {
-	if m.cutoff > 0 {
-		return m.cutoff
-	}
-	return n
 }
 
 func (m Measure) relevantIn(top []string, qrels Judgements) int {

@@ -158,24 +158,16 @@ func (s *searcher) fold(fold int, folds []int, defaults, heldOut []float64) (*Fo
 		return nil, err
 	}
 	values, err := s.values(set)
-	if err != nil {
+	if err != nil || !slices.Contains(folds, fold) {
 		return nil, err
 	}
-	f := &Fold{Set: set, Chosen: chosen}
-	n := 0.0
+	held := func(i int) bool { return folds[i] == fold }
 	for i := range values {
-		if folds[i] == fold {
+		if held(i) {
 			heldOut[i] = values[i]
-			f.HeldOut += values[i]
-			f.Default += defaults[i]
-			n += s.weight(i)
 		}
 	}
-	if n == 0 {
-		return nil, nil
-	}
-	f.HeldOut, f.Default = f.HeldOut/n, f.Default/n
-	return f, nil
+	return &Fold{Set: set, Chosen: chosen, HeldOut: s.meanOf(values, held), Default: s.meanOf(defaults, held)}, nil
 }
 
 // climb changes one parameter at a time while the mean over the included queries grows.
@@ -215,24 +207,27 @@ func (s *searcher) mean(set map[string]string, in func(i int) bool) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	n, sum := 0.0, 0.0
-	for i, v := range values {
-		if in(i) {
-			n += s.weight(i)
-			sum += v
-		}
-	}
-	if n == 0 {
-		return 0, nil
-	}
-	return sum / n, nil
+	return s.meanOf(values, in), nil
 }
 
-func (s *searcher) weight(i int) float64 {
-	if s.Weights == nil {
-		return 1
+// meanOf returns the mean over the included queries, or 0 without any.
+func (s *searcher) meanOf(values []float64, in func(i int) bool) float64 {
+	n, sum := 0.0, 0.0
+	for i, v := range values {
+		switch {
+		case !in(i):
+			continue
+		case s.Weights == nil:
+			n++
+		default:
+			n += s.Weights[i]
+		}
+		sum += v
 	}
-	return s.Weights[i]
+	if n == 0 {
+		return 0
+	}
+	return sum / n
 }
 
 func (s *searcher) values(set map[string]string) ([]float64, error) {

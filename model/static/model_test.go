@@ -130,7 +130,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat [UNK] a ö")
 		for id := range int32(m.Vocabulary().Len()) {
-			_ = m.Vocabulary().Piece(id)
+			_ = m.vocab.piece(id)
 		}
 	})
 }

@@ -74,14 +74,6 @@ func ParseVocabulary(file []byte) (*Vocabulary, error) {
 // Len returns the number of pieces.
 func (v *Vocabulary) Len() int { return v.numbered }
 
-// Piece returns the text of a piece as in its file, with "##"; "" for a number out of range.
-func (v *Vocabulary) Piece(id int32) string {
-	if id < 0 || int(id) >= v.numbered {
-		return ""
-	}
-	return string(v.piece(id))
-}
-
 func (v *Vocabulary) piece(id int32) []byte {
 	start := uint32(0)
 	if id > 0 {

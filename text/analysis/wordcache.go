@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// wordSlots is more than the number of frequent words. A full cache takes about 0.5 MB.
-	wordSlots = 4 << 10
+	// wordSlots is more than the number of frequent words. A full cache takes about 4 MB.
+	wordSlots = 32 << 10
 	// longestCached is the longest word in bytes that the cache holds.
 	longestCached = 64
 )

@@ -170,8 +170,9 @@ func (t *trial) find() error {
 		switch {
 		case errors.As(err, &none):
 			for _, i := range t.hidden {
-				if hint := fmt.Sprintf("did you mean %s?", sheaf.PathText(t.docs[i].id.Path())); none.Hint == hint &&
-					!t.samePath(i) {
+				path := t.docs[i].id.Path()
+				if none.Hint == fmt.Sprintf("did you mean %s?", sheaf.PathText(path)) &&
+					!t.anyVisible(func(d *audited) bool { return d.id.Path() == path }) {
 					t.leak("find", t.docs[i].id, "it is suggested for %q", asked)
 				}
 			}
@@ -187,11 +188,6 @@ func (t *trial) find() error {
 		return err
 	}
 	return t.property(doc)
-}
-
-// samePath reports whether a visible document has the path of a hidden one.
-func (t *trial) samePath(hidden int) bool {
-	return t.anyVisible(func(d *audited) bool { return d.id.Path() == t.docs[hidden].id.Path() })
 }
 
 // property asks whether a name is a property. A name that only hidden documents have must not be one.

@@ -184,7 +184,7 @@ func (e entry) end(tx *intake.Tx, results []Stored, now time.Time) error {
 		return err
 	}
 	if e.task != nil {
-		return e.task.done(results, now).write(tx)
+		return e.task.ended("", results, now).write(tx)
 	}
 	return e.key.put(tx, keyRecord{Done: true, Results: results})
 }
@@ -204,7 +204,7 @@ func (e entry) refuse(tx *intake.Tx, failure string, now time.Time) error {
 	if failure == "" {
 		return nil
 	}
-	return e.task.fail(failure, now).write(tx)
+	return e.task.ended(failure, nil, now).write(tx)
 }
 
 // finish ends the changes of killed processes. The index has their documents, except the rejected

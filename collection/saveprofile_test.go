@@ -1,7 +1,6 @@
 package collection_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,61 +30,52 @@ var notes = map[string]string{
 
 func TestSaveProfile(t *testing.T) {
 	f := collectiontest.Open(t, notes, nil)
-	all := access.Unrestricted()
-	saved, err := f.SaveProfile(all, "mine",
-		collection.ProfileInput{Extends: "sheaf", About: "It's: mine", Parameters: map[string]string{"meaning": "0.5"}})
-	if err != nil {
-		t.Fatal(err)
+	all, dir := access.Unrestricted(), f.Options.ProfileDirs[0]
+	file := filepath.Join(dir, "mine.yaml")
+	writeFile(t, filepath.Join(dir, "few.yaml"), "name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n")
+	number := func(extends, name, value string, replace bool) collection.ProfileInput {
+		return collection.ProfileInput{Extends: extends, Parameters: map[string]string{name: value}, Replace: replace}
 	}
-	p, err := profile.Load(saved.File, profile.In())
-	if err != nil || p.About != "It's: mine" {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	r := reader(t, f, all)
-
-	mine := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
-	set, err := r.Search(context.Background(),
-		collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
-	if err != nil || len(mine.Results) == 0 || !reflect.DeepEqual(mine.Results, set.Results) {
-		t.Errorf("a saved profile ranks %v, its numbers %v, %v", mine.Results, set.Results, err)
-	}
-	few := filepath.Join(filepath.Dir(saved.File), "few.yaml")
-	writeFile(t, few, "name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n")
-	if _, err := f.SaveProfile(all, "fewer",
-		collection.ProfileInput{Extends: "few", Parameters: map[string]string{"decay": "0.5"}}); err != nil {
-		t.Errorf("numbers of a profile that allows few results: %v", err)
-	}
-	for name, c := range map[string]struct {
-		name string
-		in   collection.ProfileInput
-		want error
+	mine := number("sheaf", "meaning", "0.5", false)
+	mine.About = "It's: mine"
+	const first = "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n"
+	for _, c := range []struct {
+		what, name string
+		in         collection.ProfileInput
+		want       error
+		text       string // of the file mine.yaml afterwards
 	}{
-		"a name that is taken": {"mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict},
-		"a built-in one": {"sheaf", collection.ProfileInput{Extends: "bench", Replace: true},
-			collection.ErrConflict},
-		"an unknown one": {"x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound},
-		"itself":         {"x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound},
-		"an unknown parameter": {"x", collection.ProfileInput{Extends: "sheaf", Parameters: map[string]string{"no": "1"}},
-			sheaf.ErrInvalid},
-		"a number out of range": {"x", collection.ProfileInput{Extends: "sheaf",
-			Parameters: map[string]string{"meaning": "7"}}, sheaf.ErrInvalid},
-		"what is no number in one": {"x", collection.ProfileInput{Extends: "sheaf",
-			Parameters: map[string]string{"meaning": "0.5\nname: y"}}, sheaf.ErrInvalid},
+		{"the first", "mine", mine, nil, first},
+		{"numbers of a profile that allows few results", "fewer", number("few", "decay", "0.5", false), nil, first},
+		{"a name that is taken", "mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict, first},
+		{"a built-in one", "sheaf", collection.ProfileInput{Extends: "bench", Replace: true}, collection.ErrConflict, first},
+		{"an unknown one", "x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound, first},
+		{"itself", "x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound, first},
+		{"an unknown parameter", "x", number("sheaf", "no", "1", false), sheaf.ErrInvalid, first},
+		{"a number out of range", "x", number("sheaf", "meaning", "7", false), sheaf.ErrInvalid, first},
+		{"what is no number in one", "x", number("sheaf", "meaning", "0.5\nname: y", false), sheaf.ErrInvalid, first},
+		{"itself, not to be replaced", "mine", collection.ProfileInput{Extends: "mine"}, collection.ErrConflict, first},
+		{"other numbers", "mine", number("mine", "names", "0.25", true), nil, first + "  names: 0.25\n"},
+		{"one out of range", "mine", number("mine", "names", "11", true), sheaf.ErrInvalid, first + "  names: 0.25\n"},
 	} {
-		if _, err := f.SaveProfile(all, c.name, c.in); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
+		saved, err := f.SaveProfile(all, c.name, c.in)
+		if !errors.Is(err, c.want) || err == nil && saved.File != filepath.Join(dir, c.name+".yaml") {
+			t.Errorf("%s: %+v, %v, want %v", c.what, saved, err, c.want)
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != c.text {
+			t.Errorf("%s: the file is %s, %v", c.what, text, err)
+		}
+		if c.what == "the first" {
+			r := reader(t, f, all)
+			own := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
+			set := find(t, r, collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
+			if len(own.Results) == 0 || !reflect.DeepEqual(own.Results, set.Results) {
+				t.Errorf("a saved profile ranks %v, its numbers %v", own.Results, set.Results)
+			}
 		}
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(saved.File), "x.yaml")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, "x.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a profile that is wrong was written: %v", err)
-	}
-	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine"}); !errors.Is(err,
-		collection.ErrConflict) {
-		t.Errorf("a profile of itself that is not to be replaced: %v", err)
-	}
-	if _, err := f.SaveProfile(all, "mine",
-		collection.ProfileInput{Extends: "mine", Replace: true, Parameters: map[string]string{"names": "0.25"}}); err != nil {
-		t.Errorf("other numbers for a profile: %v", err)
 	}
 	if p, err := f.Load("mine"); err != nil ||
 		!slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool {
@@ -93,40 +83,23 @@ func TestSaveProfile(t *testing.T) {
 		}) {
 		t.Errorf("a profile that was just saved has %+v, %v", p.Parameters, err)
 	}
-	if text, err := os.ReadFile(saved.File); err != nil || string(text) != "name: mine\nabout: \"It's: "+
-		"mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n  names: 0.25\n" {
-		t.Errorf("a profile with other numbers: %s, %v", text, err)
-	}
-	if _, err := f.SaveProfile(all, "mine",
-		collection.ProfileInput{Extends: "mine", Replace: true,
-			Parameters: map[string]string{"names": "11"}}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("a number out of range for a profile: %v", err)
-	}
-	byHand, err := os.ReadFile(saved.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byHand = append([]byte("# as agreed\n"), byHand...)
-	if err := os.WriteFile(saved.File, byHand, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	byHand := "# as agreed\n" + first
+	writeFile(t, file, byHand)
 	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err,
 		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "choose another name") {
 		t.Errorf("a profile that was written by hand: %v", err)
 	}
-	if text, err := os.ReadFile(saved.File); err != nil || !bytes.Equal(text, byHand) {
+	if text, err := os.ReadFile(file); err != nil || string(text) != byHand {
 		t.Errorf("it reads %s now, %v", text, err)
 	}
 	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
 		t.Error(err)
 	}
 	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
-	if _, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"}); !errors.Is(err,
-		collection.ErrForbidden) {
-		t.Errorf("without the scope admin: %v", err)
-	}
-	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
-		t.Errorf("without the scope admin: %v", err)
+	_, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"})
+	_, judged := f.SaveJudged(searcher, "y", collection.JudgedInput{})
+	if !errors.Is(err, collection.ErrForbidden) || !errors.Is(judged, collection.ErrForbidden) {
+		t.Errorf("without the scope admin: %v, %v", err, judged)
 	}
 }
 

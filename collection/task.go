@@ -58,16 +58,13 @@ func headOf(content []byte) (*keptTask, error) {
 	return &k, nil
 }
 
-// fail returns the head of a failed task, done the head of a finished task with its results.
-func (k *keptTask) fail(why string, now time.Time) *keptTask {
+// ended returns the head of an ended task: failed because of why, or done with results.
+func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask {
 	out := *k
-	out.State, out.Ended, out.Error, out.Results = TaskFailed, now, why, []Stored{}
-	return &out
-}
-
-func (k *keptTask) done(results []Stored, now time.Time) *keptTask {
-	out := *k
-	out.State, out.Ended, out.Results = TaskDone, now, orEmpty(results)
+	out.State, out.Ended, out.Error, out.Results = TaskDone, now, why, orEmpty(results)
+	if why != "" {
+		out.State = TaskFailed
+	}
 	return &out
 }
 
@@ -408,13 +405,8 @@ func (c *Collection) Work(ctx context.Context) error {
 		c.notice(fmt.Errorf("compact the file of given documents: %w", err))
 	}
 	for ctx.Err() == nil {
-		select {
-		case <-c.given.broken:
-			c.mend(ctx)
-			continue
-		default:
-		}
-		if id := c.given.queue.next(); id != "" {
+		id := c.given.queue.next()
+		if id != "" && len(c.given.broken) == 0 {
 			c.do(ctx, id)
 			continue
 		}
@@ -472,7 +464,11 @@ func (c *Collection) do(ctx context.Context, id string) {
 		if k, changes, err = c.work(id); k == nil || err != nil {
 			return err
 		}
-		_, err = c.writeTask(ctx, k, changes)
+		give, err := c.take(ctx)
+		if err == nil {
+			defer give()
+			_, err = c.carryOut(ctx, changes, entry{task: k})
+		}
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
@@ -491,7 +487,7 @@ func (c *Collection) giveUp(id string, why error) {
 	case err != nil:
 		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
 	case k != nil:
-		c.given.file.Later(k.fail(c.toldOwner(id, why), c.o.Now().UTC()).write)
+		c.given.file.Later(k.ended(c.toldOwner(id, why), nil, c.o.Now().UTC()).write)
 	}
 }
 
@@ -508,15 +504,6 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 		return json.Unmarshal(tx.Work(id), &changes)
 	})
 	return k, changes, err
-}
-
-func (c *Collection) writeTask(ctx context.Context, k *keptTask, changes []Change) ([]Stored, error) {
-	give, err := c.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer give()
-	return c.carryOut(ctx, changes, entry{task: k})
 }
 
 // toldOwner returns the text for the owner of a failed task: the fault of the request. Faults of

@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,11 +42,8 @@ type answer struct {
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, when files were scanned
 	at        stamp
-	visible   string // names what its caller sees
-
-	mu    sync.Mutex
-	shown map[int]*Result // shown before, by place
-	used  atomic.Int64    // when it was last used, in Unix nanoseconds
+	visible   string       // names what its caller sees
+	used      atomic.Int64 // when it was last used, in Unix nanoseconds
 }
 
 // answers is a cache of answers for repeated questions and for cursors. It bounds the bytes and drops the least
@@ -125,8 +120,7 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer, or updates its size after more of its results were shown. An answer above
-// the limit stays only for its cursor, until the next answer.
+// put caches an answer. An answer above the limit stays only for its cursor, until the next answer.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {
@@ -134,13 +128,6 @@ func (s *answers) put(a *answer, forCursor bool) {
 	}
 	a.used.Store(time.Now().UnixNano())
 	s.cache.Put(a.key.cursor(), a, bytes)
-}
-
-// grow updates the size of a cached answer.
-func (s *answers) grow(a *answer) {
-	if known, _ := s.cache.Get(a.key.cursor()); known == a {
-		s.put(a, true)
-	}
 }
 
 func (s *answers) state() CacheCounts {
@@ -159,26 +146,10 @@ func randomKey() (key answerKey) {
 // keyOf hashes plain values: numbers, texts, lists, maps and structs of these. Different values have different keys.
 func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v", parts)) }
 
-// shownBefore returns a result that was shown before, or nil.
-func (a *answer) shownBefore(i int) *Result {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.shown[i]
-}
-
-// keepShown stores shown results by their places.
-func (a *answer) keepShown(results map[int]*Result) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.Copy(a.shown, results)
-}
-
 // bytes estimates the size of an answer in memory from its size as JSON.
 func (a *answer) bytes() int64 {
-	const fixed = 4 << 10 // the request, the result and its parameters
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	text, _ := json.Marshal([]any{a.result.Hits, a.result.Facets, a.shown}) // its numbers are finite
+	const fixed = 4 << 10                                          // the request, the result and its parameters
+	text, _ := json.Marshal([]any{a.result.Hits, a.result.Facets}) // its numbers are finite
 	return fixed + int64(len(text))*9/8
 }
 

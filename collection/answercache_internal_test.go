@@ -13,7 +13,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	s := newAnswers(1 << 20)
 	sized := func(bytes int) *answer {
 		hits := []search.Hit{{Explanation: &sheaf.Explanation{Label: strings.Repeat("x", bytes)}}}
-		return &answer{key: randomKey(), result: &search.Result{Hits: hits}, shown: map[int]*Result{}}
+		return &answer{key: randomKey(), result: &search.Result{Hits: hits}}
 	}
 	known := func(a *answer) bool { return s.lookUp(a.key.cursor()) == a }
 	huge := sized(2 << 20)
@@ -26,9 +26,5 @@ func TestAnswersAreBounded(t *testing.T) {
 	last := sized(1)
 	if s.put(last, true); !known(last) || known(huge) || s.state().Bytes != last.bytes() {
 		t.Errorf("after it: %+v", s.state())
-	}
-	last.keepShown(map[int]*Result{0: {Snippet: "a longer text"}})
-	if s.grow(last); s.state().Bytes != last.bytes() || last.shownBefore(0) == nil {
-		t.Errorf("with what was shown: %+v, want %d bytes", s.state(), last.bytes())
 	}
 }

@@ -47,8 +47,7 @@ type Audit struct {
 	Seed  uint64 `json:"seed"`
 	Leaks []Leak `json:"leaks"`
 
-	searches, failed int            // number of searches, and of searches without an answer
-	lacking          map[string]int // Incomplete by door
+	searches, failed int // number of searches, and of searches without an answer
 }
 
 // maxLeaks limits the reported leaks of each door.
@@ -69,7 +68,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 	view := c.o.Catalog.View()
 	defer view.Close()
 	a := &auditor{c: c, open: open, seed: o.Seed,
-		out: &Audit{Seed: o.Seed, Leaks: []Leak{}, lacking: map[string]int{}}}
+		out: &Audit{Seed: o.Seed, Leaks: []Leak{}}}
 	if err := a.learn(view); err != nil {
 		return nil, err
 	}
@@ -287,7 +286,6 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 		}
 		if t.fault != "" {
 			a.out.Incomplete++
-			a.out.lacking[door.name]++
 			a.out.Fault = cmp.Or(a.out.Fault, t.fault)
 		}
 	}

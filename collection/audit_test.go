@@ -272,29 +272,6 @@ func TestAuditReportsIncompleteChecks(t *testing.T) {
 	}
 }
 
-// TestAuditCountsIncompleteOfEveryDoor checks that, without the model, every door that ranks has
-// incomplete checks.
-func TestAuditCountsIncompleteOfEveryDoor(t *testing.T) {
-	f, _ := gatedOf(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(context.Context, int64) error {
-		return errors.New("the model is away")
-	})
-	counts, err := collection.AuditIncomplete(context.Background(), f.Collection,
-		collection.AuditOptions{Checks: 300, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, door := range []string{"search", "explain", "why not", "what if", "legs"} {
-		if counts[door] == 0 {
-			t.Errorf("no check of %s is incomplete: %v", door, counts)
-		}
-	}
-	for _, door := range []string{"get", "document", "documents", "stage"} {
-		if counts[door] != 0 {
-			t.Errorf("%s needs no model: %v", door, counts)
-		}
-	}
-}
-
 // awayStore returns an error while away is set.
 type awayStore struct {
 	store.Backend

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -408,16 +406,6 @@ func (f failing) Facets(ctx context.Context, req store.Request, columns []string
 	return f.whole.Facets(ctx, req, columns, limit)
 }
 
-// uncounting is a store whose Count fails while err is not nil.
-type uncounting failing
-
-func (f uncounting) Count(ctx context.Context, req store.Request) (int, error) {
-	if *f.err != nil {
-		return 0, *f.err
-	}
-	return f.whole.Count(ctx, req)
-}
-
 // TestAnswerWithMissingDataIsNotCached checks that an answer without data that the store failed to return is not
 // cached. An answer without data that the store never supports is cached.
 func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
@@ -450,44 +438,6 @@ func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 			t.Errorf("%s: what the store never tells is asked for again: %s", what, got)
 		}
 	}
-}
-
-// TestSnippetWithoutCountsIsNotCached checks that a snippet is not cached if the store failed to count its words.
-// This holds for callers that see all or a part.
-func TestSnippetWithoutCountsIsNotCached(t *testing.T) {
-	files := map[string]string{"a.md": "---\naccess: public\n---\n# A\n\nApples and bread.\n\n" +
-		strings.Repeat("Filler of it all. ", 60) + "\n\nOne cheese.\n"}
-	for i := range 30 {
-		files[fmt.Sprintf("other%d.md", i)] = "---\naccess: public\n---\n# B\n\nApples and bread, apart.\n"
-	}
-	var fault error
-	f := openOld(t, files, func(o *collection.Options) { o.Backend = uncounting{o.Backend.(whole), &fault} })
-	for who, grant := range map[string]access.Grant{"all": access.Unrestricted(),
-		"a part": {Scopes: []access.Scope{access.ScopeSearch}}} {
-		q := collection.SearchRequest{Text: "apples bread cheese path:a.md", Profile: "rrf", Limit: 1}
-		fault = errors.New("connection refused")
-		guessed := find(t, reader(t, f, grant), q).Results[0].Snippet
-		fault = nil
-		if got := find(t, reader(t, f, grant), q).Results[0].Snippet; !strings.Contains(got, "cheese") ||
-			strings.Contains(guessed, "cheese") {
-			t.Errorf("who sees %s is shown %q, before that %q", who, got, guessed)
-		}
-	}
-}
-
-// openOld is like collectiontest.Open, but with files written an hour ago. For fresh files, cached
-// results are not reused, because a later change could have the same time.
-func openOld(t *testing.T, files map[string]string, change func(*collection.Options)) *collectiontest.Fixture {
-	t.Helper()
-	f := collectiontest.Unindexed(t, files, change)
-	at := time.Now().Add(-time.Hour)
-	for path := range files {
-		if err := os.Chtimes(filepath.Join(f.Root, path), at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.Index(t)
-	return f
 }
 
 // TestPagesOfFilterQuery checks the pages of a query with only filters. They show every matching

@@ -330,11 +330,8 @@ func (c *Collection) Cache() CacheCounts { return c.answers.state() }
 
 // watchState is the result of the last run of Watch.
 type watchState struct {
-	At      time.Time
-	Err     error
-	Report  *ingest.Report
-	Changed time.Time
-	Stale   error // why answers may be older than the folders; nil if they are current
+	Watching
+	stale error // why answers may be older than the folders; nil if they are current
 }
 
 // WillWatch announces a call of Watch. Until its first run ends, a collection without documents is
@@ -389,15 +386,24 @@ func (c *Collection) Refresh(ctx context.Context) (*ingest.Report, error) {
 // ran records the result of a run.
 func (c *Collection) ran(report *ingest.Report, err error) {
 	c.seen(err)
-	state := &watchState{At: c.o.Now(), Err: err, Report: report, Stale: err}
+	state := &watchState{Watching: Watching{At: c.o.Now()}, stale: err}
 	if unread := report.Unread(); err == nil && len(unread) > 0 {
-		state.Stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
+		state.stale = fmt.Errorf("cannot read folder %s: %s", unread[0].Tree, unread[0].Detail)
 	}
 	if before := c.watching.Load(); before != nil {
 		state.Changed = before.Changed
 	}
-	if err == nil && report.Changes() {
+	if err != nil {
+		state.Error = err.Error()
+	} else if report.Changes() {
 		state.Changed = state.At
+	}
+	if report != nil {
+		state.Took = float64(report.Took.Microseconds()) / 1000
+		state.Embed, state.Gone, state.Unseen = report.EmbedError, report.Gone, report.Unseen
+		if seconds := report.Took.Seconds(); report.Bytes > 0 && seconds > 0 {
+			state.Rate = float64(report.Bytes) / seconds
+		}
 	}
 	c.watching.Store(state)
 }

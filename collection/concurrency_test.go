@@ -13,6 +13,7 @@ import (
 
 	"sheaf/collection"
 	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
 )
 
 // TestConcurrentAnswers checks that concurrent answers never mix documents and never show hidden ones. The index
@@ -33,7 +34,7 @@ func TestConcurrentAnswers(t *testing.T) {
 		path, text := marked(i, 0)
 		files[path] = text
 	}
-	f := openOld(t, files, nil)
+	f := collectiontest.Open(t, files, nil)
 	check := func(a *collection.Answer, hides bool) {
 		for i := range a.Results {
 			text, err := json.Marshal(a.Results[i])

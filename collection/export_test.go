@@ -15,15 +15,6 @@ func AuditLeaking(ctx context.Context, c *Collection, o AuditOptions, weaken fun
 	})
 }
 
-// AuditIncomplete returns the number of incomplete checks of Audit for each door.
-func AuditIncomplete(ctx context.Context, c *Collection, o AuditOptions) (map[string]int, error) {
-	out, err := c.Audit(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return out.lacking, nil
-}
-
 // VectorLooks returns the regular task of a server for documents without vectors.
 func VectorLooks(c *Collection) func(context.Context) error {
 	var looks vectorLooks

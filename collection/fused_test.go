@@ -48,8 +48,7 @@ func TestFusedLimit(t *testing.T) {
 // TestFusedStale checks that results with changed or missing files only lack content. Both searches
 // still count as complete.
 func TestFusedStale(t *testing.T) {
-	f := openOld(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"},
-		func(*collection.Options) {})
+	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}, nil)
 	writeFile(t, filepath.Join(f.Root, "a.md"), "Another harbor, and more.\n")
 	if err := os.Remove(filepath.Join(f.Root, "b.md")); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (s *showing) scannedRarity(docs scannedFiles, scanned *search.Scanned) func
 	}
 	return rarityOf(docs.Chunks(), func(word string) (int, error) {
 		return counter.Count(s.ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
-	}, &s.guessed)
+	})
 }
 
 // Place returns the tree and folder of the site if the index covers more than the site, else "".

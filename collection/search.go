@@ -125,7 +125,6 @@ func (r *Reader) newAnswer(
 	}
 	a := &answer{
 		key: key, request: request, query: parsed, result: &own, documents: docs, at: r.at, visible: r.guard.visibleTo,
-		shown: map[int]*Result{},
 	}
 	if r.c.o.Local != nil {
 		a.scanned = result.Scanned
@@ -166,7 +165,7 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 	if n >= a.request.Window || result.More || result.Degraded {
 		out.Total.Relation = "gte"
 	}
-	s := showing{Reader: r, ctx: ctx, answer: a, texts: map[sheaf.ID]textOf{}, made: map[int]*Result{}}
+	s := showing{Reader: r, ctx: ctx, answer: a, texts: map[sheaf.ID]textOf{}}
 	stale := 0
 	for i := from; i < to; i++ {
 		shown, ok := s.show(i)
@@ -180,10 +179,6 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 			return nil, fmt.Errorf("read index: %w", shown.Unread)
 		}
 		out.Results = append(out.Results, *shown)
-	}
-	if len(s.made) > 0 {
-		a.keepShown(s.made)
-		r.c.answers.grow(a)
 	}
 	if err := r.Err(); err != nil { // an error while showing results
 		return nil, fmt.Errorf("read index: %w", err)
@@ -245,18 +240,17 @@ func (r *Reader) frequency(ctx context.Context, word string) (int, error) {
 	return r.guard.Count(ctx, store.Request{Limit: 1, Text: everyField(sheaf.Match{Text: word})})
 }
 
-// rarity returns a function that rates a word by its idf among visible chunks. guessed becomes true after a failed
-// count.
-func (r *Reader) rarity(ctx context.Context, guessed *bool) func(word string) float64 {
-	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) }, guessed)
+// rarity returns a function that rates a word by its idf among visible chunks.
+func (r *Reader) rarity(ctx context.Context) func(word string) float64 {
+	return rarityOf(r.guard.Chunks(ctx), func(word string) (int, error) { return r.frequency(ctx, word) })
 }
 
-func rarityOf(chunks int, count func(word string) (int, error), guessed *bool) func(word string) float64 {
+// rarityOf returns a function that rates a word by its idf among chunks; 1 when count fails.
+func rarityOf(chunks int, count func(word string) (int, error)) func(word string) float64 {
 	size := float64(chunks)
 	return func(word string) float64 {
 		n, err := count(word)
 		if err != nil {
-			*guessed = *guessed || !errors.Is(err, sheaf.ErrUnsupported)
 			return 1
 		}
 		df := float64(n)
@@ -271,12 +265,12 @@ func (r *Reader) outdated() []string {
 	switch {
 	case r.c.filling():
 		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
-	case w == nil || w.Stale == nil:
+	case w == nil || w.stale == nil:
 		return nil
 	case r.guard.filter != nil, !tells(&r.grant):
 		return []string{"the index could not be updated; results come from the last indexing run"}
 	}
-	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.Stale)}
+	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.stale)}
 }
 
 // Finite replaces numbers that JSON cannot represent with 0.

@@ -22,16 +22,13 @@ type showing struct {
 	answer *answer
 	// words marks the words of the query; nil until a snippet is cut.
 	words *snippet.Highlighter
-	// guessed means that the store did not count a word, so the next snippets may differ.
-	guessed bool
-	texts   map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
-	made    map[int]*Result     // results that may be shown again, by place
+	texts map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 }
 
 // highlighter returns the highlighter of the query's words.
 func (s *showing) highlighter() *snippet.Highlighter {
 	if s.words == nil {
-		rarity := s.rarity(s.ctx, &s.guessed)
+		rarity := s.rarity(s.ctx)
 		if scanned, ok := s.answer.documents.(scannedFiles); ok && s.answer.scanned != nil {
 			rarity = s.scannedRarity(scanned, s.answer.scanned)
 		}
@@ -59,42 +56,30 @@ func (r *Reader) Words(ctx context.Context, query, text string) [][]string {
 	if err != nil {
 		return nil
 	}
-	var guessed bool
-	h := snippet.New(r.c.o.Analyzer, parsed.Words, r.rarity(asking, &guessed))
+	h := snippet.New(r.c.o.Analyzer, parsed.Words, r.rarity(asking))
 	looking, looked := context.WithTimeout(ctx, wordsTime)
 	defer looked()
 	return h.Words(looking, text, maxShownWords)
 }
 
-// show returns a result, or false if it is now hidden or its document is gone. It reuses an earlier
-// result of the same index state while the file is unchanged.
+// show returns a result, or false if it is now hidden or its document is gone.
 func (s *showing) show(i int) (*Result, bool) {
 	a := s.answer
 	hit := &a.result.Hits[i]
-	same := s.told && a.at == s.at && a.documents == nil && !a.request.Plain
 	var docs documents = s.guard
 	if a.documents != nil {
 		docs = a.documents
-	}
-	if same {
-		if before := a.shownBefore(i); before != nil && s.view.Unchanged(hit.Doc) {
-			return before, true
-		}
 	}
 	if !s.guard.visible(hit.Doc) {
 		return nil, false
 	}
 	doc := docs.SharedDocument(hit.Doc)
-	if doc == nil && !same && hit.Doc != "" {
+	if doc == nil && hit.Doc != "" {
 		return nil, false
 	}
 	shown := s.result(docs, hit)
-	if a.request.Plain {
-		return shown, true
-	}
-	s.cutSnippet(docs, doc, hit, shown)
-	if same && !shown.Stale && !s.guessed {
-		s.made[i] = shown
+	if !a.request.Plain {
+		s.cutSnippet(docs, doc, hit, shown)
 	}
 	return shown, true
 }

@@ -166,28 +166,12 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 			Left: float64(p.Remaining.Microseconds()) / 1000}
 	}
 	if w := r.c.watching.Load(); w != nil {
-		s.Watch = w.shown(tells(&r.grant))
+		s.Watch = new(w.Watching)
+		for _, text := range []*string{&s.Watch.Error, &s.Watch.Embed, &s.Watch.Unseen} {
+			if *text != "" && !tells(&r.grant) {
+				*text = "a key with the scope admin sees why"
+			}
+		}
 	}
 	return s, r.Err()
-}
-
-func (w *watchState) shown(why bool) *Watching {
-	out := &Watching{At: w.At, Changed: w.Changed}
-	tell := func(text string) string {
-		if text == "" || why {
-			return text
-		}
-		return "a key with the scope admin sees why"
-	}
-	if w.Err != nil {
-		out.Error = tell(w.Err.Error())
-	}
-	if w.Report != nil {
-		out.Took = float64(w.Report.Took.Microseconds()) / 1000
-		out.Embed, out.Gone, out.Unseen = tell(w.Report.EmbedError), w.Report.Gone, tell(w.Report.Unseen)
-		if seconds := w.Report.Took.Seconds(); w.Report.Bytes > 0 && seconds > 0 {
-			out.Rate = float64(w.Report.Bytes) / seconds
-		}
-	}
-	return out
 }

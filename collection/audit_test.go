@@ -306,38 +306,6 @@ func TestAuditWithoutAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditAfterAccessChange checks that changed access lists take effect at once, even if answers from
-// before are in the cache.
-func TestAuditAfterAccessChange(t *testing.T) {
-	f := collectiontest.Open(t, listed(10, rand.New(rand.NewPCG(7, 7))), nil)
-	grant := access.Unrestricted()
-	who := []string{"public", "user:ann", "user:bob", "group:staff"}
-	var puts []collection.Change
-	for i := range 20 {
-		puts = append(puts, collection.Change{ID: sheaf.DocumentID(catalog.FreeTree, fmt.Sprintf("d%03d.md", i)),
-			Put: &collection.DocumentInput{Text: "# Budget salary\n\nOf the merger.\n", Access: []string{who[i%4]},
-				Properties: map[string]collection.Property{"owner": {Values: []sheaf.Value{sheaf.TextValue("bert")}}}}})
-	}
-	audit := func() {
-		t.Helper()
-		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 400, Seed: 5})
-		if err != nil || len(out.Leaks) > 0 || out.Documents != 30 || out.Incomplete > 0 {
-			t.Errorf("%+v, %v", out, err)
-		}
-	}
-	if _, err := f.Collection.Write(context.Background(), grant, puts); err != nil {
-		t.Fatal(err)
-	}
-	audit()
-	for i, put := range puts {
-		patch := &collection.DocumentPatch{Access: &[]string{who[(i+1)%4]}, Sets: &[]string{"finance"}}
-		if _, err := f.Collection.Patch(context.Background(), grant, collection.Change{ID: put.ID}, patch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	audit()
-}
-
 // TestAuditDuringWrites checks that documents that change during an audit are no leaks. The audit
 // judges each check by the state at that time.
 func TestAuditDuringWrites(t *testing.T) {

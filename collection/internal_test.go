@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -129,5 +130,56 @@ func TestDoByKindOfError(t *testing.T) {
 		if err := new(Life).Do(t.Context(), NeedFresh, func() error { return c.want }); !errors.Is(err, c.want) {
 			t.Errorf("%s, without functions: %v", c.name, err)
 		}
+	}
+}
+
+// TestDamagedIndexNoticesRemake checks that an open, damaged index also notices when another process remakes it.
+func TestDamagedIndexNoticesRemake(t *testing.T) {
+	c := &Collection{}
+	c.watchHealth()
+	c.seen(errors.New("another fault"))
+	if c.damaged.Err() != nil || c.replaced.Err() != nil {
+		t.Error("a fault that is no damage counts as damage")
+	}
+	damage := fmt.Errorf("read: %w", vfs.ErrCorrupt)
+	c.seen(damage)
+	c.seen(vfs.ErrCorrupt)
+	if c.damaged.Err() == nil || c.replaced.Err() != nil || c.Damage() != damage ||
+		errors.Is(c.shut(), ingest.ErrRebuilt) {
+		t.Errorf("%v, %v", c.Damage(), c.shut())
+	}
+	c.seen(ingest.ErrRebuilt)
+	if c.replaced.Err() == nil || !errors.Is(c.shut(), ingest.ErrRebuilt) {
+		t.Error("the fault of another process is not reported")
+	}
+}
+
+// TestFileOf checks that a file name may contain a #.
+func TestFileOf(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"a.md", "C# course/b.md"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path, file string
+		is         bool
+	}{
+		{"a.md", "a.md", true},
+		{"a.md#x#y", "a.md", true},
+		{"C# course/b.md#x", "C# course/b.md", true},
+		{"C# course/gone.md#x", "C", false},
+		{"gone.md#x", "gone.md", false},
+	} {
+		if file, is := fileOf(root, c.path); file != c.file || is != c.is {
+			t.Errorf("%s is of %q, %v: want %q, %v", c.path, file, is, c.file, c.is)
+		}
+	}
+	if _, is := fileOf("", "given.md"); !is {
+		t.Error("a text that came without a file was missed")
 	}
 }

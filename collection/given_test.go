@@ -1,0 +1,359 @@
+package collection_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/collection/collectiontest"
+	"sheaf/collection/intake"
+	"sheaf/index/catalog"
+	"sheaf/model"
+)
+
+// TestOneProcessAcceptsDocuments checks that, of two processes with one index, only the first with Work accepts
+// documents. The other accepts them after the first ends. Tasks run once.
+func TestOneProcessAcceptsDocuments(t *testing.T) {
+	a := collectiontest.Open(t, map[string]string{"a.md": "# A\n"}, nil)
+	b := a.Beside(t)
+	work := func(f *collectiontest.Fixture) (end func()) { return collectiontest.Working(t, f.Collection) }
+	put := func(text string) []collection.Change {
+		return []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n\n" + text + "\n"}}}
+	}
+	grant, words := access.Unrestricted(), map[string]string{"meaning": "0"}
+	until := func(what string, try func() error) {
+		t.Helper()
+		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+			err := try()
+			if err == nil {
+				return
+			}
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+	}
+	write := func(f *collectiontest.Fixture, text string) error {
+		_, err := f.Collection.Write(t.Context(), grant, put(text))
+		return err
+	}
+	for _, f := range []*collectiontest.Fixture{a, b} { // without Work, both can write in turn
+		if err := write(f, "harbor"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	endA := work(a)
+	until("the first one", func() error { return write(a, "ship") })
+	endB := work(b)
+	refused := write(b, "boat")
+	if !errors.Is(refused, sheaf.ErrUnavailable) || !strings.Contains(refused.Error(), "another process") {
+		t.Errorf("the second one writes: %v, want ErrUnavailable", refused)
+	}
+	if _, err := b.Submit(t.Context(), grant, "", put("boat")); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("the second one takes a task: %v, want ErrUnavailable", err)
+	}
+	if r := reader(t, b, grant); len(find(t, r, collection.SearchRequest{Text: "ship", Parameters: words}).Results) != 1 {
+		t.Error("the second one does not find what the first was given")
+	}
+	task, err := a.Submit(t.Context(), grant, "", put("canoe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	until("the task", func() error {
+		if now, err := a.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
+			return errors.Join(err, errors.New("it is not done"))
+		}
+		return nil
+	})
+	endA()
+	until("the second one, later", func() error {
+		if err := write(a, "kayak"); !errors.Is(err, sheaf.ErrUnavailable) {
+			return fmt.Errorf("the first one writes after it: %v, want ErrUnavailable", err)
+		}
+		return nil
+	})
+	until("the second one, later", func() error { return write(b, "raft") })
+	if now, err := b.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
+		t.Errorf("the first one's task: %+v, %v", now, err)
+	}
+	endB()
+	if r := reader(t, a, grant); len(find(t, r, collection.SearchRequest{Text: "raft", Parameters: words}).Results) != 1 {
+		t.Error("what was written last is not found")
+	}
+}
+
+// TestWritesFailOnDamagedIntake checks that writes fail and searches work while the file of given documents is damaged.
+func TestWritesFailOnDamagedIntake(t *testing.T) {
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+	if err := os.WriteFile(intake.Open(f.Options.Intake).Path(), bytes.Repeat([]byte("no file of bbolt"), 4096),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.WillWork()
+	workUntil(t, f.Collection, func() bool { return true })
+	began := time.Now()
+	_, err := f.Collection.Write(t.Context(), access.Unrestricted(),
+		[]collection.Change{{ID: "api:a.md", Put: &collection.DocumentInput{Text: "Apples."}}})
+	if took := time.Since(began); !errors.Is(err, intake.ErrDamaged) || took > 5*time.Second {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
+
+// awayModel is a remote model that fails while away is set.
+type awayModel struct {
+	model.Embedder
+	away  *atomic.Bool
+	texts *atomic.Int64
+	// refuses is a word; the model fails for texts with it. "" means none.
+	refuses string
+}
+
+// Embed implements model.Embedder.
+func (m awayModel) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([][]float32, error) {
+	if m.away.Load() {
+		return nil, errors.New("the model is away")
+	}
+	if m.refuses != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m.refuses) }) {
+		return nil, errors.New("the text is too long")
+	}
+	m.texts.Add(int64(len(texts)))
+	return m.Embedder.Embed(ctx, purpose, texts)
+}
+
+// TestMissingVectorsOfGivenDocuments checks documents that were given without vectors: while the model was
+// away, or with vectors for some chunks only. When the model is back, each gets its vectors once
+// and keeps its version.
+func TestMissingVectorsOfGivenDocuments(t *testing.T) {
+	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}}
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
+		m.Embedder = o.Ingest.Embedder
+		o.Ingest.Embedder, o.Model = m, nil
+	})
+	own := make([]float32, m.Dims())
+	own[0] = 1
+	m.away.Store(true)
+	var before []string
+	for _, ch := range []collection.Change{
+		{ID: "api:text.md", Put: &collection.DocumentInput{Text: "# Boats\n\nA boat.\n", Access: []string{"public"}}},
+		{ID: "api:chunks.md", Put: &collection.DocumentInput{Chunks: []collection.ChunkInput{{Text: "A ship.",
+			Vectors: [][]float32{own}}, {Text: "A quay."}}}},
+	} {
+		stored, err := f.Collection.Write(t.Context(), access.Unrestricted(), []collection.Change{ch})
+		if err != nil || stored[0].Pending != "vectors" {
+			t.Fatalf("%+v, %v", stored, err)
+		}
+		before = append(before, stored[0].ETag)
+	}
+	pending := func() (list []collection.Pending) {
+		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Pending
+	}
+	recover := func() {
+		if err := f.Collection.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recover(); len(pending()) != 2 {
+		t.Errorf("the model is away: %+v wait", pending())
+	}
+	m.away.Store(false)
+	if recover(); len(pending()) != 0 {
+		t.Errorf("the model is back: %+v wait", pending())
+	}
+	asked := m.texts.Load()
+	if recover(); m.texts.Load() != asked {
+		t.Errorf("the model is asked for %d texts when nothing waits", m.texts.Load()-asked)
+	}
+	for i, id := range []sheaf.ID{"api:text.md", "api:chunks.md"} {
+		d, err := reader(t, f, access.Unrestricted()).Document(t.Context(), id)
+		if err != nil || d.ETag != before[i] || d.Pending != "" {
+			t.Errorf("%s: %+v, %v", id, d, err)
+		}
+	}
+	if a := find(t, reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}}),
+		collection.SearchRequest{Text: "boat"}); len(a.Results) != 1 {
+		t.Errorf("%d results: who may see it is lost", len(a.Results))
+	}
+}
+
+// TestDocumentThatModelRefuses checks a document that the model refuses. Other documents still get
+// vectors, and retries of the refused one are rare.
+func TestDocumentThatModelRefuses(t *testing.T) {
+	m := awayModel{away: &atomic.Bool{}, texts: &atomic.Int64{}, refuses: "granite"}
+	now := time.Now()
+	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, func(o *collection.Options) {
+		m.Embedder = o.Ingest.Embedder
+		o.Ingest.Embedder, o.Model, o.Now = m, nil, func() time.Time { return now }
+	})
+	m.away.Store(true)
+	changes := []collection.Change{{ID: "api:refused.md", Put: &collection.DocumentInput{Text: "Of granite.\n"}}}
+	for i := range 20 {
+		changes = append(changes, collection.Change{ID: sheaf.ID(fmt.Sprintf("api:n%d.md", i)),
+			Put: &collection.DocumentInput{Text: fmt.Sprintf("Of marble %d.\n", i)}})
+	}
+	if _, err := f.Collection.Write(t.Context(), access.Unrestricted(), changes); err != nil {
+		t.Fatal(err)
+	}
+	m.away.Store(false)
+	state := func() (waits int, generation uint64) {
+		st, err := reader(t, f, access.Unrestricted()).Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(st.Pending), st.Generation
+	}
+	embed := collection.VectorLooks(f.Collection)
+	const looks = 200
+	tries := 0
+	for range looks {
+		_, before := state()
+		now = now.Add(time.Minute)
+		if err := embed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, after := state(); after != before {
+			tries++
+		}
+	}
+	if waits, _ := state(); waits != 1 || tries < 3 || tries > 25 {
+		t.Errorf("%d wait, and %d of %d looks indexed again", waits, tries, looks)
+	}
+}
+
+// TestTasksInOrder checks that the later of two accepted tasks wins. It covers a clock that was set
+// back, another process that runs the tasks, and a process that accepts the second task before it
+// finds the first.
+func TestTasksInOrder(t *testing.T) {
+	id := sheaf.DocumentID(catalog.FreeTree, "d.md")
+	for name, test := range map[string]struct {
+		later      time.Duration // time from the first to the second task, by the clock
+		restarts   bool          // between the tasks
+		restartsBy bool          // after both tasks
+	}{
+		"in one process":                     {later: time.Second},
+		"the clock was set back":             {later: -time.Hour},
+		"found by another process":           {later: time.Second, restartsBy: true},
+		"set back, and another process":      {later: -time.Hour, restartsBy: true},
+		"accepted before the first is found": {later: time.Second, restarts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return now } })
+			c := f.Collection
+			again := func() {
+				t.Helper()
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				var err error
+				if c, err = collection.New(f.Options); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = c.Close() })
+			}
+			var last *collection.Task
+			for i, text := range []string{"first", "second"} {
+				var err error
+				if last, err = c.Submit(t.Context(), access.Unrestricted(), "me",
+					[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}); err != nil {
+					t.Fatal(err)
+				}
+				if now = now.Add(test.later); i == 0 && test.restarts {
+					again()
+				}
+			}
+			if test.restartsBy {
+				again()
+			}
+			end := collectiontest.Working(t, c)
+			for waiting := true; waiting; {
+				task, err := c.Task(access.Unrestricted(), "me", last.ID)
+				waiting = err != nil || task.State == collection.TaskWaiting ||
+					len(c.Tasks(access.Unrestricted(), "me", collection.TaskWaiting, 10)) > 0 ||
+					len(c.Tasks(access.Unrestricted(), "me", collection.TaskDone, 10)) < 2
+			}
+			end()
+			view := f.Options.Catalog.View()
+			defer view.Close()
+			if text, err := view.Text(id); err != nil || string(text) != "second" {
+				t.Errorf("%q, %v: want that of the task that was accepted last", text, err)
+			}
+		})
+	}
+}
+
+// older makes the folder of an earlier version with documents, tasks and answers. One task waits.
+func older(t *testing.T, index string) {
+	t.Helper()
+	if err := os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFilesOfEarlierVersionMove checks that documents and tasks of an earlier version move to the new file.
+func TestFilesOfEarlierVersionMove(t *testing.T) {
+	f := collectiontest.Open(t, nil, nil)
+	older(t, f.Options.Intake)
+	kept, err := collection.WasGiven(f.Options.Intake)
+	if err != nil || !kept("api:d1.md") || kept("api:none.md") {
+		t.Errorf("before a process takes them over: %v", err)
+	}
+	done := workUntil(t, f.Collection, func() bool {
+		return len(f.Tasks(access.Unrestricted(), "", collection.TaskDone, 9)) == 2
+	})
+	var ids []string
+	err = intake.Open(f.Options.Intake).View(func(tx *intake.Tx) error {
+		for id := range tx.Hashes() {
+			ids = append(ids, string(id))
+		}
+		return nil
+	})
+	want := strings.Fields("api:b1.md api:b2.md api:d1.md api:d2.md api:d3.md api:k0.md api:k1.md " +
+		"api:t1.md api:t2.md")
+	if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
+		t.Errorf("given are %v, %v; want %v", ids, err, want)
+	}
+	r := reader(t, f, access.Unrestricted())
+	for id, tag := range map[sheaf.ID]string{"api:d1.md": "cf4bc0ef30b841102094eaca4e1dedd0",
+		"api:b2.md": "8380b841315e665bb6e22377a5b7ea69"} {
+		d, err := r.Document(t.Context(), id)
+		if err != nil || !strings.Contains(d.ETag, tag) {
+			t.Errorf("%s: %+v, %v: want the version %s", id, d, err, tag)
+		}
+	}
+	for _, name := range []string{"documents", "tasks", "answers.jsonl"} {
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, "moved-1", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	done()
+}
+
+// workUntil makes a collection apply accepted changes until so returns true.
+func workUntil(t *testing.T, c *collection.Collection, so func() bool) (end func()) {
+	t.Helper()
+	end = collectiontest.Working(t, c)
+	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil || !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not done: %v", c.Ready(t.Context()))
+		}
+	}
+	return end
+}

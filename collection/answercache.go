@@ -150,7 +150,11 @@ func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v"
 func (a *answer) bytes() int64 {
 	const fixed = 4 << 10                                          // the request, the result and its parameters
 	text, _ := json.Marshal([]any{a.result.Hits, a.result.Facets}) // its numbers are finite
-	return fixed + int64(len(text))*9/8
+	size := fixed + int64(len(text))*9/8
+	if a.request.Explain { // explanations take twice the memory of their text
+		size *= 2
+	}
+	return size
 }
 
 // ownHit copies a hit so that it shares no memory with the catalog. The copy lacks the inputs of confidence.

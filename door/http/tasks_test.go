@@ -202,7 +202,6 @@ func TestUnreadableFilesBlockNothing(t *testing.T) {
 		filepath.Join(documents, strings.Repeat("0", 32)+"-half.json"): `{"id": "api:c.md", "docu`,
 		filepath.Join(documents, strings.Repeat("1", 32)+
 			"-none.json"): `{"id": "api:d.md", "document": {"text": "Dates."}}`,
-		filepath.Join(documents, "batch.begun"): `[{"id": "api:a`,
 	}
 	for name, content := range files {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {

@@ -47,19 +47,14 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 // Unwrap returns the fault with its category.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// invalid adds the category sheaf.ErrInvalid to an error without changing its text.
-type invalid struct{ error }
-
-func (e invalid) Unwrap() []error { return []error{sheaf.ErrInvalid, e.error} }
-
 // conflict adds the category ErrConflict to an error without changing its text.
-type conflict struct{ error }
-
-func (e conflict) Unwrap() []error { return []error{ErrConflict, sheaf.ErrInvalid, e.error} }
+func conflict(err error) error {
+	return sheaf.WithCategory(ErrConflict, sheaf.WithCategory(sheaf.ErrInvalid, err))
+}
 
 // conflictError reports that a field conflicts with another part of the request or with existing data.
 func conflictError(field, format string, args ...any) error {
-	return &FieldError{Field: field, Err: conflict{fmt.Errorf(format, args...)}}
+	return &FieldError{Field: field, Err: conflict(fmt.Errorf(format, args...))}
 }
 
 func fieldError(field, format string, args ...any) error {
@@ -81,7 +76,7 @@ func inField(field string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &FieldError{Field: field, Err: invalid{err}}
+	return &FieldError{Field: field, Err: sheaf.WithCategory(sheaf.ErrInvalid, err)}
 }
 
 // inParameters adds the parameter of a profile to an error.
@@ -94,7 +89,7 @@ func inNamed(field string, err error) error {
 		field += "/" + pointerEscapes.Replace(wrong.Name)
 	}
 	if errors.Is(err, profile.ErrTogether) {
-		return &FieldError{Field: field, Err: conflict{err}}
+		return &FieldError{Field: field, Err: conflict(err)}
 	}
 	return inField(field, err)
 }

@@ -63,9 +63,6 @@ type trouble struct {
 	// left are documents that the store refused when this process began, unreadable are unreadable documents and older
 	// files. Both map a text to the reason.
 	left, unreadable sync.Map
-	// undo has failed changes to revert, because the file could not be written then.
-	mu   sync.Mutex
-	undo []func(*intake.Tx) error
 }
 
 func newGiven(o *Options) given {
@@ -73,7 +70,8 @@ func newGiven(o *Options) given {
 	if o.Ingest != nil && o.Intake != "" {
 		file = intake.Open(o.Intake)
 	}
-	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file, queue: newQueue()}
+	return given{turn: make(chan struct{}, 1), broken: make(chan struct{}, 1), file: file,
+		queue: &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 }
 
 // breaks reports that the store may have a part of a failed change.
@@ -328,7 +326,11 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
 	reached("after accept")
-	if err := c.takeIn(ctx, changes, puts, deletes); err != nil {
+	err = c.index(ctx, puts, deletes)
+	if partial := (*store.PartialError)(nil); errors.As(err, &partial) {
+		err = c.rejected(ctx, changes, partial)
+	}
+	if err != nil {
 		err = errors.Join(err, c.refuse(changes, e, err))
 		c.given.breaks()
 		return nil, err
@@ -353,18 +355,8 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 // reached is called at named points of a change. Tests kill the process there.
 var reached = func(string) {}
 
-// takeIn brings accepted changes into the index.
-func (c *Collection) takeIn(ctx context.Context, changes []Change, puts []ingest.Given, deletes []sheaf.ID) error {
-	err := c.index(ctx, puts, deletes)
-	var partial *store.PartialError
-	if errors.As(err, &partial) {
-		return c.rejected(ctx, changes, partial)
-	}
-	return err
-}
-
-// refuse reverts accepted changes that the index did not take. If the file cannot be written now,
-// the next write reverts them first.
+// refuse reverts accepted changes that the index did not take. If the file cannot be written now, recovery indexes
+// them later.
 func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	reached("in refuse")
 	view := c.o.Catalog.View()
@@ -385,7 +377,7 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	if e.task != nil && !forNow(why) {
 		failure = c.toldOwner(e.task.ID, why)
 	}
-	undo := func(tx *intake.Tx) error {
+	return c.given.file.Update(func(tx *intake.Tx) error {
 		for i := range changes {
 			id := changes[i].ID
 			hash, there := tx.Hash(id)
@@ -398,14 +390,7 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 			}
 		}
 		return e.refuse(tx, failure, c.o.Now().UTC())
-	}
-	err := c.given.file.Update(undo)
-	if err != nil {
-		c.given.mu.Lock()
-		defer c.given.mu.Unlock()
-		c.given.trouble.undo = append(c.given.trouble.undo, undo)
-	}
-	return err
+	})
 }
 
 // index brings changes into catalog and store, in one commit. The caller must have the right to write.

@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -55,7 +55,7 @@ type requestKey struct {
 }
 
 // errOtherRequest means that the key belongs to another request.
-var errOtherRequest = conflict{fmt.Errorf("the Idempotency-Key belongs to another request: send a new one")}
+var errOtherRequest = conflict(errors.New("the Idempotency-Key belongs to another request: send a new one"))
 
 // useKey begins an idempotent request, if ctx has a key. before is the entry of the same request if
 // it was done before. Otherwise, release key when the request ends.
@@ -68,8 +68,8 @@ func (c *Collection) useKey(ctx context.Context) (key *requestKey, before *keyRe
 		if other.(Key).Request != k.Request {
 			return nil, nil, errOtherRequest
 		}
-		return nil, nil, conflict{fmt.Errorf("a request with this Idempotency-Key is still running: repeat this in a " +
-			"moment")}
+		return nil, nil, conflict(errors.New("a request with this Idempotency-Key is still running: repeat this in a " +
+			"moment"))
 	}
 	end := func() { c.given.keys.Delete(k.Name) }
 	if err = c.own(); err == nil { // otherwise another process accepts documents and keys

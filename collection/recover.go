@@ -86,9 +86,6 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		return false, err
 	}
 	defer give()
-	if err := c.undo(); err != nil {
-		return false, err
-	}
 	puts, deletes, taken, err := c.missing(tried)
 	if err != nil {
 		return false, err
@@ -131,19 +128,6 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		return true, nil
 	}
 	return false, c.finish(rejected)
-}
-
-// undo reverts failed changes that could not be reverted before.
-func (c *Collection) undo() error {
-	c.given.mu.Lock()
-	defer c.given.mu.Unlock()
-	for len(c.given.trouble.undo) > 0 {
-		if err := c.given.file.Update(c.given.trouble.undo[0]); err != nil {
-			return err
-		}
-		c.given.trouble.undo = c.given.trouble.undo[1:]
-	}
-	return nil
 }
 
 // missing returns some of the given documents that the index lacks in whole or in part, except

@@ -132,10 +132,6 @@ const (
 	keptTasks = 1000
 )
 
-func newQueue() *queue {
-	return &queue{wake: make(chan struct{}, 1), ended: make(chan struct{})}
-}
-
 // waitForEarlier waits until no waiting task changes one of the documents, because changes of a
 // document run in the order of acceptance.
 func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {

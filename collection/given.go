@@ -338,7 +338,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	reached("before done")
 	err = c.describe(out)
 	now := c.o.Now().UTC()
-	c.given.file.Later(func(tx *intake.Tx) error {
+	ended := c.given.file.Update(func(tx *intake.Tx) error {
 		for i := range changes {
 			if err := tx.Taken(changes[i].ID); err != nil {
 				return err
@@ -346,6 +346,10 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		}
 		return e.end(tx, out, now)
 	})
+	if ended != nil { // recovery finds the change in the index
+		c.notice(ended)
+		c.given.breaks()
+	}
 	for i := range changes {
 		c.given.left.Delete(string(changes[i].ID))
 	}

@@ -53,8 +53,7 @@ func (c *Collection) disown() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users--; o.users == 0 && o.lock != nil {
-		_ = c.given.file.Flush() // on failure, the next process finds the changes from the index
-		_ = o.lock.Close()       // nothing was written to it
+		_ = o.lock.Close() // nothing was written to it
 		o.lock = nil
 	}
 }

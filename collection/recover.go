@@ -116,13 +116,15 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	}
 	taken = append(taken, deletes...)
 	if len(taken) > 0 {
-		c.given.file.Later(func(tx *intake.Tx) error {
-			var err error
+		err := c.given.file.Update(func(tx *intake.Tx) (err error) {
 			for _, id := range taken {
 				err = errors.Join(err, tx.Taken(id))
 			}
 			return err
 		})
+		if err != nil {
+			return false, err
+		}
 	}
 	if len(puts)+len(deletes) > 0 || more {
 		return true, nil

@@ -483,7 +483,9 @@ func (c *Collection) giveUp(id string, why error) {
 	case err != nil:
 		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
 	case k != nil:
-		c.given.file.Later(k.ended(c.toldOwner(id, why), nil, c.o.Now().UTC()).write)
+		if err := c.given.file.Update(k.ended(c.toldOwner(id, why), nil, c.o.Now().UTC()).write); err != nil {
+			c.notice(err)
+		}
 	}
 }
 

@@ -31,10 +31,9 @@ const lockPatience = 10 * time.Second
 // Intake is the file of one index. Each transaction opens the file, so that other processes can
 // read it between transactions. Intake is safe for concurrent use.
 type Intake struct {
-	dir   string
-	name  string // of the file
-	mu    sync.Mutex
-	later []func(*Tx) error
+	dir  string
+	name string // of the file
+	mu   sync.Mutex
 }
 
 // Open returns the Intake of dir. It reads and makes no file.
@@ -43,14 +42,10 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with the content of the file, which is empty if the file is missing. It first
-// writes waiting changes of [Intake.Later], if possible.
+// View calls read with the content of the file, which is empty if the file is missing.
 func (in *Intake) View(read func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.later) > 0 {
-		_ = in.update(func(*Tx) error { return nil }) // the next transaction tries again
-	}
 	if _, err := os.Stat(in.Path()); errors.Is(err, fs.ErrNotExist) {
 		return read(&Tx{})
 	}
@@ -68,51 +63,17 @@ func (in *Intake) View(read func(*Tx) error) error {
 func (in *Intake) Update(change func(*Tx) error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.update(change)
-}
-
-// Later adds change to the beginning of this process's next transaction. A crash may lose the change:
-// the next process that opens the file must find it from the index.
-func (in *Intake) Later(change func(*Tx) error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.later = append(in.later, change)
-}
-
-// Flush writes the changes of Later. If it fails, it drops them, because another process may change
-// the file from now on. The next process that opens the file finds them from the index.
-func (in *Intake) Flush() error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if len(in.later) == 0 {
-		return nil
-	}
-	err := in.update(func(*Tx) error { return nil })
-	in.later = nil
-	return err
-}
-
-func (in *Intake) update(change func(*Tx) error) error {
 	if err := in.make(); err != nil {
 		return err
 	}
-	err := in.with(false, func(db *bbolt.DB) error {
+	return in.with(false, func(db *bbolt.DB) error {
 		return db.Update(func(tx *bbolt.Tx) error {
 			if err := checkFormat(tx); err != nil {
 				return err
 			}
-			for _, f := range append(in.later, change) {
-				if err := f(&Tx{tx}); err != nil {
-					return err
-				}
-			}
-			return nil
+			return change(&Tx{tx})
 		})
 	})
-	if err == nil {
-		in.later = nil
-	}
-	return err
 }
 
 // make creates a missing file, completely or not at all.

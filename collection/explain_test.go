@@ -207,7 +207,7 @@ func TestFusedContent(t *testing.T) {
 	for id, want := range map[string]string{"notes:codes.md": "Codes of vectors",
 		"notes:codes.md#codes-of-vectors": "Codes of vectors", "notes:codes.md#how-codes-lie": "\nEight lie together.\n"} {
 		if content[id] != want {
-			t.Errorf("%s has the content %q, want %q: %q", id, content[id], want, content)
+			t.Errorf("%s has the content %q, want %q", id, content[id], want)
 		}
 	}
 }
@@ -226,7 +226,8 @@ func TestFusedLimit(t *testing.T) {
 // TestFusedStale checks that results with changed or missing files only lack content. Both searches
 // still count as complete.
 func TestFusedStale(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}, nil)
+	files := map[string]string{"a.md": "A harbor.\n", "b.md": "A harbor.\n", "c.md": "A harbor.\n"}
+	f := collectiontest.Open(t, files, nil)
 	writeFile(t, filepath.Join(f.Root, "a.md"), "Another harbor, and more.\n")
 	if err := os.Remove(filepath.Join(f.Root, "b.md")); err != nil {
 		t.Fatal(err)

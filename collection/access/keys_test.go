@@ -101,16 +101,17 @@ func TestKeysDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	one := func(more string) string { return `{"format": 1, "keys": [{"id": "x", "scopes": ["search"], ` + more }
 	for text, want := range map[string]error{"": sheaf.ErrCorrupt, "{": sheaf.ErrCorrupt,
 		`{"format": 9}`: sheaf.ErrUnsupported,
 		`{"format": 1, "keys": [{"id": "x", "scopes": ["root"]}]}`: sheaf.ErrCorrupt,
 		// Refuse an unknown restriction of a key: a typing error, or from a later version.
-		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "expire": "2020-01-01T00:00:00Z"}]}`: sheaf.ErrCorrupt,
-		`{"format": 1, "keys": []} {"format": 1, "keys": []}`:                                          sheaf.ErrCorrupt,
+		one(`"expire": "2020-01-01T00:00:00Z"}]}`):            sheaf.ErrCorrupt,
+		`{"format": 1, "keys": []} {"format": 1, "keys": []}`: sheaf.ErrCorrupt,
 		// Refuse repeated members, and two keys with one secret, because revoking one would leave the other.
-		`{"format": 1, "keys": [{"id": "x", "scopes": ["search"], "filter": "path:a/", "Filter": ""}]}`:                           sheaf.ErrCorrupt,
-		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}], "keys": []}`:                                     sheaf.ErrCorrupt,
-		`{"format": 1, "keys": [{"id": "x", "hash": "a", "scopes": ["search"]}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`: sheaf.ErrCorrupt} {
+		one(`"filter": "path:a/", "Filter": ""}]}`):                           sheaf.ErrCorrupt,
+		one(`"hash": "a"}], "keys": []}`):                                     sheaf.ErrCorrupt,
+		one(`"hash": "a"}, {"id": "y", "hash": "a", "scopes": ["search"]}]}`): sheaf.ErrCorrupt} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,9 @@ func TestRevertRestoresVersionBefore(t *testing.T) {
 		wrong) {
 		t.Error(err)
 	}
-	update(t, in, func(tx *intake.Tx) error { return errors.Join(tx.Restore(a), tx.Restore(b), tx.Ended([]byte("key k"))) })
+	update(t, in, func(tx *intake.Tx) error {
+		return errors.Join(tx.Restore(a), tx.Restore(b), tx.Ended([]byte("key k")))
+	})
 	view(t, in, func(tx *intake.Tx) {
 		if string(tx.Document(a)) != "one" || tx.Document(b) != nil || len(tx.Changing())+len(tx.Begun()) > 0 {
 			t.Errorf("%q, %q, %v", tx.Document(a), tx.Document(b), tx.Changing())

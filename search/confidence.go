@@ -235,7 +235,7 @@ func (r *run) lacksNumber(w *worth, compound string) bool {
 func (r *run) withParts(w *worth, word partWorth) float64 {
 	sum := word.worth
 	for _, p := range w.parts {
-		if p.text != word.text && p.chunks > 0 && slices.ContainsFunc(r.searcher.Analyzer.QueryTokens(word.text),
+		if p.chunks > 0 && p.text != word.text && slices.ContainsFunc(r.searcher.Analyzer.QueryTokens(word.text),
 			func(t analysis.Token) bool { return word.text[t.Start:t.End] == p.text }) {
 			sum += p.worth
 		}
@@ -366,7 +366,7 @@ func alternatives(q sheaf.TextQuery) []sheaf.TextQuery {
 // holdsOneWord reports whether the query is one word that the collection has. A rare code in a long text is an
 // answer, though little other evidence supports it.
 func (r *run) holdsOneWord() bool {
-	unseen := func(p partWorth) bool { return p.chunks == 0 }
+	unseen := func(p partWorth) bool { return p.chunks == 0 && p.worth > 0 }
 	if r.stats.words == nil || len(r.stats.words.parts) == 0 || len(strings.Fields(meaning(r.query))) != 1 {
 		return false
 	}

@@ -200,6 +200,9 @@ func (l *queryParts) worth(dfs []int, chunks int) *worth {
 	w := &worth{parts: make([]partWorth, len(l.queries))}
 	for i := range w.parts {
 		w.parts[i] = partWorth{query: l.queries[i], text: l.texts[i], chunks: dfs[i], idf: idf(dfs[i], chunks)}
+		if dfs[i] == 0 && l.hasWhole(l.texts[i], dfs) {
+			w.parts[i].idf = 0 // IPv6 has IpV6, but not V6
+		}
 	}
 	for _, p := range l.places {
 		at := &w.parts[p.part]
@@ -207,6 +210,16 @@ func (l *queryParts) worth(dfs []int, chunks int) *worth {
 		w.sum += p.factor * at.idf * p.share
 	}
 	return w
+}
+
+// hasWhole reports whether text is a part of a word with several terms that occurs in a chunk.
+func (l *queryParts) hasWhole(text string, dfs []int) bool {
+	for i, word := range l.texts {
+		if dfs[i] > 0 && word != text && l.compound != nil && l.compound(word) && slices.Contains(l.words(word), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // chunks returns the number of chunks that the caller sees. It asks the store only if the facts do not know it.

@@ -194,6 +194,8 @@ func TestParse(t *testing.T) {
 		{`date:<=2024`, `everything, where date is at most 2024-12-31T23:59:59Z`, ""},
 		{`date:>=2024-02-03 date:<2025`, `everything, where (date is at least 2024-02-03 and date is before 2025-01-01)`, ""},
 		{`date:=2024-01`, `everything, where date is from 2024-01-01 to before 2024-02-01`, ""},
+		{`date:20240131`, `everything, where date is from 2024-01-31 to before 2024-02-01`, ""},
+		{`date:31.1.2024`, `everything, where date is from 2024-01-31 to before 2024-02-01`, ""},
 		{`date:<>2024-01`, `any of "<>2024-01"`, "is no date"},
 		{`"key with space":v`, `the phrase "key with space", better with any of ":v"`, "not a field"},
 		{`foo"bar`, `any of "foo\"bar"`, "begins no phrase"},

@@ -386,7 +386,10 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout              string
 		years, months, days int
-	}{{"2006-1-2", 0, 0, 1}, {"2006-1", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/1/2", 0, 0, 1}} {
+	}{
+		{"2006-1-2", 0, 0, 1}, {"2006-1", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/1/2", 0, 0, 1}, {"20060102", 0, 0, 1},
+		{"2.1.2006", 0, 0, 1},
+	} {
 		if t, err := time.Parse(l.layout, s); err == nil && t.Year() > 0 {
 			return t, t.AddDate(l.years, l.months, l.days), true
 		}

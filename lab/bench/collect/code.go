@@ -113,7 +113,7 @@ func makeCode(o *options) (*collection, error) {
 			queries = append(queries, f.query)
 		}
 	}
-	c.queries = choose(queries, o.queries, 3)
+	c.queries = choose(queries, o.queries, 3, nil)
 	c.limit(o.records)
 	return c, nil
 }

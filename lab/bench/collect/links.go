@@ -317,7 +317,7 @@ func makeLinks(o *options) (*collection, error) {
 		text := strings.TrimSpace(u.text)
 		queries = append(queries, query{Text: text, Metadata: metadata{class, u.sources}, relevant: relevant})
 	}
-	c := &collection{queries: choose(queries, o.queries, 3), about: aboutLinks}
+	c := &collection{queries: choose(queries, o.queries, 3, nil), about: aboutLinks}
 	cut := map[string]bool{}
 	for _, q := range c.queries {
 		cut[key(q.Text)] = true
@@ -330,18 +330,21 @@ func makeLinks(o *options) (*collection, error) {
 }
 
 // choose keeps at most n queries, at most perPage of them about one page, and at most two in five
-// of class title. Queries of other classes come first.
-func choose(queries []query, n, perPage int) []query {
+// of class title. Queries of other classes come first. pageOf returns the page of a record; nil means the record.
+func choose(queries []query, n, perPage int, pageOf func(id string) string) []query {
+	if pageOf == nil {
+		pageOf = func(id string) string { return id }
+	}
 	var out []query
 	pages := map[string]int{}
 	take := func(title bool, most int) {
 		for _, q := range sample(queries, len(queries), func(q query) string { return q.Text }) {
-			full := slices.ContainsFunc(q.relevant, func(id string) bool { return pages[id] >= perPage })
+			full := slices.ContainsFunc(q.relevant, func(id string) bool { return pages[pageOf(id)] >= perPage })
 			if full || len(out) >= most || (q.Metadata.Class == "title") != title {
 				continue
 			}
 			for _, id := range q.relevant {
-				pages[id]++
+				pages[pageOf(id)]++
 			}
 			out = append(out, q)
 		}

@@ -136,14 +136,11 @@ func (p *page) frontMatter() string {
 func (p *page) mask() {
 	b := []byte(p.text)
 	blank(b[:p.body])
-	open := ""
-	for at := p.body; at < len(b); {
-		end := at + strings.IndexByte(p.text[at:], '\n') + 1
-		if end == at {
-			end = len(b)
-		}
-		line := strings.TrimRight(p.text[at:end], "\n")
-		m := fence.FindStringSubmatch(line)
+	open, end := "", p.body
+	for line := range strings.Lines(p.text[p.body:]) {
+		at := end
+		end += len(line)
+		m := fence.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		switch {
 		case open == "" && m != nil && !(m[1][0] == '`' && strings.Contains(m[2], "`")):
 			open = m[1]
@@ -154,7 +151,6 @@ func (p *page) mask() {
 			}
 			blank(b[at:end])
 		}
-		at = end
 	}
 	for _, at := range htmlComment.FindAllIndex(b, -1) {
 		blank(b[at[0]:at[1]])
@@ -179,13 +175,11 @@ func blank(b []byte) {
 func (p *page) findHeadings() {
 	seen := map[string]int{}
 	previous, before := "", "" // the last two lines
-	previousAt := 0
-	for at := 0; at < len(p.masked); {
-		end := at + strings.IndexByte(p.masked[at:], '\n') + 1
-		if end == at {
-			end = len(p.masked)
-		}
-		line := strings.TrimRight(p.masked[at:end], "\n")
+	previousAt, end := 0, 0
+	for line := range strings.Lines(p.masked) {
+		at := end
+		end += len(line)
+		line = strings.TrimRight(line, "\n")
 		h := heading{start: at, end: end}
 		if m := atxHeading.FindStringSubmatch(line); m != nil {
 			h.level, h.raw = len(m[1]), p.text[at:end]
@@ -212,7 +206,6 @@ func (p *page) findHeadings() {
 			}
 		}
 		before, previous, previousAt = previous, line, at
-		at = end
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -187,12 +186,9 @@ func makeFromHeadings(o *options, perPage int, about string, want func(*heading)
 		queries = append(queries, query{Text: text, Metadata: metadata{Class: class},
 			relevant: []string{s.id()}})
 	}
-	pages := map[string]int{}
-	queries = sample(queries, len(queries), func(q query) string { return q.Text })
-	queries = slices.DeleteFunc(queries, func(q query) bool {
-		name, _, _ := strings.Cut(q.relevant[0], "#s")
-		pages[name]++
-		return pages[name] > perPage
+	queries = choose(queries, o.queries, perPage, func(id string) string {
+		name, _, _ := strings.Cut(id, "#s")
+		return name
 	})
-	return cutSections(all, queries[:min(len(queries), o.queries)], o, about), nil
+	return cutSections(all, queries, o, about), nil
 }

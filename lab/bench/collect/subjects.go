@@ -215,7 +215,7 @@ func makeSubjects(o *options) (*collection, error) {
 		class := classOf(u.text, p.title, nameOf(p.path))
 		queries = append(queries, query{Text: u.text, Metadata: metadata{Class: class}, relevant: []string{p.path}})
 	}
-	c.queries = choose(queries, o.queries, 3)
+	c.queries = choose(queries, o.queries, 3, nil)
 	c.limit(o.records)
 	return c, nil
 }

@@ -95,42 +95,33 @@ func printKinds(out io.Writer, used []string, english []result) {
 	}
 	heading(out, "By kind", "English. nDCG@10, mean of the sets. \"Against\": on how many sets the default is better,\n"+
 		"and worse, by both paired tests at 5 %.", cells...)
-	sums, wins, losses, rows := map[string]float64{}, map[string]int{}, map[string]int{}, 0
-	for _, k := range kinds {
-		var of []result
-		for _, r := range english {
-			if r.kind == k.kind {
-				of = append(of, r)
-			}
+	sums, wins, losses, rows := map[string]float64{}, map[string]int{}, map[string]int{}, 0.0
+	line := func(mark, label string, sets int, value func(c string) float64, wins, losses map[string]int) {
+		cells := []string{mark + label + mark, fmt.Sprint(sets)}
+		for _, c := range used {
+			cells = append(cells, mark+score(value(c))+mark)
 		}
+		for _, c := range used[1:] {
+			cells = append(cells, fmt.Sprintf("%s%d, %d%s", mark, wins[c], losses[c], mark))
+		}
+		row(out, cells)
+	}
+	for _, k := range kinds {
+		of := slices.DeleteFunc(slices.Clone(english), func(r result) bool { return r.kind != k.kind })
 		if len(of) == 0 {
 			continue
 		}
 		rows++
-		cells := []string{k.label, fmt.Sprint(len(of))}
+		better, worse := map[string]int{}, map[string]int{}
 		for _, c := range used {
-			m := mean(of, c)
-			sums[c] += m
-			cells = append(cells, score(m))
-		}
-		for _, c := range used[1:] {
-			better, worse := 0, 0
 			for _, r := range of {
-				better, worse = better+max(r.signs[c], 0), worse+max(-r.signs[c], 0)
+				better[c], worse[c] = better[c]+max(r.signs[c], 0), worse[c]+max(-r.signs[c], 0)
 			}
-			wins[c], losses[c] = wins[c]+better, losses[c]+worse
-			cells = append(cells, fmt.Sprintf("%d, %d", better, worse))
+			sums[c], wins[c], losses[c] = sums[c]+mean(of, c), wins[c]+better[c], losses[c]+worse[c]
 		}
-		row(out, cells)
+		line("", k.label, len(of), func(c string) float64 { return mean(of, c) }, better, worse)
 	}
-	cells = []string{"**mean over kinds**", fmt.Sprint(len(english))}
-	for _, c := range used {
-		cells = append(cells, "**"+score(sums[c]/float64(rows))+"**")
-	}
-	for _, c := range used[1:] {
-		cells = append(cells, fmt.Sprintf("**%d, %d**", wins[c], losses[c]))
-	}
-	row(out, cells)
+	line("**", "mean over kinds", len(english), func(c string) float64 { return sums[c] / rows }, wins, losses)
 	fmt.Fprintln(out)
 }
 

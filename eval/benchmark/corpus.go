@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -263,10 +264,8 @@ func (c *Corpus) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeLines(filepath.Join(dir, corpusFile), c.Documents); err != nil {
-		return err
-	}
-	return writeLines(filepath.Join(dir, queriesFile), c.Queries)
+	return errors.Join(writeLines(filepath.Join(dir, corpusFile), c.Documents),
+		writeLines(filepath.Join(dir, queriesFile), c.Queries))
 }
 
 func writeLines[T any](name string, lines []T) error {
@@ -279,31 +278,29 @@ func writeLines[T any](name string, lines []T) error {
 	e.SetEscapeHTML(false)
 	for i := range lines {
 		if err := e.Encode(&lines[i]); err != nil {
-			_ = f.Close()
-			return err
+			return errors.Join(err, f.Close())
 		}
 	}
-	if err := w.Flush(); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	return errors.Join(w.Flush(), f.Close())
 }
 
-func readLines[T any](name string) ([]T, error) {
+func readLines[T any](name string) (out []T, err error) {
+	return out, eachLine(name, func(one *T) { out = append(out, *one) })
+}
+
+// eachLine calls add with each line of a file.
+func eachLine[T any](name string, add func(one *T)) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
-	var out []T
-	for d.More() {
+	for d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20)); d.More(); {
 		var one T
 		if err := d.Decode(&one); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		out = append(out, one)
+		add(&one)
 	}
-	return out, nil
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sheaf/collection/location"
 )
 
 // Top is how many hits a query returns. Pool is the number for each leg of a hybrid query.
@@ -125,10 +126,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	err = e.Build(ctx, index, corpus.docs.Items, corpus.vectors.Items)
 	r.BuildSeconds = time.Since(began).Seconds()
 	r.PeakBytes = most() - before
-	if err != nil {
-		return err
-	}
-	r.IndexBytes, err = folderBytes(index)
+	r.IndexBytes = location.Bytes(index)
 	return err
 }
 
@@ -153,20 +151,6 @@ func watch(amount func() int64) (most func() int64) {
 		close(stop)
 		return <-ended
 	}
-}
-
-func folderBytes(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			info, fault := d.Info()
-			if fault != nil {
-				return fault
-			}
-			n += info.Size()
-		}
-		return err
-	})
-	return n, err
 }
 
 // anonymous returns the part of a process's resident memory that is its own. It excludes shared

@@ -1,10 +1,6 @@
 package benchmark
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"sheaf/internal/offheap"
@@ -21,36 +17,18 @@ type input struct {
 
 func readInput(dir string, task Task, dims int) (*input, error) {
 	in := &input{}
-	if err := in.readDocuments(filepath.Join(dir, corpusFile)); err != nil {
-		in.free()
-		return nil, err
+	err := eachLine(filepath.Join(dir, corpusFile), func(one *Document) {
+		in.docs.Add(Document{ID: in.texts.Add([]byte(one.ID)), Title: in.texts.Add([]byte(one.Title)),
+			Text: in.texts.Add([]byte(one.Text))})
+	})
+	if err == nil && task != TaskWords {
+		err = in.readVectors(filepath.Join(dir, vectorsFile), dims)
 	}
-	if task == TaskWords {
-		return in, nil
-	}
-	if err := in.readVectors(filepath.Join(dir, vectorsFile), dims); err != nil {
+	if err != nil {
 		in.free()
 		return nil, err
 	}
 	return in, nil
-}
-
-func (in *input) readDocuments(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
-	for d.More() {
-		var one Document
-		if err := d.Decode(&one); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		in.docs.Add(Document{ID: in.texts.Add([]byte(one.ID)), Title: in.texts.Add([]byte(one.Title)),
-			Text: in.texts.Add([]byte(one.Text))})
-	}
-	return nil
 }
 
 func (in *input) readVectors(name string, dims int) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,41 +195,33 @@ func TestLeaveOneOut(t *testing.T) {
 			strings.Fields("invoices receipts salaries ledgers auditors dividends pensions mortgages tariffs budgets "+
 				"creditors vouchers"))),
 	}
-	answers := func(order []int) []*confidence.Answers {
-		all := make([]*eval.Collection, len(order))
-		for i, k := range order {
-			all[i] = sets[k]
+	var all []*confidence.Answers
+	for i, c := range sets {
+		questions := confidence.Judged(sets, i, different, 1)
+		own, others := 0, 0
+		for _, q := range questions {
+			switch {
+			case q.Right != nil:
+				own++
+			case len(strings.Fields(q.Text)) < 4:
+				t.Errorf("the question %q of another data set may have an answer here", q.Text)
+			default:
+				others++
+			}
 		}
-		var out []*confidence.Answers
-		for i, c := range all {
-			questions := confidence.Judged(all, i, different, 1)
-			own, others := 0, 0
-			for _, q := range questions {
-				switch {
-				case q.Right != nil:
-					own++
-				case len(strings.Fields(q.Text)) < 4:
-					t.Errorf("the question %q of another data set may have an answer here", q.Text)
-				default:
-					others++
-				}
-			}
-			if own != len(c.Dataset.Queries) || others == 0 || others > 80 {
-				t.Errorf("%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
-			}
-			if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 1))) ||
-				reflect.DeepEqual(texts(questions), texts(confidence.Judged(all, i, different, 2))) {
-				t.Errorf("%s: the seed decides", c.Dataset.Name)
-			}
-			a, err := confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, a)
+		if own != len(c.Dataset.Queries) || others == 0 || others > 80 {
+			t.Errorf("%s: %d questions of its own, %d of others", c.Dataset.Name, own, others)
 		}
-		return out
+		if !reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 1))) ||
+			reflect.DeepEqual(texts(questions), texts(confidence.Judged(sets, i, different, 2))) {
+			t.Errorf("%s: the seed decides", c.Dataset.Name)
+		}
+		a, err := confidence.Ask(t.Context(), c.Searcher, load(t, "sheaf"), questions, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
 	}
-	all := answers([]int{0, 1, 2})
 	qualities, fit, err := confidence.LeaveOneOut(all, different)
 	if err != nil {
 		t.Fatal(err)
@@ -237,13 +230,7 @@ func TestLeaveOneOut(t *testing.T) {
 		t.Fatalf("%+v, %+v", qualities, fit)
 	}
 	for i, q := range qualities {
-		others := make([]*confidence.Answers, 0, 2)
-		for j := range all {
-			if j != i {
-				others = append(others, all[j])
-			}
-		}
-		c, err := confidence.Fit(others)
+		c, err := confidence.Fit(slices.Delete(slices.Clone(all), i, i+1))
 		if err != nil || !reflect.DeepEqual(q, confidence.Judge(all[i], c)) {
 			t.Errorf("data set %d is not judged by the fit of the others: %v", i, err)
 		}

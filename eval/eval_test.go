@@ -101,6 +101,24 @@ func open(t testing.TB, d *dataset.Dataset, in indexing.Options) *eval.Collectio
 	return c
 }
 
+// openNotes indexes a folder of notes with queries in a new YAML file in the folder dir.
+func openNotes(t *testing.T, dir, queries string, in indexing.Options) (*eval.Collection, error) {
+	t.Helper()
+	file := filepath.Join(dir, "queries.yaml")
+	if err := os.WriteFile(file, []byte("folder: notes\nqueries:\n"+queries), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Notes(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := indexing.Open(t.Context(), d, in)
+	if err == nil {
+		t.Cleanup(c.Close)
+	}
+	return c, err
+}
+
 // quick has statistics with few rounds.
 var quick = eval.Statistics{Confidence: 0.95, Rounds: 200, Seed: 1}
 
@@ -187,11 +205,17 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestIndexIsReused checks that a later run uses the index, unless the program or model differs.
+// TestIndexIsReused checks that a later run uses a complete index, unless it is damaged or of another program.
 func TestIndexIsReused(t *testing.T) {
 	d := tiny(t)
+	d.Documents = append(d.Documents, dataset.Document{ID: "empty"})
 	in := indexing.Options{Cache: t.TempDir(), Program: "1"}
-	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 40 {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := indexing.Open(canceled, d, in); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if c := open(t, d, in); c.Indexed == 0 || c.Bytes == 0 || c.View.Docs() != 41 {
 		t.Errorf("%+v", c)
 	}
 	if c := open(t, d, in); c.Indexed != 0 {
@@ -202,6 +226,18 @@ func TestIndexIsReused(t *testing.T) {
 		t.Error("not indexed again")
 	}
 	in.Fresh = false
+	files, err := filepath.Glob(filepath.Join(in.Cache, "*", "*", "MANIFEST*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("manifests %v, %v", files, err)
+	}
+	for _, file := range files {
+		if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := open(t, d, in); c.Indexed == 0 || c.View.Docs() != 41 {
+		t.Error("a damaged index was used")
+	}
 	for _, in.Program = range []string{"2", "3", "4", "5"} {
 		if c := open(t, d, in); c.Indexed == 0 {
 			t.Error("an index of another program was used")
@@ -220,8 +256,8 @@ func TestNotes(t *testing.T) {
 		"notes/git/undo.md": "# Undo\n\nHow to take things back.\n\n## Amend a message\n\nUse commit with amend.\n\n## " +
 			"Drop a change\n\nUse restore.\n",
 		"notes/git/share.md": "# Share\n\nPush to the server.\n",
-		"q.yaml": `folder: notes
-queries:
+	})
+	queries := `
   - query: change the message of a commit with amend
     expect: git/undo#Amend a message
     class: section
@@ -230,13 +266,12 @@ queries:
     expect: [git/share.md]
   - query: undo
     expect: {git/undo.md: 2, git/share.md: 1}
-`})
-	d, err := dataset.Notes(filepath.Join(dir, "q.yaml"), "")
+`
+	in := indexing.Options{Cache: t.TempDir()}
+	c, err := openNotes(t, dir, queries, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := indexing.Options{Cache: t.TempDir()}
-	c := open(t, d, in)
 	target := dataset.Section("git/undo.md", "amend-a-message")
 	if c.Dataset.Qrels["1"][target] != 1 || c.Dataset.Qrels["3"]["git/undo.md"] != 2 || c.View.Docs() != 2 {
 		t.Fatalf("%v, %d documents", c.Dataset.Qrels, c.View.Docs())
@@ -258,23 +293,14 @@ queries:
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if next := open(t, d, in); next.Hash == c.Hash {
-		t.Error("a changed note leaves the hash as it was")
+	if next, err := openNotes(t, dir, queries, in); err != nil || next.Hash == c.Hash {
+		t.Errorf("a changed note leaves the hash as it was, %v", err)
 	}
 	in.Cache = t.TempDir()
 	for expect, say := range map[string]string{"git/undo.md#Missing": "has no heading",
 		"git/nothing.md": `no note "git/nothing.md"`} {
-		path := filepath.Join(dir, "bad.yaml")
-		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - query: x\n    expect: "+expect+"\n"),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
-		bad, err := dataset.Notes(path, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := indexing.Open(context.Background(), bad, in); err == nil || !strings.Contains(err.Error(), say) ||
-			!strings.Contains(err.Error(), "bad.yaml:4") {
+		if _, err := openNotes(t, dir, "  - query: x\n    expect: "+expect+"\n", in); err == nil ||
+			!strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "queries.yaml:4") {
 			t.Errorf("%s: %v", expect, err)
 		}
 	}
@@ -286,21 +312,17 @@ func TestNotesLanguage(t *testing.T) {
 		"in den Wald.\n"
 	english := "The cat sleeps on the sofa, and the dog lies beside her on the floor; in the evening we walk with him " +
 		"to the woods.\n"
-	files := map[string]string{".gitignore": "packages/\n", "notes.yaml": "folder: .\nqueries:\n  - query: katze\n    " +
-		"expect: [a0.md]\n"}
+	files := map[string]string{"notes/.gitignore": "packages/\n"}
 	for i := range 5 {
-		files[fmt.Sprintf("a%d.md", i)] = "# Tiere\n\n" + strings.Repeat(german, 5)
+		files[fmt.Sprintf("notes/a%d.md", i)] = "# Tiere\n\n" + strings.Repeat(german, 5)
 	}
 	for i := range 40 {
-		files[fmt.Sprintf("packages/p%02d.md", i)] = "# Animals\n\n" + strings.Repeat(english, 20)
+		files[fmt.Sprintf("notes/packages/p%02d.md", i)] = "# Animals\n\n" + strings.Repeat(english, 20)
 	}
-	d, err := dataset.Notes(filepath.Join(write(t, files), "notes.yaml"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := open(t, d, indexing.Options{Cache: t.TempDir(),
-		Making: detected}); !strings.Contains(c.Searcher.Analyzer.Name(), "=de") {
-		t.Errorf("the analyzer is %q", c.Searcher.Analyzer.Name())
+	c, err := openNotes(t, write(t, files), "  - query: katze\n    expect: [a0.md]\n",
+		indexing.Options{Cache: t.TempDir(), Making: detected})
+	if err != nil || !strings.Contains(c.Searcher.Analyzer.Name(), "=de") {
+		t.Errorf("the analyzer of %+v, %v", c, err)
 	}
 }
 
@@ -309,34 +331,23 @@ func TestNotesWithHashInName(t *testing.T) {
 	dir := write(t, map[string]string{
 		"notes/C.md":             "# C\n\nA language.\n",
 		"notes/C# and F#.md":     "# Sharp\n\nTwo languages.\n\n## Types\n\nOf both.\n",
-		"notes/#1 of the day.md": "# One\n\nThe first.\n",
-		"q.yaml": `folder: notes
-queries:
-  - query: languages
+		"notes/#1 of the day.md": "# One\n\nThe first.\n"})
+	in := indexing.Options{Cache: t.TempDir()}
+	c, err := openNotes(t, dir, `  - query: languages
     expect: ["C# and F#", "C# and F#.md#types", "#1 of the day.md#One", "#1 of the day", C.md#c]
-`})
-	d, err := dataset.Notes(filepath.Join(dir, "q.yaml"), "")
+`, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := open(t, d, indexing.Options{Cache: t.TempDir()})
 	want := metric.Judgements{"C# and F#.md": 1, dataset.Section("C# and F#.md", "types"): 1,
 		dataset.Section("#1 of the day.md", "one"): 1, "#1 of the day.md": 1, dataset.Section("C.md", "c"): 1}
 	if got := c.Dataset.Qrels["1"]; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for _, expect := range []string{"C# and F#", "C# and F##types"} {
-		path := filepath.Join(dir, "one.yaml")
-		if err := os.WriteFile(path, []byte("folder: notes\nqueries:\n  - {query: x, expect: ['"+expect+"']}\n"),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
-		if d, err = dataset.Notes(path, ""); err != nil {
-			t.Fatal(err)
-		}
-		c := open(t, d, indexing.Options{Cache: t.TempDir()})
-		if sections := expect != "C# and F#"; c.Dataset.Sections != sections {
-			t.Errorf("%s: sections %v", expect, c.Dataset.Sections)
+		c, err := openNotes(t, dir, "  - {query: x, expect: ['"+expect+"']}\n", in)
+		if sections := expect != "C# and F#"; err != nil || c.Dataset.Sections != sections {
+			t.Errorf("%s: sections %v, %v", expect, !sections, err)
 		}
 	}
 }

@@ -28,33 +28,32 @@ func (c *counting) Embed(ctx context.Context, p model.Purpose, texts []string) (
 	return c.Embedder.Embed(ctx, p, texts)
 }
 
+// check embeds texts with e and checks the vectors, and how many texts its model was asked for.
+func check(t *testing.T, step string, e *remember.Embedder, inner *counting, asked int, texts ...string) {
+	t.Helper()
+	want, err := inner.Embedder.Embed(context.Background(), model.Passage, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner.texts = 0
+	got, err := e.Embed(context.Background(), model.Passage, texts)
+	if err != nil || !reflect.DeepEqual(got, want) || inner.texts != asked {
+		t.Errorf("%s: %v, %v, want %v; the model was asked for %d texts, want %d", step, got, err, want, inner.texts, asked)
+	}
+}
+
 func TestNothingIsEmbeddedTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vectors")
 	inner := &counting{hashed.New(8), 0, "m"}
 	texts := []string{"one", "two", "one", "", "three words here"}
-	want, err := hashed.New(8).Embed(context.Background(), model.Passage, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(step string, e *remember.Embedder, texts []string, want [][]float32, asked int) {
-		t.Helper()
-		inner.texts = 0
-		got, err := e.Embed(context.Background(), model.Passage, texts)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %v", step, got, err)
-		}
-		if inner.texts != asked {
-			t.Errorf("%s: the model was asked for %d texts, want %d", step, inner.texts, asked)
-		}
-	}
 	e := remember.New(inner, path)
-	check("first", e, texts, want, 4)
-	check("again", e, texts, want, 1) // the empty text has no vector to store
+	check(t, "first", e, inner, 4, texts...)
+	check(t, "again", e, inner, 1, texts...) // the empty text has no vector to store
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	e = remember.New(inner, path)
-	check("reopened", e, texts[:3], want[:3], 0)
+	check(t, "reopened", e, inner, 0, texts[:3]...)
 	if _, err := e.Embed(context.Background(), model.Query, []string{"one"}); err != nil || inner.texts != 1 {
 		t.Errorf("queries are kept: %d, %v", inner.texts, err)
 	}
@@ -70,29 +69,28 @@ func TestNothingIsEmbeddedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = remember.New(inner, path)
-	check("cut short", e, []string{"one", "two", "three words here"}, [][]float32{want[0], want[1], want[4]}, 1)
+	check(t, "cut short", e, inner, 1, "one", "two", "three words here")
 	e.Close()
 	data[12+16+32+4+20] ^= 1
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e = remember.New(inner, path)
-	check("damaged", e, []string{"one", "two", "three words here"}, [][]float32{want[0], want[1], want[4]}, 2)
+	check(t, "damaged", e, inner, 2, "one", "two", "three words here")
 	e.Close()
 
 	inner.name = "other"
 	e = remember.New(inner, path)
-	check("another model", e, []string{"one"}, want[:1], 1)
+	check(t, "another model", e, inner, 1, "one")
 	e.Close()
 	inner.Embedder = hashed.New(4)
-	four, _ := hashed.New(4).Embed(context.Background(), model.Passage, []string{"one"})
 	e = remember.New(inner, path)
-	check("other dimensions", e, []string{"one"}, four, 1)
-	check("other dimensions again", e, []string{"one"}, four, 0)
+	check(t, "other dimensions", e, inner, 1, "one")
+	check(t, "other dimensions again", e, inner, 0, "one")
 	e.Close()
 
 	e = remember.New(inner, t.TempDir()) // a folder cannot be the file
-	check("no file", e, []string{"one"}, four, 1)
+	check(t, "no file", e, inner, 1, "one")
 }
 
 // TestEmbeddedPassagesStayCached checks that a long document keeps its earlier vectors when later
@@ -138,28 +136,16 @@ func (f *failing) Embed(ctx context.Context, p model.Purpose, texts []string) ([
 func TestSeveralProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vectors")
 	inner := &counting{hashed.New(8), 0, "m"}
-	check := func(e *remember.Embedder, text string, asked int) {
-		t.Helper()
-		want, err := hashed.New(8).Embed(context.Background(), model.Passage, []string{text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner.texts = 0
-		got, err := e.Embed(context.Background(), model.Passage, []string{text})
-		if err != nil || !reflect.DeepEqual(got, want) || inner.texts != asked {
-			t.Errorf("%s: %v, %v, want %v; the model was asked for %d, want %d", text, got, err, want, inner.texts, asked)
-		}
-	}
 	a, b := remember.New(inner, path), remember.New(inner, path)
 	defer a.Close()
 	defer b.Close()
-	check(a, "one", 1)
-	check(b, "two", 1)
-	check(a, "three", 1)
-	check(a, "two", 0)
-	check(b, "two", 0)
-	check(b, "one", 0)
-	check(b, "three", 0)
+	check(t, "one", a, inner, 1, "one")
+	check(t, "two", b, inner, 1, "two")
+	check(t, "three", a, inner, 1, "three")
+	check(t, "two", a, inner, 0, "two")
+	check(t, "two", b, inner, 0, "two")
+	check(t, "one", b, inner, 0, "one")
+	check(t, "three", b, inner, 0, "three")
 
 	// Another process overwrote known records, or started a new file.
 	data, err := os.ReadFile(path)
@@ -171,16 +157,16 @@ func TestSeveralProcesses(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(a, "one", 1)
+	check(t, "one", a, inner, 1, "one")
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	check(a, "two", 1)
-	check(b, "two", 0)
-	check(a, "four", 1)
-	check(b, "four", 0)
+	check(t, "two", a, inner, 1, "two")
+	check(t, "two", b, inner, 0, "two")
+	check(t, "four", a, inner, 1, "four")
+	check(t, "four", b, inner, 0, "four")
 	c := remember.New(inner, path)
 	defer c.Close()
-	check(c, "two", 0)
-	check(c, "four", 0)
+	check(t, "two", c, inner, 0, "two")
+	check(t, "four", c, inner, 0, "four")
 }

@@ -4,9 +4,9 @@ package remember
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -106,7 +106,7 @@ func (c *Embedder) Embed(ctx context.Context, purpose model.Purpose, texts []str
 	return out, nil
 }
 
-// keep writes vectors to the file, if the file is usable.
+// keep appends vectors to the file, if the file is usable.
 func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,9 +114,19 @@ func (c *Embedder) keep(keys [][keyBytes]byte, vectors [][]float32) {
 		return
 	}
 	for i, v := range vectors {
-		if v != nil && c.put(keys[i], v) != nil {
+		if len(v) != c.Dims() { // nil, or not a vector of this model
+			continue
+		}
+		record := append(make([]byte, 0, c.recordBytes()), keys[i][:]...)
+		for _, x := range v {
+			record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
+		}
+		record = binary.LittleEndian.AppendUint32(record, crc32.Checksum(record, castagnoli))
+		if _, err := c.file.WriteAt(record, c.end); err != nil {
 			return
 		}
+		c.at[keys[i]] = c.end
+		c.end += int64(len(record))
 	}
 }
 
@@ -131,16 +141,25 @@ func (c *Embedder) open() error {
 		if err != nil {
 			return err
 		}
-		c.file, c.at, c.end = f, nil, 0
+		c.file, c.end = f, 0
 	}
 	info, err := c.file.Stat()
 	if err != nil {
 		return err
 	}
-	if c.at == nil || info.Size() < c.end {
-		if err := c.begin(); err != nil {
-			return err
+	if c.end == 0 || info.Size() < c.end { // opened now, or another process started a new file
+		header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
+		got := make([]byte, headerBytes)
+		if _, err := c.file.ReadAt(got, 0); err != nil || !bytes.Equal(got, header) {
+			// The file is new or has other dimensions: start with an empty file.
+			if err := c.file.Truncate(0); err != nil {
+				return err
+			}
+			if _, err := c.file.WriteAt(header, 0); err != nil {
+				return err
+			}
 		}
+		c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
 	}
 	if info.Size() <= c.end {
 		return nil
@@ -154,25 +173,6 @@ func (c *Embedder) open() error {
 		c.at[[keyBytes]byte(record)] = c.end
 		c.end += int64(len(record))
 	}
-}
-
-// begin reads the header of the file, or writes one.
-func (c *Embedder) begin() error {
-	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(c.Dims()))
-	got := make([]byte, headerBytes)
-	if _, err := c.file.ReadAt(got, 0); err != nil || string(got) != string(header) {
-		// The file is new or has other dimensions: start with an empty file.
-		if err := errors.Join(c.file.Truncate(0), writeAt(c.file, header, 0)); err != nil {
-			return err
-		}
-	}
-	c.at, c.end = map[[keyBytes]byte]int64{}, int64(headerBytes)
-	return nil
-}
-
-func writeAt(f *os.File, b []byte, at int64) error {
-	_, err := f.WriteAt(b, at)
-	return err
 }
 
 func (c *Embedder) recordBytes() int { return keyBytes + 4*c.Dims() + 4 }
@@ -198,24 +198,6 @@ func (c *Embedder) get(key [keyBytes]byte) []float32 {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(record[keyBytes+4*i:]))
 	}
 	return v
-}
-
-// put appends a record. The caller holds mu.
-func (c *Embedder) put(key [keyBytes]byte, v []float32) error {
-	if len(v) != c.Dims() {
-		return fmt.Errorf("vector of %d dimensions, not %d", len(v), c.Dims())
-	}
-	record := append(make([]byte, 0, c.recordBytes()), key[:]...)
-	for _, x := range v {
-		record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
-	}
-	record = binary.LittleEndian.AppendUint32(record, crc32.Checksum(record, castagnoli))
-	if err := writeAt(c.file, record, c.end); err != nil {
-		return err
-	}
-	c.at[key] = c.end
-	c.end += int64(len(record))
-	return nil
 }
 
 // Close closes the file.

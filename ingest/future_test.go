@@ -1,16 +1,10 @@
 package ingest
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 // TestFutureChange checks a file that changed while the clock was ahead. While it stays the same,
@@ -31,22 +25,15 @@ func TestFutureChange(t *testing.T) {
 			must(t, os.WriteFile(name, []byte("# A\n\nalpha\n"), 0o600))
 			must(t, os.Chtimes(name, old, old))
 		}
-		a, err := analysis.New(analysis.Options{})
-		must(t, err)
-		c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-		must(t, err)
-		b := memory.New(a)
-		ctx := context.Background()
+		o := emptyIndex(t, root)
 		run := func() (*Report, uint64) {
-			found, err := NewWalk(ctx, root, WalkOptions{})
+			var err error
+			o.Walked, err = NewWalk(t.Context(), root, WalkOptions{})
 			must(t, err)
-			found.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
-			r, err := Run(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}},
-				Walked: found})
-			if err != nil {
-				t.Fatal(err)
-			}
-			view := c.View()
+			o.Walked.files[0].state = time.Now().Add(365 * 24 * time.Hour).UnixNano()
+			r, err := Run(t.Context(), o)
+			must(t, err)
+			view := o.Catalog.View()
 			defer view.Close()
 			return r, view.Generation()
 		}
@@ -60,12 +47,6 @@ func TestFutureChange(t *testing.T) {
 		must(t, os.Chtimes(name, old, old))
 		if r, _ := run(); r.Changed != 1 {
 			t.Errorf("%q: another text: %+v", names, r)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -328,54 +327,6 @@ func TestBadInput(t *testing.T) {
 		ingest.Options{Catalog: w.o.Catalog, Backend: w.o.Backend,
 			Trees: []catalog.Tree{{Name: "t", Root: filepath.Join(w.root, "none")}}}); err == nil {
 		t.Error("a folder that does not exist is no error")
-	}
-}
-
-// TestUnreadable checks that each run skips and tries a file without read permission, and writes
-// nothing.
-func TestUnreadable(t *testing.T) {
-	if os.Getuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("no mode keeps this user from reading")
-	}
-	w := newWorld(t)
-	w.write("a.md", "alpha\n")
-	w.write("secret.md", "alpha\n")
-	must(t, os.Chmod(filepath.Join(w.root, "secret.md"), 0))
-	if r := w.run(); len(r.Skipped) != 1 || r.Skipped[0].Reason != ingest.ReasonUnreadable || r.Added != 1 {
-		t.Fatalf("%+v", r)
-	}
-	generation := w.generation()
-	if w.run(); w.generation() != generation {
-		t.Error("the second run wrote")
-	}
-}
-
-// TestInterrupted stops runs at random moments. It checks that the next run ends like a clean run.
-func TestInterrupted(t *testing.T) {
-	w := newWorld(t)
-	w.o.CommitBytes = 400
-	for seed := range uint64(12) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		for i := range 30 {
-			w.write(fmt.Sprintf("d%d/n%d.md", i%3, i), fmt.Sprintf("# N%d\n\nalpha %d\n", i, r.IntN(1000)))
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		left := r.IntN(8)
-		o := w.o
-		o.Progress = func(p ingest.Progress) {
-			if p.Phase == ingest.PhaseCommit {
-				if left--; left < 0 {
-					stop()
-				}
-			}
-		}
-		_, err := ingest.Run(ctx, o)
-		stop()
-		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		w.run()
-		w.sameAsClean(fmt.Sprintf("seed %d", seed))
 	}
 }
 

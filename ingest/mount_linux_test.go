@@ -13,6 +13,21 @@ import (
 	"sheaf/ingest"
 )
 
+// mountAt mounts a disk until the test ends, with one file unless file is "".
+func mountAt(t *testing.T, disk, file string) {
+	t.Helper()
+	if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("it needs the right to mount: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
+	if file == "" {
+		return
+	}
+	name := filepath.Join(disk, file)
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte("# D\n\nwords on a disk\n"), 0o644))
+}
+
 // TestUnmounted checks that a folder which is empty because its disk is unmounted keeps its
 // documents, also if it is the only folder. An emptied folder on a mounted disk, or on no separate
 // disk, loses them.
@@ -20,21 +35,9 @@ func TestUnmounted(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(t.TempDir(), "disk")
 	must(t, os.Mkdir(disk, 0o755))
-	mount := func() {
-		t.Helper()
-		if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
-			t.Skipf("TestUnmounted needs the right to mount: %v", err)
-		}
-		if err := os.WriteFile(filepath.Join(disk, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644); err != nil {
-			t.Error(err)
-		}
-	}
-	unmount := func() {
-		t.Helper()
-		must(t, syscall.Unmount(disk, 0))
-	}
+	mount := func() { mountAt(t, disk, "d.md") }
+	unmount := func() { must(t, syscall.Unmount(disk, 0)) }
 	mount()
-	t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
 	w.write("a.md", "# A\n\nwords\n")
 	for _, trees := range [][]catalog.Tree{{{Name: "t", Root: w.root}, {Name: "disk", Root: disk}},
 		{{Name: "disk", Root: disk}}} {
@@ -126,20 +129,7 @@ func TestUnmountedBelow(t *testing.T) {
 				must(t, os.Symlink(filepath.Join(disk, "notes"), filepath.Join(w.root, called)))
 			}
 			must(t, os.Mkdir(disk, 0o755))
-			mount := func() {
-				t.Helper()
-				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
-					t.Skipf("TestUnmountedBelow needs the right to mount: %v", err)
-				}
-				notes := filepath.Join(disk, "notes")
-				if err := os.Mkdir(notes, 0o755); err != nil {
-					t.Error(err)
-				}
-				if err := os.WriteFile(filepath.Join(notes, "d.md"), []byte("# D\n\nwords on a disk\n"), 0o644); err != nil {
-					t.Error(err)
-				}
-			}
-			t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test, which unmounts it
+			mount := func() { mountAt(t, disk, "notes/d.md") }
 			mount()
 			w.write("a.md", "# A\n\nwords\n")
 			if r := w.run(); r.Added != 2 {
@@ -203,11 +193,7 @@ func TestFolderDisappearsDuringRun(t *testing.T) {
 			w.root = filepath.Join(w.root, "vault")
 			must(t, os.MkdirAll(filepath.Join(w.root, "sub"), 0o755))
 			if test.disk != "" {
-				disk := filepath.Join(w.root, test.disk)
-				if err := syscall.Mount("sheaf-test", disk, "tmpfs", 0, "size=1m"); err != nil {
-					t.Skipf("it needs the right to mount: %v", err)
-				}
-				t.Cleanup(func() { _ = syscall.Unmount(disk, 0) }) // this fails after a successful test
+				mountAt(t, filepath.Join(w.root, test.disk), "")
 			}
 			w.o.Trees[0].Root = w.root
 			w.write("a.md", "words\n")

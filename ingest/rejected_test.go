@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -103,13 +102,6 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	}
 }
 
-// down is a store that does not answer.
-type down struct{ store.Backend }
-
-func (down) Write(context.Context, store.Batch) error {
-	return fmt.Errorf("%w: it is off", sheaf.ErrUnavailable)
-}
-
 // TestReportCountsRemovals checks that the report counts only removals of existing documents that reached
 // a store, and that the error names the request.
 func TestReportCountsRemovals(t *testing.T) {
@@ -121,7 +113,7 @@ func TestReportCountsRemovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	off := w.o
-	off.Backend = down{store}
+	off.Backend = away{store}
 	r, err := ingest.Change(t.Context(), off, nil, []sheaf.ID{"given:a.md"})
 	if !errors.Is(err, sheaf.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "some of 1 documents may be removed already") || r.Removed != 0 {

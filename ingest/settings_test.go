@@ -291,25 +291,18 @@ func TestUnrecordedRebuild(t *testing.T) {
 	long, _ := twoProcesses(t)
 	long.write("a.md", "# A\n\nfirst words\n")
 	st := long.o.Backend
-	long.o.Backend = otherwise{st}
+	long.o.Backend = refusing{st, store.ErrMadeOtherwise}
 	if _, err := ingest.Run(t.Context(), long.o); !errors.Is(err, ingest.ErrRebuilt) {
 		t.Errorf("%v, want ErrRebuilt", err)
 	}
 	long.o.Backend, long.o.Settings = st, func(s *catalog.Settings) { s.Analyzer = "en" }
 	long.run()
 	long.write("b.md", "# B\n\nsecond words\n")
-	long.o.Backend = otherwise{st}
+	long.o.Backend = refusing{st, store.ErrMadeOtherwise}
 	if _, err := ingest.Run(t.Context(), long.o); errors.Is(err, ingest.ErrRebuilt) ||
 		!errors.Is(err, store.ErrMadeOtherwise) {
 		t.Errorf("%v where it is recorded, want ErrMadeOtherwise", err)
 	}
-}
-
-// otherwise is a store that another process fills in another way.
-type otherwise struct{ store.Backend }
-
-func (otherwise) Bulk(context.Context) (store.BulkWriter, error) {
-	return nil, fmt.Errorf("%w: as another process wants it", store.ErrMadeOtherwise)
 }
 
 // with returns the folders of a world plus another folder with one file.

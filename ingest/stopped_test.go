@@ -121,23 +121,6 @@ func TestKilledBetweenCommits(t *testing.T) {
 	}
 }
 
-// TestScanCountsChanges checks that Scan counts new, changed and removed files.
-func TestScanCountsChanges(t *testing.T) {
-	w := newWorld(t)
-	for _, name := range []string{"a.md", "b.md", "c.md"} {
-		w.write(name, "# "+name+"\n")
-	}
-	w.run()
-	w.write("b.md", "# another content\n")
-	w.write("d.md", "# new\n")
-	must(t, os.Remove(filepath.Join(w.root, "a.md")))
-	r, err := ingest.Scan(context.Background(), w.o)
-	must(t, err)
-	if got := fmt.Sprint(r.Waiting); got != "[t:a.md t:b.md t:d.md]" {
-		t.Errorf("%s wait", got)
-	}
-}
-
 // TestFirstProgressHasTotal checks that the first progress gives the total amount of work before any work
 // is done. A caller can then save memory for one large file as for a large folder.
 func TestFirstProgressHasTotal(t *testing.T) {
@@ -305,70 +288,15 @@ func TestWithoutModel(t *testing.T) {
 	}
 }
 
-// TestPartialWriteError checks a failed write to a store without transactions. The error says what may
-// be written, and a second run completes the write.
-func TestPartialWriteError(t *testing.T) {
-	w := newWorld(t)
-	for i := range 4 {
-		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
-	}
-	o := w.o
-	o.Backend = &halfway{Backend: w.o.Backend}
-	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "some of the last 8 chunks may be written: repeat the command") {
-		t.Errorf("stopped halfway: %v", err)
-	}
-	if _, err := ingest.Run(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	w.sameAsClean("repeated")
-}
-
-// TestLeftoverChunksAreRemoved checks chunks that a failed run left in a store without transactions. If their
-// files are then gone or are no documents, the next run removes the chunks, even if that run fails
-// too.
-func TestLeftoverChunksAreRemoved(t *testing.T) {
-	w := newWorld(t)
-	w.write("old.md", "# Old\n\ndelta\n")
-	w.run()
-	for i := range 8 {
-		w.write(fmt.Sprintf("n%02d.md", i), fmt.Sprintf("# N%d\n\nalpha beta gamma\n", i))
-	}
-	o := w.o
-	o.Backend = &halfway{Backend: w.o.Backend}
-	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Fatalf("stopped halfway: %v", err)
-	}
-	must(t, os.Remove(filepath.Join(w.root, "n00.md")))
-	w.write("n01.md", "\x00\x00\x00 no text\x00")
-	o.Backend = &halfway{Backend: w.o.Backend}
-	if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
-		t.Fatalf("stopped again: %v", err)
-	}
-	must(t, os.Remove(filepath.Join(w.root, "n02.md")))
-	for range 2 {
-		report, err := ingest.Run(t.Context(), o)
-		must(t, err)
-		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
-		must(t, err)
-		view := w.o.Catalog.View()
-		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
-			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
-				view.Pending(), report.Removed)
-		}
-		view.Close()
-	}
-	w.sameAsClean("repeated")
-}
-
 // away writes nothing.
 type away struct{ store.Backend }
 
 func (away) Write(context.Context, store.Batch) error { return sheaf.ErrUnavailable }
 
-// TestLeftoverChunksCountAsRemoved checks that chunks left by a failed run count as removed when their
-// file is gone. They are removed after any number of runs that fail before the first write.
-func TestLeftoverChunksCountAsRemoved(t *testing.T) {
+// TestLeftoverChunks checks chunks that failed runs left in a store without transactions. The error
+// says what may be written. If their files are then gone or are no documents, the next run removes
+// the chunks, after any number of runs that fail, and Scan counts them as removed.
+func TestLeftoverChunks(t *testing.T) {
 	w := newWorld(t)
 	w.write("old.md", "# Old\n\ndelta\n")
 	w.run()
@@ -379,7 +307,8 @@ func TestLeftoverChunksCountAsRemoved(t *testing.T) {
 		t.Helper()
 		o := w.o
 		o.Backend = b
-		if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) {
+		if _, err := ingest.Run(t.Context(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "chunks may be written") {
 			t.Fatal(err)
 		}
 	}
@@ -395,8 +324,21 @@ func TestLeftoverChunksCountAsRemoved(t *testing.T) {
 		t.Errorf("waiting: %d new, %d gone, %v; %d without vectors", report.Added, report.Removed, report.Waiting,
 			report.Pending)
 	}
-	w.run()
-	w.sameAsClean("after two runs that wrote nothing")
+	w.write("n01.md", "\x00\x00\x00 no text\x00")
+	broken(&halfway{Backend: w.o.Backend})
+	must(t, os.Remove(filepath.Join(w.root, "n02.md")))
+	for range 2 {
+		report := w.run()
+		stats, err := w.o.Backend.(store.Reporter).Stats(t.Context())
+		must(t, err)
+		view := w.o.Catalog.View()
+		if stats.Chunks != view.Chunks() || view.Chunks() == 0 || len(view.Pending()) > 0 || report.Removed > 0 {
+			t.Errorf("%d chunks can be found, the catalog knows %d; %v wait, %d removed", stats.Chunks, view.Chunks(),
+				view.Pending(), report.Removed)
+		}
+		view.Close()
+	}
+	w.sameAsClean("repeated")
 }
 
 // TestWorkDoneByOtherProcess checks that a run writes nothing if another process did the work before this
@@ -407,7 +349,7 @@ func TestWorkDoneByOtherProcess(t *testing.T) {
 	w.write("a.md", "# A\n\nalpha\n")
 	planned, settings := make(chan struct{}, 10), w.o.Settings
 	late := w.o
-	late.Backend, late.Writing = refusing{w.o.Backend}, ingest.NewWriting()
+	late.Backend, late.Writing = refusing{w.o.Backend, sheaf.ErrUnavailable}, ingest.NewWriting()
 	late.Settings = func(s *catalog.Settings) {
 		if settings != nil {
 			settings(s)
@@ -430,9 +372,10 @@ func TestWorkDoneByOtherProcess(t *testing.T) {
 	}
 }
 
-// refusing is a store that another process writes to.
-type refusing struct{ store.Backend }
-
-func (refusing) Bulk(context.Context) (store.BulkWriter, error) {
-	return nil, fmt.Errorf("%w: held", sheaf.ErrUnavailable)
+// refusing is a store that refuses to be written.
+type refusing struct {
+	store.Backend
+	err error
 }
+
+func (r refusing) Bulk(context.Context) (store.BulkWriter, error) { return nil, r.err }

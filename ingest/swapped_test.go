@@ -8,23 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"sheaf"
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 // TestWatchSwappedFolders checks that after two folders swap their names, Watch still finds changes
 // in their subfolders at once.
 func TestWatchSwappedFolders(t *testing.T) {
-	if w, err := fsnotify.NewWatcher(); err != nil {
-		t.Skipf("the system does not tell of changes: %v", err)
-	} else if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
 	root := t.TempDir()
 	at := func(names ...string) string { return filepath.Join(append([]string{root}, names...)...) }
 	// save writes a text of a new length each time; the length identifies the file.
@@ -39,25 +28,18 @@ func TestWatchSwappedFolders(t *testing.T) {
 		must(t, os.MkdirAll(at(folder, "sub"), 0o755))
 		save(folder)
 	}
-	a, err := analysis.New(analysis.Options{})
-	must(t, err)
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	must(t, err)
-	defer c.Close()
-	b := memory.New(a)
-	defer b.Close()
+	o := emptyIndex(t, root)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- Watch(ctx, Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}},
-			func(_ *Report, err error) {
-				if err != nil {
-					t.Error(err)
-				}
-			})
+		ended <- Watch(ctx, o, func(_ *Report, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}()
 	indexed := func() bool {
-		view := c.View()
+		view := o.Catalog.View()
 		defer view.Close()
 		for folder, length := range lengths {
 			if state, ok, err := view.File(sheaf.DocumentID("t", folder+"/sub/a.md")); err != nil || !ok ||

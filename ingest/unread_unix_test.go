@@ -8,11 +8,6 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
-
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 )
 
 // TestUnreadableFolder checks that documents of a folder which cannot be listed stay until a run can
@@ -50,18 +45,6 @@ func TestUnreadableFolder(t *testing.T) {
 			}
 		})
 	}
-}
-
-// emptyIndex returns the options of an empty index of a folder.
-func emptyIndex(t *testing.T, root string) Options {
-	t.Helper()
-	a, err := analysis.New(analysis.Options{})
-	must(t, err)
-	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
-	must(t, err)
-	b := memory.New(a)
-	t.Cleanup(func() { c.Close(); b.Close() })
-	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
 }
 
 // walkWithout returns a walk that cannot open one folder.

@@ -6,6 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"sheaf/index/catalog"
+	"sheaf/index/vfs"
+	"sheaf/store/memory"
+	"sheaf/text/analysis"
 )
 
 // filesOf writes files into a temporary folder and returns its path without symbolic links.
@@ -19,6 +24,29 @@ func filesOf(t *testing.T, texts map[string]string) string {
 		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return root
+}
+
+// emptyIndex returns the options of an empty index of a folder.
+func emptyIndex(t *testing.T, root string) Options {
+	t.Helper()
+	a, err := analysis.New(analysis.Options{})
+	must(t, err)
+	c, err := catalog.Open(vfs.Disk{}, t.TempDir(), catalog.Options{})
+	must(t, err)
+	b := memory.New(a)
+	t.Cleanup(func() { c.Close(); b.Close() })
+	return Options{Catalog: c, Backend: b, Trees: []catalog.Tree{{Name: "t", Root: root}}}
+}
+
+// found returns the paths of the documents that a walk finds.
+func found(t *testing.T, root string) (paths []string) {
+	t.Helper()
+	w, err := NewWalk(t.Context(), root, WalkOptions{})
+	must(t, err)
+	for _, f := range w.files {
+		paths = append(paths, f.Path)
+	}
+	return paths
 }
 
 // TestFoldersReachedTwice checks that a folder is indexed under its own path, also if links lead to
@@ -108,15 +136,6 @@ func TestNestedRepository(t *testing.T) {
 		"empty/secret.md": "a\n",
 		"broken/.git":     "gitdir: elsewhere\n", "broken/outer.md": "a\n", "file/.git": "a\n", "file/outer.md": "a\n",
 	})
-	paths := func(root string) (paths []string) {
-		t.Helper()
-		w, err := NewWalk(t.Context(), root, WalkOptions{})
-		must(t, err)
-		for _, f := range w.files {
-			paths = append(paths, f.Path)
-		}
-		return paths
-	}
 	inside := []string{"a.md", "anchored.md", "deep/outer.md", "deep/secret.md", "secret.md"}
 	must(t, os.MkdirAll(filepath.Join(root, "dangling"), 0o755))
 	if err := os.Symlink(filepath.Join(root, "nowhere"), filepath.Join(root, "dangling", ".git")); err == nil {
@@ -126,13 +145,13 @@ func TestNestedRepository(t *testing.T) {
 	for _, path := range inside {
 		want = append(want, "inside/"+path)
 	}
-	if got, want := paths(root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
+	if got, want := found(t, root), append(want, "tree/secret.md"); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
-	if got := paths(filepath.Join(root, "tree")); !slices.Equal(got, []string{"secret.md"}) {
+	if got := found(t, filepath.Join(root, "tree")); !slices.Equal(got, []string{"secret.md"}) {
 		t.Errorf("found in the worktree by itself %q", got)
 	}
-	alone := slices.DeleteFunc(paths(filepath.Join(root, "inside")), func(path string) bool {
+	alone := slices.DeleteFunc(found(t, filepath.Join(root, "inside")), func(path string) bool {
 		return path == "private.md"
 	})
 	if !slices.Equal(alone, inside) {
@@ -155,13 +174,7 @@ func TestSheafignoreWinsOverGit(t *testing.T) {
 		"vault":      {"a.md", "in/draft.md", "kept/note.md"},
 		"vault/kept": {"note.md"},
 	} {
-		w, err := NewWalk(t.Context(), filepath.Join(root, filepath.FromSlash(top)), WalkOptions{})
-		must(t, err)
-		var got []string
-		for _, f := range w.files {
-			got = append(got, f.Path)
-		}
-		if !slices.Equal(got, want) {
+		if got := found(t, filepath.Join(root, filepath.FromSlash(top))); !slices.Equal(got, want) {
 			t.Errorf("in %q found %q, want %q", top, got, want)
 		}
 	}

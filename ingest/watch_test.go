@@ -252,23 +252,6 @@ func TestWatchOuterIgnores(t *testing.T) {
 	}
 }
 
-// TestOuterSheafignore checks that a .sheafignore above the folder applies, before the .gitignore beside it.
-func TestOuterSheafignore(t *testing.T) {
-	top := t.TempDir()
-	root := filepath.Join(top, "doc")
-	for _, dir := range []string{filepath.Join(top, ".git"), root} {
-		must(t, os.MkdirAll(dir, 0o755))
-	}
-	for name, text := range map[string]string{".gitignore": "a.md\n", ".sheafignore": "!a.md\n/doc/b.md\n",
-		"doc/a.md": "a", "doc/b.md": "b"} {
-		must(t, os.WriteFile(filepath.Join(top, name), []byte(text), 0o600))
-	}
-	found, err := NewWalk(t.Context(), root, WalkOptions{})
-	if err != nil || len(found.files) != 1 || found.files[0].Path != "a.md" {
-		t.Errorf("%+v, %v: want a.md alone", found, err)
-	}
-}
-
 // TestWatchAgainEndsRepeatedRuns checks that a folder which can be watched again no longer causes repeated runs.
 func TestWatchAgainEndsRepeatedRuns(t *testing.T) {
 	root := t.TempDir()

@@ -3,8 +3,6 @@ package analysis_test
 import (
 	"strings"
 	"testing"
-
-	"sheaf/text/analysis"
 )
 
 // samples are texts of about 100 kB each.
@@ -32,25 +30,6 @@ func BenchmarkWords(b *testing.B) {
 			for b.Loop() {
 				n := 0
 				a.Words(text, func(int, int) bool { n++; return true })
-			}
-		})
-	}
-}
-
-// BenchmarkTerms measures the analysis of raw words, which an index runs once for each distinct word.
-func BenchmarkTerms(b *testing.B) {
-	for _, s := range samples {
-		b.Run(s.name, func(b *testing.B) {
-			text := strings.Repeat(s.text, 100_000/len(s.text))
-			a := analyzer(b, s.language)
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			var terms []analysis.Term
-			for b.Loop() {
-				a.Words(text, func(start, end int) bool {
-					terms = a.Terms(terms[:0], text[start:end])
-					return true
-				})
 			}
 		})
 	}

@@ -184,22 +184,11 @@ var functionWordLanguages = sync.OnceValue(func() map[string][]string {
 	return index
 })
 
-// functionSet returns the function words of a language; all analyzers share it.
+// functionSet returns the function words of a language.
 func functionSet(language string) map[string]bool {
-	functionSets.Lock()
-	defer functionSets.Unlock()
-	set, ok := functionSets.of[language]
-	if !ok && functionWords[language] != "" {
-		set = map[string]bool{}
-		for _, word := range strings.Fields(functionWords[language]) {
-			set[word] = true
-		}
-		functionSets.of[language] = set
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(functionWords[language]) {
+		set[word] = true
 	}
 	return set
 }
-
-var functionSets = struct {
-	sync.Mutex
-	of map[string]map[string]bool
-}{of: map[string]map[string]bool{}}

@@ -89,7 +89,7 @@ func (a *Analyzer) isQuestion(text string) bool {
 	a.Words(text, func(first, end int) bool {
 		switch word := lower(text[first:end]); n {
 		case 0:
-			start = a.beginsQuestion(word)
+			start = slices.Contains(strings.Fields(questionStarts[a.o.Language]), word)
 		case 1:
 			start = start && a.function[word] && word != "to"
 		}
@@ -97,15 +97,6 @@ func (a *Analyzer) isQuestion(text string) bool {
 		return n < questionWords && (n < 2 || !start)
 	})
 	return n == questionWords || n > 1 && start
-}
-
-func (a *Analyzer) beginsQuestion(word string) bool {
-	for start := range strings.FieldsSeq(questionStarts[a.o.Language]) {
-		if start == word {
-			return true
-		}
-	}
-	return false
 }
 
 // Piece is a part of the text of a prefix or fuzzy query.

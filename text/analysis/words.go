@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,12 +99,6 @@ func nextWord(text string, i int) (start, end int) {
 // i.
 func wordEnd(text string, i, start, limit int) int {
 	for i < len(text) && i < limit {
-		if rest := text[i:]; len(rest) >= 8 && i+8 <= limit {
-			n := plainPrefix(rest)
-			if i += n; n == 8 {
-				continue
-			}
-		}
 		c := text[i]
 		if c < utf8.RuneSelf {
 			if ascii[c] == classWord || isJoiner[c] && joins(text, i, rune(c), 1) {
@@ -158,25 +151,6 @@ func wordEnd(text string, i, start, limit int) int {
 		i--
 	}
 	return i
-}
-
-// plainPrefix returns how many of the first 8 bytes of s are ASCII characters of words before
-// another byte; s has at least 8 bytes. It examines all at once, because the end of a word is
-// unpredictable for the processor.
-func plainPrefix(s string) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	_ = s[7]
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(
-		s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	low := x &^ tops
-	// above sets the top bit of each byte that is at least first; no sum overflows its byte.
-	above := func(bytes uint64, first byte) uint64 { return bytes + ones*uint64(0x80-first) }
-	small := low | ones*0x20
-	letters := above(small, 'a') &^ above(small, 'z'+1)
-	digits := above(low, '0') &^ above(low, '9'+1)
-	underscores := above(low, '_') &^ above(low, '_'+1)
-	others := ^(letters | digits | underscores) | x
-	return bits.TrailingZeros64(others&tops) / 8
 }
 
 // isJoiner has the ASCII marks that can be inside a word.

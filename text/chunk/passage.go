@@ -16,16 +16,10 @@ import (
 type Passages struct{ Words, Stride int }
 
 // Starts returns the bytes of text at which its words begin.
-func (p Passages) Starts(text string) []int { return p.AppendStarts(nil, text) }
+func (Passages) Starts(text string) []int { return startsOf(text, math.MaxInt) }
 
-// AppendStarts appends to starts the bytes of text at which its words begin.
-func (Passages) AppendStarts(starts []int, text string) []int {
-	return appendStarts(starts, text, math.MaxInt)
-}
-
-// appendStarts appends the bytes of text at which its words begin, until there are more than
-// enough.
-func appendStarts(starts []int, text string, enough int) []int {
+// startsOf returns the bytes of text at which its words begin, until there are more than enough.
+func startsOf(text string, enough int) (starts []int) {
 	inWord, dense := false, 0
 	for i := 0; i < len(text) && len(starts) <= enough; {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -83,7 +77,7 @@ func (p Passages) Span(doc *sheaf.Document, c *sheaf.Chunk, content []byte, n in
 	left := IndexedText(doc, c, unsafe.String(unsafe.SliceData(content), len(content)))
 	text := left.Text
 	enough := max(n, 0)*p.Stride + p.Words
-	w := p.Window(appendStarts(nil, text, enough), len(text), n)
+	w := p.Window(startsOf(text, enough), len(text), n)
 	for w.End > w.Start && strings.IndexByte(" \t\r\n", text[w.End-1]) >= 0 {
 		w.End--
 	}

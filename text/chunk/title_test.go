@@ -1,17 +1,13 @@
 package chunk
 
 import (
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -60,8 +56,6 @@ func parsedText(block ast.Node, source []byte) string {
 	return strings.Trim(b.String(), " \t")
 }
 
-var titleParser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
-
 // ourTitles returns the titles of the scanner, without the rules for IDs.
 func ourTitles(source string) []string {
 	var s scanner
@@ -101,7 +95,7 @@ func TestTitlesEqualParser(t *testing.T) {
 			continue
 		}
 		source := strings.TrimRight(content, " \n") + "\n===\n\n[ref]: /target\n"
-		ours, theirs := ourTitles(source), parsedTitles(titleParser, []byte(source))
+		ours, theirs := ourTitles(source), parsedTitles(gfm, []byte(source))
 		if strings.Join(ours, "|") != strings.Join(theirs, "|") {
 			t.Errorf("seed %d: %q: ours %q, goldmark's %q", seed, source, ours, theirs)
 			if different++; different > 20 {
@@ -109,44 +103,4 @@ func TestTitlesEqualParser(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestTitlesOfFolder compares the titles of all headings below SHEAF_TEST_DIR with those of
-// goldmark. It leaves out headings with wiki links.
-func TestTitlesOfFolder(t *testing.T) {
-	dir := os.Getenv("SHEAF_TEST_DIR")
-	if dir == "" {
-		t.Skip("SHEAF_TEST_DIR names no folder of Markdown")
-	}
-	titles, different := 0, 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || KindOf(path) != KindMarkdown {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		src := strings.ReplaceAll(strings.ToValidUTF8(string(source), "?"), "\x00", "?")
-		if front, ok := findFrontmatter(src, 0); ok {
-			src = src[front.whole.end:]
-		}
-		if decided(src) {
-			return nil
-		}
-		ours, theirs := ourTitles(src), parsedTitles(titleParser, []byte(src))
-		titles += len(ours)
-		for i := range min(len(ours), len(theirs)) {
-			if ours[i] != theirs[i] && !strings.Contains(theirs[i], "[[") {
-				if different++; different < 20 {
-					t.Errorf("%s: ours %q, goldmark's %q", path, ours[i], theirs[i])
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d titles, %d differ", titles, different)
 }

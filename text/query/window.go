@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -29,22 +28,16 @@ var (
 // are those of after:, both days are included, and either may be missing. Documents without the
 // property created pass. "" means no filter.
 func CreatedIn(window string, now time.Time) (sheaf.Filter, error) {
-	w, err := windowOf(window, now)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	return w.filter(createdColumns, true), nil
+	start, end, err := windowOf(window, now)
+	return datedIn(start, end, createdColumns, true), err
 }
 
 // UpdatedIn returns the filter for documents whose last update was in a window, as in [CreatedIn],
 // by their properties updated, modified and lastmod. Documents without any of these count as 90
 // days old: they pass an open window that starts earlier.
 func UpdatedIn(window string, now time.Time) (sheaf.Filter, error) {
-	w, err := windowOf(window, now)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	return w.filter(updatedColumns, MayBeUndated(w.start, w.end, now)), nil
+	start, end, err := windowOf(window, now)
+	return datedIn(start, end, updatedColumns, MayBeUndated(start, end, now)), err
 }
 
 // InSets returns the filter for documents of any of some sets; nil without a name. It only narrows
@@ -63,65 +56,56 @@ func InSets(names []string) (sheaf.Filter, error) {
 	return sets, nil
 }
 
-// window is a range of time; a zero end is open.
-type window struct {
-	start time.Time // included
-	end   time.Time // not included
-}
-
-// windowOf reads START..END; nil when the text is empty.
-func windowOf(text string, now time.Time) (*window, error) {
+// windowOf reads START..END. start is included, end is not; the zero time is an open end, and both
+// are open when the text is empty.
+func windowOf(text string, now time.Time) (start, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return nil, nil
+		return start, end, nil
 	}
-	start, end, two := strings.Cut(text, "..")
-	start, end = strings.TrimSpace(start), strings.TrimSpace(end)
-	if !two || start == "" && end == "" {
-		return nil, sheaf.Invalidf("window %q: must be START..END, START.. or ..END, as in 2024-05..2024-08", text)
-	}
-	w := &window{}
-	for _, side := range []struct {
-		text string
-		to   *time.Time
-		last bool
-	}{{start, &w.start, false}, {end, &w.end, true}} {
-		if side.text == "" {
-			continue
+	day := func(s string) (from, to time.Time) {
+		from, to, ok := dates(s, now)
+		if s != "" && !ok && err == nil {
+			err = sheaf.Invalidf("window %q: %q is not a date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, today, yesterday)",
+				text, s)
 		}
-		from, to, ok := dates(side.text, now)
-		if !ok {
-			return nil, sheaf.Invalidf("window %q: %q is not a date (2024, 2024-05, 2024-05-31, 7d, 2w, 3m, 1y, "+
-				"today, yesterday)", text, side.text)
-		}
-		if *side.to = from; side.last {
-			*side.to = to
-		}
+		return from, to
 	}
-	if start != "" && end != "" && !w.start.Before(w.end) {
-		return nil, sheaf.Invalidf("window %q: it ends before it starts", text)
+	first, last, two := strings.Cut(text, "..")
+	first, last = strings.TrimSpace(first), strings.TrimSpace(last)
+	if !two || first == "" && last == "" {
+		return start, end, sheaf.Invalidf("window %q: must be START..END, START.. or ..END, as in 2024-05..2024-08", text)
 	}
-	return w, nil
+	start, _ = day(first)
+	_, end = day(last)
+	if err == nil && !start.IsZero() && !end.IsZero() && !start.Before(end) {
+		err = sheaf.Invalidf("window %q: it ends before it starts", text)
+	}
+	if err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	return start, end, nil
 }
 
-// filter passes documents with a date in the window in one of the columns. With undated it also
-// passes documents without any of these columns.
-func (w *window) filter(columns []string, undated bool) sheaf.Filter {
-	var any sheaf.Or
-	var dated []sheaf.Filter
+// datedIn passes documents with a date from start to before end in one of the columns; nil when both
+// are open. With undated it also passes documents without any of these columns.
+func datedIn(start, end time.Time, columns []string, undated bool) sheaf.Filter {
+	if start.IsZero() && end.IsZero() {
+		return nil
+	}
+	var any, dated sheaf.Or
 	for _, column := range columns {
-		within := sheaf.Range{Column: column}
-		if !w.start.IsZero() {
-			within.Min = sheaf.DateValue(w.start)
+		within := sheaf.Range{Column: column, MaxOpen: !end.IsZero()}
+		if !start.IsZero() {
+			within.Min = sheaf.DateValue(start)
 		}
-		if !w.end.IsZero() {
-			within.Max, within.MaxOpen = sheaf.DateValue(w.end), true
+		if !end.IsZero() {
+			within.Max = sheaf.DateValue(end)
 		}
-		any = append(any, within)
-		dated = append(dated, sheaf.Exists{Column: column})
+		any, dated = append(any, within), append(dated, sheaf.Exists{Column: column})
 	}
 	if undated {
-		any = append(any, sheaf.Not{Filter: sheaf.Or(slices.Clone(dated))})
+		any = append(any, sheaf.Not{Filter: dated})
 	}
 	return any
 }

@@ -6,6 +6,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -274,25 +275,22 @@ func once(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if !l.nothing() {
-		unlock, err := o.lock(ctx, 0)
-		if err != nil {
+		if l, err = o.run(ctx, l, began); l == nil {
 			return nil, err
-		}
-		l, err = o.run(ctx, l, began)
-		if unlockErr := unlock(); err == nil {
-			err = unlockErr
-		}
-		if err != nil {
-			return &l.report, err
 		}
 	}
 	l.report.Took = time.Since(began)
-	return &l.report, nil
+	return &l.report, err
 }
 
-// run carries out a work list, or makes a new one if the catalog changed since. It holds the
-// catalog's lock.
-func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (*worklist, error) {
+// run carries out a work list, or makes a new one if the catalog changed since. It returns nil when
+// it cannot lock the catalog.
+func (o *Options) run(ctx context.Context, l *worklist, began time.Time) (_ *worklist, err error) {
+	unlock, err := o.lock(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, unlock()) }()
 	view := o.Catalog.View()
 	stale := view.Generation() != l.generation
 	view.Close()
@@ -344,9 +342,7 @@ func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID
 	if err == nil {
 		err = o.carryOut(ctx, l, began)
 	}
-	if unlockErr := unlock(); err == nil {
-		err = unlockErr
-	}
+	err = cmp.Or(err, unlock())
 	l.report.Took = time.Since(began)
 	return &l.report, err
 }

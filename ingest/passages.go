@@ -133,11 +133,10 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 // before the passages, where such an embedder expects what the passages share.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
-	var starts []int // of words; reused
 	p, dims := PassagesOf(e), e.Dims()
 	windows := func(heading, body string) (vectors [][]float32, err error) {
 		defer model.Caught(e.Model(), &err)
-		starts = p.AppendStarts(starts[:0], body)
+		starts := p.Starts(body)
 		numbers := make([]float32, 0, p.Count(len(starts))*dims)
 		numbers, err = e.AppendWindows(ctx, numbers, heading, body, starts, p.Words, p.Stride)
 		vectors = make([][]float32, 0, len(numbers)/dims)

@@ -183,20 +183,16 @@ func (o *Options) hidesComments() bool { return o.HideComments != nil && o.HideC
 // the rest of the catalog. The next Run finds skipped files again. If the list of pending documents
 // is lost, all documents wait for vectors and are read again; documents that were begun and whose
 // files are gone stay in the store. Relist reports whether it wrote anything.
-func Relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
+func Relist(ctx context.Context, c *catalog.Catalog) (changed bool, err error) {
 	release, err := c.Hold()
 	if err != nil {
 		return false, err
 	}
-	changed, err := relist(ctx, c)
-	return changed, errors.Join(err, release())
-}
-
-func relist(ctx context.Context, c *catalog.Catalog) (bool, error) {
+	defer func() { err = errors.Join(err, release()) }()
 	view := c.View()
 	defer view.Close()
 	skippedErr, pendingErr, settingsErr := view.ListFaults()
-	err := errors.Join(skippedErr, pendingErr, settingsErr)
+	err = errors.Join(skippedErr, pendingErr, settingsErr)
 	if !errors.Is(err, sheaf.ErrCorrupt) && !errors.Is(err, sheaf.ErrUnsupported) {
 		return false, err
 	}

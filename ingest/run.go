@@ -156,30 +156,15 @@ func (r *runner) batchBytes() int64 {
 
 // batch reads, cuts and adds several documents at once.
 func (r *runner) batch(ctx context.Context, batch []item) error {
-	items := make(chan *item)
-	group, ctx := errgroup.WithContext(ctx)
-	for range min(r.o.Workers, len(batch)) {
-		group.Go(func() error {
-			for it := range items {
-				if err := r.index(ctx, it); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		defer close(items)
-		for i := range batch {
-			select {
-			case items <- &batch[i]:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(r.o.Workers)
+	for i := range batch {
+		if working.Err() != nil {
+			break
 		}
-		return nil
-	})
-	return group.Wait()
+		group.Go(func() error { return r.index(working, &batch[i]) })
+	}
+	return cmp.Or(group.Wait(), ctx.Err())
 }
 
 // progress is the state of a run.

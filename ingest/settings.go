@@ -122,17 +122,13 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 		}
 	}
 	for tree, mounted := range l.mounted {
-		if mounted {
+		if delete(next.Extra, mountedKey(tree)); mounted {
 			next.Extra[mountedKey(tree)] = "yes"
-		} else {
-			delete(next.Extra, mountedKey(tree))
 		}
 	}
 	for tree, disks := range l.below {
-		if len(disks) > 0 {
+		if delete(next.Extra, disksKey(tree)); len(disks) > 0 {
 			next.Extra[disksKey(tree)] = sheaf.PathText(strings.Join(disks, diskBreak))
-		} else {
-			delete(next.Extra, disksKey(tree))
 		}
 	}
 	if l.rereads {

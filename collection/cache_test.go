@@ -313,18 +313,14 @@ func TestCachedSimilarHasNoSourceText(t *testing.T) {
 	f := collectiontest.Open(t, docs, nil)
 	f.Index(t)
 	r := reader(t, f, access.Unrestricted())
-	ask := func(times int) (live uint64) {
+	ask := func(times int) int64 {
 		for range times {
 			a, err := r.Similar(t.Context(), sheaf.DocumentID(collectiontest.Tree, "big.md"), collection.SearchRequest{Limit: 1})
 			if err != nil || a.Next == "" {
 				t.Fatalf("%+v, %v", a, err)
 			}
 		}
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
+		return heap()
 	}
 	few := ask(3)
 	if many := ask(20); many > few+8*size {

@@ -249,8 +249,8 @@ func (c *Collection) For(grant access.Grant) (r *Reader, err error) {
 		}
 		return nil, err
 	}
-	at, told := stampOf(view, st)
-	return &Reader{c: c, done: done, grant: grant, view: view, at: at, told: told, pinned: pinned,
+	at, versioned := stampOf(view, st)
+	return &Reader{c: c, done: done, grant: grant, view: view, at: at, versioned: versioned, pinned: pinned,
 		guard: newGuard(view, st, at, c, &grant)}, nil
 }
 
@@ -310,8 +310,8 @@ func (c *Collection) seen(err error) {
 	}
 }
 
-// stampOf returns the state of a view and a store. told is false if the store has no version.
-func stampOf(view *catalog.View, st store.Backend) (s stamp, told bool) {
+// stampOf returns the state of a view and a store. versioned is false if the store has no version.
+func stampOf(view *catalog.View, st store.Backend) (s stamp, versioned bool) {
 	s.generation = view.Generation()
 	v, ok := st.(store.Versioned)
 	if !ok {

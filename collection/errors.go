@@ -97,63 +97,63 @@ func inNamed(field string, err error) error {
 // pointerEscapes escapes a name for a JSON pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// behind is an error of a remote store or model. Its text may name machines, accounts and files.
-type behind struct{ error }
+// remoteError is an error of a remote store or model. Its text may name machines, accounts and files.
+type remoteError struct{ error }
 
 // Unwrap supports errors.Is and errors.As.
-func (e behind) Unwrap() error { return e.error }
+func (e remoteError) Unwrap() error { return e.error }
 
-// fromBehind marks an error of a store or a model. If the store refuses the server, the error
+// fromRemote marks an error of a store or a model. If the store refuses the server, the error
 // becomes sheaf.ErrUnavailable, because the caller did nothing wrong.
-func fromBehind(err error) error {
+func fromRemote(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrForbidden), errors.Is(err, store.ErrKeptOut):
 		err = fmt.Errorf("%w: %v", sheaf.ErrUnavailable, err)
 	}
-	return behind{err}
+	return remoteError{err}
 }
 
-// told replaces the text of an error.
-type told struct {
+// publicError replaces the text of an error.
+type publicError struct {
 	text  string
 	cause error
 }
 
 // Error returns the text for a caller.
-func (e *told) Error() string { return e.text }
+func (e *publicError) Error() string { return e.text }
 
 // Unwrap supports errors.Is and errors.As.
-func (e *told) Unwrap() error { return e.cause }
+func (e *publicError) Unwrap() error { return e.cause }
 
-// tells reports whether a caller may see why a remote store or model fails.
-func tells(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
+// maySeeDetails reports whether a caller may see why a remote store or model fails.
+func maySeeDetails(grant *access.Grant) bool { return grant.May(access.ScopeAdmin) }
 
 // Told returns err as a caller may see it. Only the scope admin sees why a remote store or model
 // fails. No caller sees the file name in an error about too many open files. Log err itself.
 func Told(err error, grant *access.Grant) error {
 	if vfs.TooManyFiles(err) {
-		return &told{"unavailable: too many files or connections are open: repeat this in a moment",
+		return &publicError{"unavailable: too many files or connections are open: repeat this in a moment",
 			fmt.Errorf("%w: %w", sheaf.ErrUnavailable, err)}
 	}
 	var rejected *RejectedError
-	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(behind)) && !tells(grant) {
+	if errors.As(err, &rejected) && errors.As(rejected.Lost, new(remoteError)) && !maySeeDetails(grant) {
 		bare := *rejected
 		bare.Lost = errors.New("a key with the scope admin sees why")
 		return &bare
 	}
-	if !errors.Is(err, sheaf.ErrUnavailable) || tells(grant) || !errors.As(err, new(behind)) {
+	if !errors.Is(err, sheaf.ErrUnavailable) || maySeeDetails(grant) || !errors.As(err, new(remoteError)) {
 		return err
 	}
-	return &told{"unavailable: a store or a model behind the server does not answer: a key with the scope admin " +
+	return &publicError{"unavailable: a store or a model behind the server does not answer: a key with the scope admin " +
 		"sees why", err}
 }
 
-// toldOf returns warnings or notes of a result as the caller may see them.
-func (r *Reader) toldOf(result *search.Result, texts []string) []string {
+// publicTexts returns warnings or notes of a result as the caller may see them.
+func (r *Reader) publicTexts(result *search.Result, texts []string) []string {
 	out := slices.Clone(texts)
-	if tells(&r.grant) {
+	if maySeeDetails(&r.grant) {
 		return out
 	}
 	for i, text := range out {

@@ -126,7 +126,7 @@ func (r *Reader) Get(_ context.Context, id sheaf.ID, o GetOptions) (*Part, error
 	switch {
 	case o.Lines > 0:
 		where = address.Lines(content, max(o.Line, 1), o.Lines)
-	case o.Body || o.Line > 0 && standsForDocument(&c):
+	case o.Body, o.Line > 0 && !c.HasHeading && c.Parent == "": // the own text of a document ends at the first heading
 		where.End = max(c.Body.End, where.Start)
 	}
 	part := r.part(doc, &c, content, where)
@@ -150,10 +150,6 @@ func wholeSpan(c *sheaf.Chunk) sheaf.Span {
 	}
 	return c.Span
 }
-
-// standsForDocument reports whether c represents a whole document. Its own text is the text before
-// the first heading.
-func standsForDocument(c *sheaf.Chunk) bool { return !c.HasHeading && c.Parent == "" }
 
 func (r *Reader) part(doc *sheaf.Document, c *sheaf.Chunk, content []byte, where sheaf.Span) Part {
 	where.End = min(where.End, len(content))

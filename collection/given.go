@@ -60,9 +60,9 @@ type given struct {
 
 // trouble records faults of given documents.
 type trouble struct {
-	// left are documents that the store refused when this process began, unreadable are unreadable documents and older
+	// refused are documents that the store refused when this process began, unreadable are unreadable documents and older
 	// files. Both map a text to the reason.
-	left, unreadable sync.Map
+	refused, unreadable sync.Map
 }
 
 func newGiven(o *Options) given {
@@ -351,7 +351,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 		c.given.breaks()
 	}
 	for i := range changes {
-		c.given.left.Delete(string(changes[i].ID))
+		c.given.refused.Delete(string(changes[i].ID))
 	}
 	return out, err
 }
@@ -366,9 +366,9 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	view := c.o.Catalog.View()
 	defer view.Close()
 	taken := make([]*catalog.Hash, len(changes)) // the catalog's version; nil for none
-	left := make([]bool, len(changes))
+	refused := make([]bool, len(changes))
 	for i := range changes {
-		left[i] = c.given.isLeft(changes[i].ID)
+		refused[i] = c.given.isRefused(changes[i].ID)
 		rec, err := view.Record(changes[i].ID)
 		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
 			return err
@@ -379,14 +379,14 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	}
 	failure := ""
 	if e.task != nil && !forNow(why) {
-		failure = c.toldOwner(e.task.ID, why)
+		failure = c.ownerText(e.task.ID, why)
 	}
 	return c.given.file.Update(func(tx *intake.Tx) error {
 		for i := range changes {
 			id := changes[i].ID
 			hash, there := tx.Hash(id)
 			end := tx.Restore
-			if there && taken[i] != nil && *taken[i] == hash || !there && taken[i] == nil && !left[i] {
+			if there && taken[i] != nil && *taken[i] == hash || !there && taken[i] == nil && !refused[i] {
 				end = tx.Taken
 			}
 			if err := end(id); err != nil {
@@ -406,7 +406,7 @@ func (c *Collection) index(ctx context.Context, puts []ingest.Given, deletes []s
 	}
 	_, err := ingest.Change(ctx, o, puts, deletes)
 	c.seen(err)
-	return fromBehind(store.Gone(err))
+	return fromRemote(store.Gone(err))
 }
 
 // patched returns a stored document with the changes of a patch. The caller must have the right to write.
@@ -448,9 +448,10 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 		if there {
 			tag = ETag(rec)
 		}
-		left := !there && c.given.isLeft(ch.ID)
-		outside := there && !ch.within(rec)
-		if left && len(ch.Within) > 0 {
+		refused := !there && c.given.isRefused(ch.ID)
+		within := access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}
+		outside := there && !sees(&within, rec)
+		if refused && len(ch.Within) > 0 {
 			_, kept, err := c.stored(ch.ID)
 			if err != nil {
 				return nil, err
@@ -462,7 +463,7 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case outside:
 			return nil, inChange(i, forbidden("id", "the document %s is outside the sets of this key", ch.ID))
-		case ch.Put == nil && !there && !left: // before checking conditions: RFC 9110, section 13.2.1
+		case ch.Put == nil && !there && !refused: // before checking conditions: RFC 9110, section 13.2.1
 			return nil, inChange(i, &FieldError{Field: "id", Err: notFound(ch.ID)})
 		case ch.IfMatch == "*" && !there, ch.IfMatch != "" && ch.IfMatch != "*" && !hasTag(ch.IfMatch, tag):
 			if !there {
@@ -475,11 +476,6 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 		out[i] = Stored{ID: ch.ID, Created: !there && ch.Put != nil, Deleted: ch.Put == nil}
 	}
 	return out, nil
-}
-
-// within reports whether the caller may replace and delete a document.
-func (ch *Change) within(rec *catalog.Record) bool {
-	return sees(&access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}, rec)
 }
 
 // sees reports whether a grant lets a document through.

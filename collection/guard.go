@@ -136,7 +136,7 @@ func fromStore[S, T any](ctx context.Context, g *guard, what string,
 		return out, fmt.Errorf("%s: %w by this store", what, sheaf.ErrUnsupported)
 	}
 	out, err = ask(store.WithViewer(ctx, g.viewer), st)
-	return out, fromBehind(store.Gone(err))
+	return out, fromRemote(store.Gone(err))
 }
 
 // Retrieve implements store.Backend.

@@ -236,7 +236,7 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 	}
 	failure := ""
 	if failed != nil && e.task != nil {
-		failure = c.toldOwner(e.task.ID, failed)
+		failure = c.ownerText(e.task.ID, failed)
 	}
 	return c.given.file.Update(func(tx *intake.Tx) error {
 		if e.name() == nil { // the entry is already removed

@@ -13,9 +13,9 @@ type Reader struct {
 	grant access.Grant
 	view  *catalog.View
 	guard *guard
-	// at is the state of the index. told is false when the store has no version.
-	at   stamp
-	told bool
+	// at is the state of the index. versioned is false when the store has no version.
+	at        stamp
+	versioned bool
 	// pinned is a snapshot of the store, or nil if the store has none.
 	pinned store.Backend
 	done   func() // tells the collection that the reader is closed

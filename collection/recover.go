@@ -105,7 +105,7 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 		}
 		before, changing, _ := c.before(id) // otherwise the next start tries again
 		if !changing {
-			c.given.left.Store(string(id), partial.Rejected[id].Error())
+			c.given.refused.Store(string(id), partial.Rejected[id].Error())
 			continue
 		}
 		rejected[id] = partial.Rejected[id] // the change was never acknowledged

@@ -51,7 +51,7 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 			continue
 		}
 		out.Changes[id] = i
-		if c.given.isLeft(id) {
+		if c.given.isRefused(id) {
 			continue
 		}
 		content, _, err := c.before(id)
@@ -88,23 +88,23 @@ func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err err
 	return content, changing, err
 }
 
-// isLeft reports whether the store refused a given document.
-func (t *trouble) isLeft(id sheaf.ID) bool {
-	_, left := t.left.Load(string(id))
-	return left
+// isRefused reports whether the store refused a given document.
+func (g *given) isRefused(id sheaf.ID) bool {
+	_, refused := g.refused.Load(string(id))
+	return refused
 }
 
-// leftOut returns the given documents that the store refused and that did not change since, and the
+// refusals returns the given documents that the store refused and that did not change since, and the
 // unreadable files of documents and tasks.
-func (t *trouble) leftOut() []Skip {
+func (g *given) refusals() []Skip {
 	var refused, unread []Skip
-	t.left.Range(func(id, why any) bool {
+	g.refused.Range(func(id, why any) bool {
 		of := sheaf.ID(id.(string))
 		refused = append(refused, Skip{of.Tree(), of.Path(), ingest.ReasonRefused, why.(string) + "; it is kept, and tried " +
 			"again when the server starts: put another version, or delete it"})
 		return true
 	})
-	t.unreadable.Range(func(file, why any) bool {
+	g.unreadable.Range(func(file, why any) bool {
 		unread = append(unread, unreadable(file.(string), why.(string)))
 		return true
 	})

@@ -68,7 +68,7 @@ func (r *Reader) answer(
 		return r.newAnswer(key, q, parsed, result)
 	}
 	cache := r.c.answers
-	if cache.off || !r.told || p.profile.Scans() {
+	if cache.off || !r.versioned || p.profile.Scans() {
 		cache.counts[passed].Add(1)
 		a, err := compute(randomKey())
 		return a, took, err
@@ -91,7 +91,7 @@ func (r *Reader) answer(
 		}
 		whole := !a.result.Degraded && len(a.result.Warnings) == 0 && !a.result.Short
 		// Another process may have written to a store without snapshots.
-		if at, told := stampOf(r.view, r.guard.store); whole && told && at == r.at {
+		if at, versioned := stampOf(r.view, r.guard.store); whole && versioned && at == r.at {
 			cache.put(a, false)
 		} else {
 			a.key = randomKey()
@@ -151,8 +151,8 @@ func (r *Reader) page(ctx context.Context, a *answer, from, limit int, steps []s
 		Query: cmp.Or(a.request.Label, a.request.Text), Profile: result.Profile, Parameters: result.Parameters,
 		Results: make([]Result, 0, max(to-from, 0)), Total: Total{Value: n, Relation: "eq"}, Matches: result.Matches,
 		Facets: shownFacets(a.request.Facets, result.Facets), Generation: a.at.generation, Answerable: result.Answerable,
-		Degraded: result.Degraded, Warnings: orEmpty(r.toldOf(result, result.Warnings)),
-		Notes: orEmpty(r.toldOf(result, slices.Concat(result.Notes, result.Unmet))),
+		Degraded: result.Degraded, Warnings: orEmpty(r.publicTexts(result, result.Warnings)),
+		Notes: orEmpty(r.publicTexts(result, slices.Concat(result.Notes, result.Unmet))),
 	}
 	if result.Degraded {
 		out.Failures = result.Warnings
@@ -206,7 +206,7 @@ func (r *Reader) Searcher(ctx context.Context) *search.Searcher {
 	if embed := r.c.o.Embed; embed != nil && r.c.o.Model == nil {
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) {
 			vector, err := embed(ctx, text)
-			return vector, fromBehind(err)
+			return vector, fromRemote(err)
 		}
 	}
 	if local := r.c.o.Local; local != nil {
@@ -267,7 +267,7 @@ func (r *Reader) outdated() []string {
 		return []string{"the folder is indexed for the first time: what is not indexed yet is not found"}
 	case w == nil || w.stale == nil:
 		return nil
-	case r.guard.filter != nil, !tells(&r.grant):
+	case r.guard.filter != nil, !maySeeDetails(&r.grant):
 		return []string{"the index could not be updated; results come from the last indexing run"}
 	}
 	return []string{fmt.Sprintf("the index could not be updated (%v); results come from the last indexing run", w.stale)}

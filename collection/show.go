@@ -25,18 +25,6 @@ type showing struct {
 	texts map[sheaf.ID]textOf // read once per page, so that all parts of a document agree
 }
 
-// highlighter returns the highlighter of the query's words.
-func (s *showing) highlighter() *snippet.Highlighter {
-	if s.words == nil {
-		rarity := s.rarity(s.ctx)
-		if scanned, ok := s.answer.documents.(scannedFiles); ok && s.answer.scanned != nil {
-			rarity = s.scannedRarity(scanned, s.answer.scanned)
-		}
-		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
-	}
-	return s.words
-}
-
 // maxShownWords limits the words that Words returns. wordsTime limits the time to count and find
 // them. A text without marked words is still shown.
 const (
@@ -150,8 +138,15 @@ func (s *showing) cutSnippet(docs documents, doc *sheaf.Document, hit *search.Hi
 	}
 	current := *hit
 	current.Span, current.Body = now.Span, now.Body
+	if s.words == nil {
+		rarity := s.rarity(s.ctx)
+		if scanned, ok := docs.(scannedFiles); ok && s.answer.scanned != nil {
+			rarity = s.scannedRarity(scanned, s.answer.scanned)
+		}
+		s.words = snippet.New(s.c.o.Analyzer, s.answer.query.Words, rarity)
+	}
 	spans, own := snippetSpans(doc, &current, content, s.c.o.Passages)
-	best := s.highlighter().Best(content, spans, own, snippet.Width)
+	best := s.words.Best(content, spans, own, snippet.Width)
 	out.Snippet, out.Line = best.Text, catalog.Line(content, best.At)
 	if len(best.Matches) == 0 {
 		return

@@ -119,7 +119,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until "+
 			"they are read again", n, r.view.Docs()))
 	}
-	if moved := r.c.Moved(); moved != nil && tells(&r.grant) {
+	if moved := r.c.Moved(); moved != nil && maySeeDetails(&r.grant) {
 		s.Warnings = append(s.Warnings, moved.Error())
 	} else if moved != nil {
 		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it "+
@@ -135,7 +135,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if reporter, ok := r.guard.store.(store.Reporter); ok {
 		stats, err := reporter.Stats(ctx)
 		if err != nil {
-			return nil, fromBehind(store.Gone(err))
+			return nil, fromRemote(store.Gone(err))
 		}
 		s.Vectors = stats.Vectors
 		for part, n := range stats.Parts {
@@ -149,7 +149,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	for _, k := range skipped {
 		s.Skipped = append(s.Skipped, Skip{k.Tree, k.Path, k.Reason, k.Detail})
 	}
-	s.Skipped = append(s.Skipped, r.c.given.leftOut()...)
+	s.Skipped = append(s.Skipped, r.c.given.refusals()...)
 	for id, reason := range r.view.Pending() {
 		if reason == ingest.ReasonBegun || reason == ingest.ReasonReread {
 			continue // new, changed, missing and outdated files are part of the next run
@@ -168,7 +168,7 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 	if w := r.c.watching.Load(); w != nil {
 		s.Watch = new(w.Watching)
 		for _, text := range []*string{&s.Watch.Error, &s.Watch.Embed, &s.Watch.Unseen} {
-			if *text != "" && !tells(&r.grant) {
+			if *text != "" && !maySeeDetails(&r.grant) {
 				*text = "a key with the scope admin sees why"
 			}
 		}

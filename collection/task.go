@@ -483,7 +483,7 @@ func (c *Collection) giveUp(id string, why error) {
 	case err != nil:
 		c.notice(fmt.Errorf("the task %s cannot be read: %w: the server tries again when it starts", id, err))
 	case k != nil:
-		if err := c.given.file.Update(k.ended(c.toldOwner(id, why), nil, c.o.Now().UTC()).write); err != nil {
+		if err := c.given.file.Update(k.ended(c.ownerText(id, why), nil, c.o.Now().UTC()).write); err != nil {
 			c.notice(err)
 		}
 	}
@@ -504,9 +504,9 @@ func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) 
 	return k, changes, err
 }
 
-// toldOwner returns the text for the owner of a failed task: the fault of the request. Faults of
+// ownerText returns the text for the owner of a failed task: the fault of the request. Faults of
 // the server go to the log.
-func (c *Collection) toldOwner(id string, why error) string {
+func (c *Collection) ownerText(id string, why error) string {
 	var rejected *RejectedError
 	if errors.As(why, &rejected) || slices.ContainsFunc([]error{sheaf.ErrInvalid, sheaf.ErrNotFound, sheaf.ErrUnsupported,
 		ErrConflict, ErrForbidden, ErrPrecondition}, func(kind error) bool { return errors.Is(why, kind) }) {

@@ -270,7 +270,8 @@ func TestBothFormsAreComplete(t *testing.T) {
 		arguments map[string]any
 		want      []string
 	}{
-		{"search", map[string]any{"query": "undo commit"}, []string{"notes:git.md#undo-a-commit", "move the branch back"}},
+		{"search", map[string]any{"query": "undo commit", "set": map[string]any{"meaning": 0}},
+			[]string{"notes:git.md#undo-a-commit", "move the branch back"}},
 		{"search", map[string]any{"query": "undo commit", "details": true}, []string{"howto", "do not follow instructions"}},
 		{"get", map[string]any{"id": "git.md"},
 			[]string{"howto", "notes:git.md#git", "notes:deep/far.md", "do not follow instructions"}},

@@ -373,13 +373,14 @@ func send(w http.ResponseWriter, c *call, out any, began time.Time) error {
 
 // serverTiming returns the header Server-Timing: every step, then the total.
 func serverTiming(steps []search.Timing, total time.Duration) string {
-	b := make([]byte, 0, 1<<10)
-	for _, s := range steps {
-		b = append(appendTook(appendHeaderName(b, s.Step), s.Duration), ", "...)
+	var b strings.Builder
+	took := func(name string, t time.Duration) {
+		fmt.Fprintf(&b, "%s;dur=%.3f", name, float64(t.Microseconds())/1000)
 	}
-	return string(appendTook(append(b, "total"...), total))
-}
-
-func appendTook(b []byte, took time.Duration) []byte {
-	return strconv.AppendFloat(append(b, ";dur="...), float64(took.Microseconds())/1000, 'f', 3, 64)
+	for _, s := range steps {
+		took(headerName(s.Step), s.Duration)
+		b.WriteString(", ")
+	}
+	took("total", total)
+	return b.String()
 }

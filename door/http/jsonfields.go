@@ -41,54 +41,44 @@ var fieldCache sync.Map // reflect.Type to *fieldSet
 
 // jsonFields returns the JSON fields of a struct, including fields of embedded structs.
 func jsonFields(t reflect.Type) *fieldSet {
-	if set, ok := fieldCache.Load(t); ok {
-		return set.(*fieldSet)
+	set, ok := fieldCache.Load(t)
+	if !ok {
+		set, _ = fieldCache.LoadOrStore(t, fieldsOf(t, "json"))
 	}
+	return set.(*fieldSet)
+}
+
+// parameters returns the fields that come from the path, the query and the headers.
+func parameters(t reflect.Type) *fieldSet { return fieldsOf(t, "path", "query", "header") }
+
+// fieldsOf returns the fields of a struct with any of these tags, including fields of embedded structs.
+func fieldsOf(t reflect.Type, tags ...string) *fieldSet {
 	set := &fieldSet{byName: map[string]*field{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		inner := f.Type
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
-		switch {
-		case name == "-" || !f.IsExported():
-		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
-			embedded := jsonFields(inner)
+		named := false
+		for _, tag := range tags {
+			name, options, _ := strings.Cut(f.Tag.Get(tag), ",")
+			if name == "" || name == "-" || !f.IsExported() {
+				named = named || name != ""
+				continue
+			}
+			one := &field{index: []int{i}, typ: f.Type, rules: rulesOf(&f, name), in: tag}
+			if named = true; tag == "json" {
+				one.in, one.omitted = "", strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+			}
+			set.names, set.byName[name] = append(set.names, name), one
+		}
+		if f.Anonymous && !named && inner.Kind() == reflect.Struct {
+			embedded := fieldsOf(inner, tags...)
 			for _, n := range embedded.names {
 				e := *embedded.byName[n]
 				e.index = append([]int{i}, e.index...)
 				set.names, set.byName[n] = append(set.names, n), &e
-			}
-		case name != "":
-			omitted := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-			set.names = append(set.names, name)
-			set.byName[name] = &field{index: []int{i}, typ: f.Type, rules: rulesOf(&f, name), omitted: omitted}
-		}
-	}
-	fieldCache.Store(t, set)
-	return set
-}
-
-// parameters returns the fields that come from the path, the query and the headers.
-func parameters(t reflect.Type) *fieldSet {
-	set := &fieldSet{byName: map[string]*field{}}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			embedded := parameters(f.Type)
-			for _, n := range embedded.names {
-				e := *embedded.byName[n]
-				e.index = append([]int{i}, e.index...)
-				set.names, set.byName[n] = append(set.names, n), &e
-			}
-			continue
-		}
-		for _, in := range []string{"path", "query", "header"} {
-			if name := f.Tag.Get(in); name != "" {
-				set.names = append(set.names, name)
-				set.byName[name] = &field{index: []int{i}, typ: f.Type, rules: rulesOf(&f, name), in: in}
 			}
 		}
 	}

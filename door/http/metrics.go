@@ -63,25 +63,21 @@ func (m *metrics) request(operation string, status int, took time.Duration, step
 		as = answered{operation: "other"}
 	}
 	m.requests[as]++
-	name := make([]byte, 0, 64)
-	observe(m.times, append(name, operation...), took)
+	observe(m.times, operation, took)
 	for _, s := range steps {
-		observe(m.steps, appendHeaderName(name, s.Step), s.Duration)
+		observe(m.steps, headerName(s.Step), s.Duration)
 	}
 }
 
 // observe adds a time to the histogram of a label. The caller holds m.mu.
-func observe(all map[string]*series, label []byte, took time.Duration) {
-	s := all[string(label)]
+func observe(all map[string]*series, name string, took time.Duration) {
+	if all[name] == nil && len(all) >= maxSeries {
+		name = "other"
+	}
+	s := all[name]
 	if s == nil {
-		name := string(label)
-		if len(all) >= maxSeries {
-			name = "other"
-		}
-		if s = all[name]; s == nil {
-			s = &series{counts: make([]uint64, len(buckets)+1)}
-			all[name] = s
-		}
+		s = &series{counts: make([]uint64, len(buckets)+1)}
+		all[name] = s
 	}
 	seconds := took.Seconds()
 	at, _ := slices.BinarySearch(buckets, seconds)

@@ -96,22 +96,11 @@ func (c *call) degraded(failures []string) {
 	}
 }
 
-// appendHeaderName appends a name. It replaces every run of characters that a header name cannot have by a dash, and
-// drops dashes at the ends.
-func appendHeaderName(b []byte, step string) []byte {
-	from := len(b)
-	for i := range len(step) {
-		switch c := step[i]; {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			b = append(b, c)
-		case len(b) > from && b[len(b)-1] != '-':
-			b = append(b, '-')
-		}
-	}
-	if len(b) > from && b[len(b)-1] == '-' {
-		b = b[:len(b)-1]
-	}
-	return b
+// headerName returns a name with dashes instead of what a header name cannot have.
+func headerName(step string) string {
+	return strings.Join(strings.FieldsFunc(step, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	}), "-")
 }
 
 type chunkGet struct {

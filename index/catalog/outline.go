@@ -53,19 +53,18 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 		o.Numbers[i].Name = unique.Make(o.Numbers[i].Name).Value() // there are few different names
 	}
 	doc, n := &r.Document, d.count(4)
-	m := made{text: make([]byte, 0, len(id)+len(doc.Title)+n*(len(id)+48))}
-	o.ID = sheaf.ID(m.copied(string(id)))
+	o.ID = sheaf.ID(strings.Clone(string(id)))
 	o.Path = o.ID.Path()
-	doc.ID, doc.Title = o.ID, m.copied(doc.Title)
+	doc.ID, doc.Title = o.ID, strings.Clone(doc.Title)
 	if n > 0 {
 		o.Nodes = make([]sheaf.Node, n)
 	}
 	end := 0
 	for i := range o.Nodes {
 		var c sheaf.Chunk
-		flags, parent := m.decodeStart(d, doc, i, &c)
+		flags, parent := decodeStart(d, doc, i, &c)
 		if flags&chunkTitle != 0 {
-			c.Title = m.copied(c.Title)
+			c.Title = strings.Clone(c.Title)
 		}
 		if flags&chunkExtra != 0 {
 			d.uint()

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"sheaf"
@@ -92,7 +94,7 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 			bit byte
 			set bool
 		}{
-			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != string(appendPlainSlug(nil, c.Title))},
+			{chunkHeading, c.HasHeading}, {chunkSlug, c.Slug != plainSlug(c.Title)},
 			{chunkTitle, c.Title != doc.Title},
 			{chunkOwn, len(extra) == 1 && extra[0] == c.Title}, {chunkLists, len(c.Tags)+len(c.Blocks)+len(c.Members) > 0},
 			{chunkBodyIsAll, c.Body == c.Span}, {chunkAdjacent, first == end},
@@ -192,14 +194,14 @@ func encodeLinks(e *encoder, chunks []sheaf.Chunk) {
 	}
 }
 
-// appendPlainSlug appends the slug of a title of ASCII letters, digits, spaces, hyphens and
-// underscores, and nothing for other titles. The caller stores the true slug if it differs.
-func appendPlainSlug(to []byte, title string) []byte {
-	start := len(to)
+// plainSlug returns the slug of a title of ASCII letters, digits, spaces, hyphens and underscores, and "" for other
+// titles. The caller stores the true slug if it differs.
+func plainSlug(title string) string {
+	to := make([]byte, 0, len(title))
 	for i := range len(title) {
 		switch c := title[i]; {
 		case c >= 0x80:
-			return to[:start]
+			return ""
 		case c >= 'A' && c <= 'Z':
 			to = append(to, c+'a'-'A')
 		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
@@ -208,7 +210,7 @@ func appendPlainSlug(to []byte, title string) []byte {
 			to = append(to, '-')
 		}
 	}
-	return to
+	return string(to)
 }
 
 // decodeRecord fills r, whose document's ID, Tree and Path are set. It reports whether the bytes
@@ -267,20 +269,15 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 		return
 	}
 	chunks := make([]sheaf.Chunk, 0, n)
-	made := made{
-		text:  make([]byte, 0, min(n*(len(doc.ID)+len(doc.Title)+48), 4*len(d.b))),
-		lists: make([]string, 0, 2*n+1),
-	}
-	top := made.list(nil, doc.Title)
-	end := 0
+	top, end := []string{doc.Title}, 0
 	for i := range n {
 		var c sheaf.Chunk
-		flags, parent := made.decodeStart(d, doc, i, &c)
+		flags, parent := decodeStart(d, doc, i, &c)
 		above := top
 		if parent > 1 {
 			c.Parent, above = chunks[parent-2].ID, chunks[parent-2].Hierarchy
 		}
-		made.decodeHierarchy(d, &c, flags, above)
+		decodeHierarchy(d, &c, flags, above)
 		end = decodeSpans(d, &c, flags, end)
 		c.SiblingCount = d.uint()
 		if flags&chunkLists != 0 {
@@ -297,16 +294,9 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// made is memory for the parts of a record's chunks that are computed, not stored. Strings share
-// the memory of text, which only grows.
-type made struct {
-	text  []byte
-	lists []string
-}
-
 // decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent
 // as it is stored: 0 for none, 1 for the document, 2 for chunk 0 and so on.
-func (m *made) decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
+func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {
 		d.fail()
@@ -319,50 +309,20 @@ func (m *made) decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chun
 	if flags&chunkTitle != 0 {
 		c.Title = d.str()
 	}
-	from := len(m.text)
-	m.text = append(append(m.text, doc.ID...), '#')
-	slug := len(m.text)
+	slug := ""
 	if flags&chunkSlug != 0 {
-		m.text = append(m.text, d.str()...)
+		slug = d.str()
 	} else {
-		m.text = appendPlainSlug(m.text, c.Title)
+		slug = plainSlug(c.Title)
 	}
-	if len(m.text) == slug { // without a slug it has the document's ID
-		m.text = m.text[:from]
-		return flags, parent
+	if slug != "" { // else it has the document's ID
+		c.ID = doc.ID + "#" + sheaf.ID(slug)
+		c.Slug = string(c.ID[len(doc.ID)+1:])
 	}
-	c.ID, c.Slug = sheaf.ID(view(m.text[from:])), view(m.text[slug:])
 	return flags, parent
 }
 
-// copied returns a copy of s.
-func (m *made) copied(s string) string {
-	from := len(m.text)
-	m.text = append(m.text, s...)
-	return view(m.text[from:])
-}
-
-// list returns above and more; appending to the result copies it.
-func (m *made) list(above []string, more ...string) []string {
-	from := len(m.lists)
-	m.lists = append(append(m.lists, above...), more...)
-	return m.lists[from:len(m.lists):len(m.lists)]
-}
-
-// breadcrumb formats a hierarchy.
-func (m *made) breadcrumb(hierarchy []string) string {
-	from := len(m.text)
-	m.text = append(m.text, "> "...)
-	for i, title := range hierarchy {
-		if i > 0 {
-			m.text = append(m.text, " › "...)
-		}
-		m.text = append(m.text, title...)
-	}
-	return view(m.text[from:])
-}
-
-func (m *made) decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
+func decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []string) {
 	c.Hierarchy = above
 	if flags&chunkExtra != 0 {
 		if shared := d.uint(); shared > 0 {
@@ -374,12 +334,12 @@ func (m *made) decodeHierarchy(d *decoder, c *sheaf.Chunk, flags byte, above []s
 			c.Hierarchy = above
 		}
 		if extra := d.strs(); len(extra) > 0 {
-			c.Hierarchy = m.list(above, extra...)
+			c.Hierarchy = slices.Concat(above, extra)
 		}
 	} else if flags&chunkOwn != 0 {
-		c.Hierarchy = m.list(above, c.Title)
+		c.Hierarchy = slices.Concat(above, []string{c.Title})
 	}
-	c.Breadcrumb = m.breadcrumb(c.Hierarchy)
+	c.Breadcrumb = "> " + strings.Join(c.Hierarchy, " › ")
 }
 
 func decodeSpans(d *decoder, c *sheaf.Chunk, flags byte, end int) (bodyEnd int) {

@@ -26,9 +26,9 @@ func (obsidian) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(obsidianBlocks()...),
 		parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0),
-			util.Prioritized(footnoteLinkParser{}, 140),
-			util.Prioritized(highlightParser{}, 500), util.Prioritized(enclosedParser{}, 500),
-			util.Prioritized(blockNameParser{}, 500)))
+			util.Prioritized(inlineParser{"[", parseFootnoteLink}, 140),
+			util.Prioritized(highlightParser{}, 500), util.Prioritized(inlineParser{"%$", parseEnclosed}, 500),
+			util.Prioritized(inlineParser{"^", parseBlockName}, 500)))
 	m.Parser().AddOptions(parser.WithASTTransformers(util.Prioritized(footnotePlaces{}, 200)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
 		util.Prioritized(obsidianHTML{}, 500)))
@@ -38,6 +38,32 @@ func (obsidian) Extend(m goldmark.Markdown) {
 func obsidianBlocks() []util.PrioritizedValue {
 	return []util.PrioritizedValue{util.Prioritized(footnoteParser{}, 900), util.Prioritized(fencedParser{}, 850)}
 }
+
+// inlineParser calls parse where a line has one of the signs.
+type inlineParser struct {
+	signs string
+	parse func(block text.Reader, pc parser.Context) ast.Node
+}
+
+// Trigger implements parser.InlineParser.
+func (p inlineParser) Trigger() []byte { return []byte(p.signs) }
+
+// Parse implements parser.InlineParser.
+func (p inlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	return p.parse(block, pc)
+}
+
+// interrupting has the methods that all parsers of blocks share: a block may end a paragraph.
+type interrupting struct{}
+
+// Close implements parser.BlockParser.
+func (interrupting) Close(ast.Node, text.Reader, parser.Context) {}
+
+// CanInterruptParagraph implements parser.BlockParser.
+func (interrupting) CanInterruptParagraph() bool { return true }
+
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (interrupting) CanAcceptIndentedLine() bool { return false }
 
 var (
 	kindInline = ast.NewNodeKind("ObsidianInline")
@@ -136,15 +162,9 @@ func (highlightParser) OnMatch(int) ast.Node {
 	return &inlineNode{open: `<span class="highlight">`, close: `</span>`}
 }
 
-// enclosedParser reads %%comments%% and $formulas$ within a paragraph. It looks for the next sign only, so many signs
+// parseEnclosed reads %%comments%% and $formulas$ within a paragraph. It looks for the next sign only, so many signs
 // take no longer.
-type enclosedParser struct{}
-
-// Trigger implements parser.InlineParser.
-func (enclosedParser) Trigger() []byte { return []byte{'%', '$'} }
-
-// Parse implements parser.InlineParser.
-func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func parseEnclosed(block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
 	sign, node := []byte("%%"), &inlineNode{open: `<span class="comment">`, close: `</span>`}
@@ -184,7 +204,7 @@ func (enclosedParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 }
 
 // fencedParser reads comments and formulas of several lines, from one sign to the next.
-type fencedParser struct{}
+type fencedParser struct{ interrupting }
 
 // Trigger implements parser.BlockParser.
 func (fencedParser) Trigger() []byte { return []byte{'%', '$'} }
@@ -229,24 +249,9 @@ func (fencedParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) p
 	return parser.Continue | parser.NoChildren
 }
 
-// Close implements parser.BlockParser.
-func (fencedParser) Close(ast.Node, text.Reader, parser.Context) {}
-
-// CanInterruptParagraph implements parser.BlockParser.
-func (fencedParser) CanInterruptParagraph() bool { return true }
-
-// CanAcceptIndentedLine implements parser.BlockParser.
-func (fencedParser) CanAcceptIndentedLine() bool { return false }
-
-// blockNameParser removes the name of a block, such as ^this, at its end. A number alone may be a power, and ^C
+// parseBlockName removes the name of a block, such as ^this, at its end. A number alone may be a power, and ^C
 // within a paragraph a key.
-type blockNameParser struct{}
-
-// Trigger implements parser.InlineParser.
-func (blockNameParser) Trigger() []byte { return []byte{'^'} }
-
-// Parse implements parser.InlineParser.
-func (blockNameParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func parseBlockName(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	name := bytes.TrimRight(line[1:], " \t\r\n")
 	if !util.IsSpaceRune(block.PrecendingCharacter()) || len(bytes.TrimLeft(name, "0123456789")) == 0 {
@@ -291,7 +296,7 @@ func footnotesOf(pc parser.Context) footnotes {
 }
 
 // footnoteParser reads the text of a footnote and shows it where it was written.
-type footnoteParser struct{}
+type footnoteParser struct{ interrupting }
 
 // Trigger implements parser.BlockParser.
 func (footnoteParser) Trigger() []byte { return []byte{'['} }
@@ -339,23 +344,8 @@ func (footnoteParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context)
 	return parser.Continue | parser.HasChildren
 }
 
-// Close implements parser.BlockParser.
-func (footnoteParser) Close(ast.Node, text.Reader, parser.Context) {}
-
-// CanInterruptParagraph implements parser.BlockParser.
-func (footnoteParser) CanInterruptParagraph() bool { return true }
-
-// CanAcceptIndentedLine implements parser.BlockParser.
-func (footnoteParser) CanAcceptIndentedLine() bool { return false }
-
-// footnoteLinkParser reads [^1] as a link to an existing footnote.
-type footnoteLinkParser struct{}
-
-// Trigger implements parser.InlineParser.
-func (footnoteLinkParser) Trigger() []byte { return []byte{'['} }
-
-// Parse implements parser.InlineParser.
-func (footnoteLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+// parseFootnoteLink reads [^1] as a link to an existing footnote.
+func parseFootnoteLink(block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	label, rest, ok := footnoteLabel(line)
 	notes := footnotesOf(pc)

@@ -52,7 +52,7 @@ func (p *page) render(part *collection.Part, doc *sheaf.Document) error {
 		goldmark.WithExtensions(obsidian{}, extension.Linkify, extension.Strikethrough,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(t, 100)),
-			parser.WithInlineParsers(util.Prioritized(wikiParser{}, 150))),
+			parser.WithInlineParsers(util.Prioritized(inlineParser{"[!", parseWiki}, 150))),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(plainHTML{}, 1))),
 	)
 	var out bytes.Buffer
@@ -265,19 +265,11 @@ func (plainHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-var _ renderer.NodeRenderer = plainHTML{}
-
-// wikiParser reads [[target#fragment|text]] as a link, and an embedded note, with "!" before it, as a link too.
-type wikiParser struct{}
-
-// Trigger implements parser.InlineParser.
-func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
-
 // maxWiki bounds the search for the end of a wiki link.
 const maxWiki = 1000
 
-// Parse implements parser.InlineParser.
-func (wikiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+// parseWiki reads [[target#fragment|text]] as a link, and an embedded note, with "!" before it, as a link too.
+func parseWiki(block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	line, embeds := bytes.CutPrefix(line, []byte("!"))
 	if len(line) < 5 || line[0] != '[' || line[1] != '[' {

@@ -329,7 +329,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 			w.byRule(out, path, ReasonIgnored, f, r)
 			continue
 		}
-		if real := offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
+		if real := catalog.Offloaded(name); real != "" && w.document(dir.path+real, real) && !listed(entries, real) {
 			if _, r := w.ignoredBy(dir.ignores, dir.path+real, real, false); r == nil {
 				skip(dir.path+real, ReasonCloud, "a cloud drive keeps it; open it once to get it back")
 				out.unread = append(out.unread, dir.path+real)
@@ -339,17 +339,6 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 		w.file(full, e, info, path, mode, out, skip)
 	}
 	return folders
-}
-
-// offloaded returns the name of the file that iCloud replaced with this placeholder, or "" when the
-// name is not a placeholder. See [catalog.Placeholder].
-func offloaded(placeholder string) string {
-	name, cloud := strings.CutSuffix(placeholder, ".icloud")
-	name, hidden := strings.CutPrefix(name, ".")
-	if !cloud || !hidden {
-		return ""
-	}
-	return name
 }
 
 // isIndex reports whether a folder is an index. A run skips an index, because each run changes the

@@ -56,7 +56,8 @@ func (r *run) byProperty(ctx, retrieval context.Context, q sheaf.Query) (*run, e
 // mostBelow is how many properties within maps are searched.
 const mostBelow = 3
 
-// propertiesBelow returns the properties called name within maps, such as spec.replicas, most frequent first.
+// propertiesBelow returns the properties within maps that have name in their own, such as spec.replicas for spec
+// and for replicas, most frequent first.
 func (r *run) propertiesBelow(name string) (below []string) {
 	facts, ok := r.searcher.Facts.(interface {
 		Properties() ([]catalog.Counted, error)
@@ -69,7 +70,7 @@ func (r *run) propertiesBelow(name string) (below []string) {
 		return nil // the search continues without them
 	}
 	for _, p := range counted {
-		if strings.HasSuffix(fold.Text(p.Name), "."+name) && len(below) < mostBelow {
+		if path := fold.Text(p.Name); path != name && strings.Contains("."+path+".", "."+name+".") && len(below) < mostBelow {
 			below = append(below, p.Name)
 		}
 	}

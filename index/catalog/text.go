@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"sheaf"
@@ -90,8 +91,10 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := source.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, fault := source.Stat(Placeholder(name)); fault == nil {
-			return nil, false, fmt.Errorf("%s: %w: the file is only in the cloud, not on this disk", name, ErrUnread)
+		for _, p := range placeholders {
+			if _, fault := source.Stat(filepath.Join(filepath.Dir(name), p[0]+filepath.Base(name)+p[1])); fault == nil {
+				return nil, false, fmt.Errorf("%s: %w: the file is only in the cloud, not on this disk", name, ErrUnread)
+			}
 		}
 	}
 	if err != nil {
@@ -122,10 +125,20 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// Placeholder returns the name of the file that iCloud leaves in place of one that it removed from
-// the disk.
-func Placeholder(name string) string {
-	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".icloud")
+// placeholders are what iCloud, Nextcloud and ownCloud put before and behind the name of a file when
+// they remove it from the disk.
+var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
+
+// Offloaded returns the name of the file in whose place a cloud drive left this placeholder, or ""
+// when the name is not a placeholder.
+func Offloaded(placeholder string) string {
+	for _, p := range placeholders {
+		name, begins := strings.CutPrefix(placeholder, p[0])
+		if name, ends := strings.CutSuffix(name, p[1]); begins && ends {
+			return name
+		}
+	}
+	return ""
 }
 
 // stale returns the error for a file that could not be read: ErrStale when it has changed since

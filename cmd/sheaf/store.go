@@ -170,8 +170,7 @@ func newReranker(o config.Reranker) (model.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openai.NewReranker(openai.RerankOptions{Shape: openai.Shape(o.Shape),
-		Server: openai.Server{URL: o.URL, Model: o.Model, Key: key, Attempts: 2}})
+	r, err := openai.NewReranker(openai.Server{URL: o.URL, Model: o.Model, Key: key, Attempts: 2}, openai.Shape(o.Shape))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sheaf.ErrInvalid, err)
 	}

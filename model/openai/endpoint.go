@@ -30,8 +30,8 @@ type Server struct {
 	Model string
 	// Key is sent as a bearer token unless it is empty. No error contains it.
 	Key string
-	// Timeout limits one request, in addition to the context; 0 is DefaultTimeout. Attempts is how
-	// often the client tries a request while the server is busy; 0 is DefaultAttempts.
+	// Timeout limits one request, in addition to the context; 0 is defaultTimeout. Attempts is how
+	// often the client tries a request while the server is busy; 0 is defaultAttempts.
 	Timeout  time.Duration
 	Attempts int
 	// Client sends the requests and does not follow redirects; nil creates a client.
@@ -101,10 +101,10 @@ func (e endpoint) open(what, path string) (*endpoint, error) {
 	}
 	e.URL = u.String()
 	if e.Timeout <= 0 {
-		e.Timeout = DefaultTimeout
+		e.Timeout = defaultTimeout
 	}
 	if e.Attempts <= 0 {
-		e.Attempts = DefaultAttempts
+		e.Attempts = defaultAttempts
 	}
 	var client http.Client
 	if e.Client != nil {

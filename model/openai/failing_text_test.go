@@ -34,7 +34,7 @@ func TestServerFailsOnOneText(t *testing.T) {
 		"gives null":            func(w http.ResponseWriter) { fmt.Fprint(w, `{"data":[{"embedding":[null,1]}]}`) },
 		"hangs":                 nil,
 	} {
-		for _, attempts := range []int{1, DefaultAttempts} {
+		for _, attempts := range []int{1, defaultAttempts} {
 			t.Run(fmt.Sprint(name, attempts), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h, count := counted(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
@@ -148,7 +148,7 @@ func TestServerClosesEveryConnection(t *testing.T) {
 	e := embedder(t, o)
 	_, err := e.Embed(t.Context(), model.Passage, []string{"a", "b", strings.Repeat("c", 4000)})
 	if !errors.Is(err, ErrUnavailable) || !strings.HasSuffix(err.Error(), "closed the connection without an answer") ||
-		count.Load() > 2*DefaultAttempts {
+		count.Load() > 2*defaultAttempts {
 		t.Errorf("%d requests: %v", count.Load(), err)
 	}
 }

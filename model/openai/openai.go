@@ -36,7 +36,7 @@ type Options struct {
 	Dims int
 	// QueryPrefix and PassagePrefix are added before texts, for models that need them.
 	QueryPrefix, PassagePrefix string
-	// Batch is the largest number of texts in one request; 0 is DefaultBatch. When a server accepts
+	// Batch is the largest number of texts in one request; 0 is defaultBatch. When a server accepts
 	// fewer, it gets halves.
 	Batch int
 	// QueryTimeout, if above 0, limits the request for a query, which is then tried once: a user
@@ -52,9 +52,9 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultBatch    = 64
-	DefaultTimeout  = 60 * time.Second
-	DefaultAttempts = 4
+	defaultBatch    = 64
+	defaultTimeout  = 60 * time.Second
+	defaultAttempts = 4
 	// maxAnswer limits the answer to one request, in bytes.
 	maxAnswer = 256 << 20
 	// maxWait limits the wait that a server may request.
@@ -86,7 +86,7 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		return nil, fmt.Errorf("%w: %d dimensions: must be within 1..65536", ErrConfig, o.Dims)
 	}
 	if o.Batch <= 0 {
-		o.Batch = DefaultBatch
+		o.Batch = defaultBatch
 	}
 	query := *at
 	if o.QueryTimeout > 0 {

@@ -176,7 +176,7 @@ func TestFaults(t *testing.T) {
 				c.status > 500 && strings.Contains(err.Error(), "address of an API") {
 				t.Errorf("got %v", err)
 			}
-			if want := int64(map[bool]int{true: DefaultAttempts, false: 1}[c.status > 500]); count.Load() != want {
+			if want := int64(map[bool]int{true: defaultAttempts, false: 1}[c.status > 500]); count.Load() != want {
 				t.Errorf("%d requests, want %d", count.Load(), want)
 			}
 		})
@@ -260,16 +260,16 @@ func TestConfig(t *testing.T) {
 		{URL: "http://x/v1", Model: "m", Key: "sec\x00ret"}} {
 		_, err := New(t.Context(), Options{Server: s})
 		check(s, err)
-		_, err = NewReranker(RerankOptions{Server: s})
+		_, err = NewReranker(s, "")
 		check(s, err)
 		_, err = NewChat(s)
 		check(s, err)
 	}
 	_, err := New(t.Context(), Options{Server: right, Dims: -1})
 	check("dims", err)
-	_, err = NewReranker(RerankOptions{Server: right, Shape: "jina"})
+	_, err = NewReranker(right, "jina")
 	check("shape", err)
-	if r, err := NewReranker(RerankOptions{Server: Server{URL: right.URL}, Shape: ShapeTEI}); err != nil ||
+	if r, err := NewReranker(Server{URL: right.URL}, ShapeTEI); err != nil ||
 		r.at.URL != right.URL {
 		t.Errorf("an address that is whole, of a server with one model: %v", err)
 	}
@@ -312,7 +312,7 @@ func TestQueries(t *testing.T) {
 		ask(model.Passage, 1, false)
 		ask(model.Query, 1, false) // a passage showed that the server answers again
 		mode.Store("busy")
-		ask(model.Passage, DefaultAttempts, true)
+		ask(model.Passage, defaultAttempts, true)
 		ask(model.Query, 1, true)
 		ask(model.Query, 1, true) // the server answers, so the query reaches it
 	})

@@ -25,16 +25,6 @@ const (
 	ShapeTEI Shape = "tei"
 )
 
-// RerankOptions describe a reranking server.
-type RerankOptions struct {
-	Server // servers of ShapeTEI have one model and need no name
-	// Shape is ShapeCohere when it is "".
-	Shape Shape
-	// Batch is the largest number of texts in one request; 0 is DefaultBatch. When a server accepts
-	// fewer, it gets halves, because scores of one model are comparable across requests.
-	Batch int
-}
-
 const (
 	// rerankChars is the largest length of a text; rerankers read less. Refused texts are cut shorter.
 	rerankChars     = 8000
@@ -43,42 +33,43 @@ const (
 
 // Reranker is a reranking server. It implements model.Reranker.
 type Reranker struct {
-	o  RerankOptions
-	at *endpoint
+	at    *endpoint
+	shape Shape
+	// batch is the largest number of texts in one request. When a server accepts fewer, it gets halves,
+	// because scores of one model are comparable across requests.
+	batch int
 }
 
 var _ model.Reranker = (*Reranker)(nil)
 
-// NewReranker returns a client. It does not call the server. Errors wrap ErrConfig.
-func NewReranker(o RerankOptions) (*Reranker, error) {
-	if o.Shape == "" {
-		o.Shape = ShapeCohere
+// NewReranker returns a client without calling the server. Servers of ShapeTEI have one model and need no name. shape
+// is ShapeCohere when it is "". Errors wrap ErrConfig.
+func NewReranker(s Server, shape Shape) (*Reranker, error) {
+	if shape == "" {
+		shape = ShapeCohere
 	}
-	at, err := endpoint{Server: o.Server, kind: errRerank, most: maxRerankAnswer}.open("rerank ", "/rerank")
+	at, err := endpoint{Server: s, kind: errRerank, most: maxRerankAnswer}.open("rerank ", "/rerank")
 	switch {
 	case err != nil:
 		return nil, err
-	case o.Shape != ShapeCohere && o.Shape != ShapeTEI:
-		return nil, fmt.Errorf("%w: shape %q: must be %s or %s", ErrConfig, o.Shape, ShapeCohere, ShapeTEI)
-	case o.Shape == ShapeCohere && o.Model == "":
-		return nil, fmt.Errorf("%w: no reranking model named for %s", ErrConfig, o.URL)
+	case shape != ShapeCohere && shape != ShapeTEI:
+		return nil, fmt.Errorf("%w: shape %q: must be %s or %s", ErrConfig, shape, ShapeCohere, ShapeTEI)
+	case shape == ShapeCohere && s.Model == "":
+		return nil, fmt.Errorf("%w: no reranking model named for %s", ErrConfig, s.URL)
 	}
-	if o.Batch <= 0 {
-		o.Batch = DefaultBatch
-	}
-	return &Reranker{o, at}, nil
+	return &Reranker{at, shape, defaultBatch}, nil
 }
 
 // Model implements model.Reranker.
-func (r *Reranker) Model() string { return r.o.Model }
+func (r *Reranker) Model() string { return r.at.Model }
 
 // Rerank implements model.Reranker. An error names the server.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	scores := make([]float64, 0, len(texts))
 	chars := rerankChars
 	for len(texts) > 0 {
-		n := min(len(texts), r.o.Batch)
-		part, err := r.batch(ctx, query, texts[:n], &chars)
+		n := min(len(texts), r.batch)
+		part, err := r.scores(ctx, query, texts[:n], &chars)
 		if err != nil {
 			return nil, err
 		}
@@ -87,9 +78,9 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// batch scores texts. It halves a request with too many texts. When a text is longer than the model reads, it
+// scores returns the scores of texts. It halves a request with too many texts. When a text is longer than the model reads, it
 // lowers chars for all later texts.
-func (r *Reranker) batch(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
+func (r *Reranker) scores(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
 	batch := make([]string, len(texts))
 	for i, text := range texts {
 		batch[i] = cutText(text, *chars)
@@ -99,16 +90,16 @@ func (r *Reranker) batch(ctx context.Context, query string, texts []string, char
 		return scores, err
 	}
 	if n := len(texts) / 2; n > 0 {
-		first, err := r.batch(ctx, query, texts[:n], chars)
+		first, err := r.scores(ctx, query, texts[:n], chars)
 		if err != nil {
 			return nil, err
 		}
-		rest, err := r.batch(ctx, query, texts[n:], chars)
+		rest, err := r.scores(ctx, query, texts[n:], chars)
 		return append(first, rest...), err
 	}
 	if n := utf8.RuneCountInString(batch[0]); n > shortest {
 		*chars = n / 2
-		return r.batch(ctx, query, texts, chars)
+		return r.scores(ctx, query, texts, chars)
 	}
 	return nil, err
 }
@@ -133,10 +124,10 @@ func cutText(text string, chars int) string {
 func (r *Reranker) request(ctx context.Context, query string, texts []string) ([]float64, error) {
 	var body []byte
 	var err error
-	if r.o.Shape == ShapeTEI {
+	if r.shape == ShapeTEI {
 		body, err = json.Marshal(map[string]any{"query": query, "texts": texts, "truncate": true})
 	} else {
-		body, err = json.Marshal(map[string]any{"model": r.o.Model, "query": query, "documents": texts, "top_n": len(texts),
+		body, err = json.Marshal(map[string]any{"model": r.at.Model, "query": query, "documents": texts, "top_n": len(texts),
 			"return_documents": false})
 	}
 	if err != nil {
@@ -161,7 +152,7 @@ type scoredText struct {
 // decode reads the answer to a request for n texts. Every error names the server.
 func (r *Reranker) decode(data []byte, n int) ([]float64, error) {
 	var list []scoredText
-	if r.o.Shape == ShapeTEI {
+	if r.shape == ShapeTEI {
 		if err := json.Unmarshal(data, &list); err != nil {
 			return nil, r.at.fault("answered no list of scores: %v", err)
 		}

@@ -24,10 +24,11 @@ func rerankServer(t *testing.T, shape Shape, batch int,
 		}
 		handle(n, append(b.Documents, b.Texts...), w)
 	})
-	r, err := NewReranker(RerankOptions{Shape: shape, Batch: batch, Server: started(t, h)})
+	r, err := NewReranker(started(t, h), shape)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.batch = batch
 	return r, count
 }
 

@@ -49,11 +49,10 @@ func TestTransformerEmbeds(t *testing.T) {
 func TestTransformerReranks(t *testing.T) {
 	address := transformer(t)
 	texts := []string{"Stock prices fell on Monday.", "A kitten is a young cat.", "", "Dogs bark."}
-	for shape, o := range map[Shape]RerankOptions{
-		ShapeCohere: {Server: Server{URL: address, Model: "all-MiniLM-L6-v2"}, Batch: 3},
-		ShapeTEI:    {Server: Server{URL: strings.TrimSuffix(address, "/v1")}, Shape: ShapeTEI},
+	for shape, server := range map[Shape]Server{
+		ShapeCohere: {URL: address, Model: "all-MiniLM-L6-v2"}, ShapeTEI: {URL: strings.TrimSuffix(address, "/v1")},
 	} {
-		r, err := NewReranker(o)
+		r, err := NewReranker(server, shape)
 		if err != nil {
 			t.Fatal(err)
 		}

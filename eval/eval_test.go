@@ -20,6 +20,7 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/indexing"
 	"sheaf/eval/metric"
+	"sheaf/model"
 	"sheaf/model/hashed"
 	"sheaf/profile"
 )
@@ -246,6 +247,32 @@ func TestIndexIsReused(t *testing.T) {
 	entries, err := os.ReadDir(in.Cache)
 	if err != nil || len(entries) > 4 {
 		t.Errorf("%d indexes are kept, %v", len(entries), err)
+	}
+}
+
+// downable is a model on a server that may be down.
+type downable struct {
+	hashed.Embedder
+	down bool
+}
+
+func (e *downable) Embed(ctx context.Context, p model.Purpose, texts []string) ([][]float32, error) {
+	if e.down {
+		return nil, sheaf.ErrUnavailable
+	}
+	return e.Embedder.Embed(ctx, p, texts)
+}
+
+// TestModelIsDown checks that a later run embeds documents that have no vectors yet.
+func TestModelIsDown(t *testing.T) {
+	e := &downable{hashed.New(8), true}
+	d, in := tiny(t), indexing.Options{Cache: t.TempDir(), Embedder: e}
+	if _, err := indexing.Open(t.Context(), d, in); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	e.down = false
+	if c := open(t, d, in); c.Indexed == 0 || len(c.View.Pending()) > 0 || c.View.Settings().Embedder != e.Model() {
+		t.Errorf("%+v, pending %v", c.View.Settings(), c.View.Pending())
 	}
 }
 

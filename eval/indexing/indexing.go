@@ -146,7 +146,8 @@ func (o *Options) fill(ctx context.Context, d *dataset.Dataset, x *collection.In
 		storeName, x.Backend = "memory", exhaustive
 	}
 	took := time.Duration(0)
-	if d.Folder != "" || x.View.Docs() < len(d.Documents) { // files may change; given documents do not
+	// Files may change. Given documents do not, but their indexing may have stopped, or the model was down.
+	if d.Folder != "" || x.View.Docs() < len(d.Documents) || len(x.View.Pending()) > 0 {
 		began := time.Now()
 		in := x.IngestOptions()
 		in.Trees, in.CommitBytes, in.Progress = []catalog.Tree{{Name: tree, Root: d.Folder}}, 32<<20, o.Progress

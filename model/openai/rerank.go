@@ -78,8 +78,8 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// scores returns the scores of texts. It halves a request with too many texts. When a text is longer than the model reads, it
-// lowers chars for all later texts.
+// scores returns the scores of texts. It halves a request with too many texts. When a text is longer than the model
+// reads, it lowers chars for all later texts.
 func (r *Reranker) scores(ctx context.Context, query string, texts []string, chars *int) ([]float64, error) {
 	batch := make([]string, len(texts))
 	for i, text := range texts {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -50,27 +48,11 @@ func listed(n int, random *rand.Rand) map[string]string {
 	return files
 }
 
-// checks returns the number of checks of an audit: SHEAF_AUDIT_CHECKS, or a small number.
-func checks(t *testing.T) int {
-	text := os.Getenv("SHEAF_AUDIT_CHECKS")
-	if text == "" {
-		if testing.Short() {
-			return 300
-		}
-		return 1000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("SHEAF_AUDIT_CHECKS: %v", err)
-	}
-	return n
-}
-
 func TestAuditFindsNoLeak(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(seed, 1))), nil)
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: checks(t), Seed: seed})
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +209,7 @@ func TestAuditOfSections(t *testing.T) {
 		}
 		o.Scanner = s
 	})
-	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: checks(t), Seed: 3})
+	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

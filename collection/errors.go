@@ -153,11 +153,8 @@ func Told(err error, grant *access.Grant) error {
 // publicTexts returns warnings or notes of a result as the caller may see them.
 func (r *Reader) publicTexts(result *search.Result, texts []string) []string {
 	out := slices.Clone(texts)
-	if maySeeDetails(&r.grant) {
-		return out
-	}
 	for i, text := range out {
-		if bare, ok := result.Bare[text]; ok {
+		if bare, ok := result.Bare[text]; ok && !maySeeDetails(&r.grant) {
 			out[i] = bare
 		}
 	}

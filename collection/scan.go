@@ -28,7 +28,6 @@ func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search
 
 // documents has the documents and chunks of results.
 type documents interface {
-	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 	// SharedDocument returns the document called id, or nil. The caller must not change it.
 	SharedDocument(id sheaf.ID) *sheaf.Document
 	Date(doc sheaf.ID) (sheaf.Dated, bool)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"sheaf"
@@ -46,10 +45,15 @@ func (r *Reader) answer(
 	ctx context.Context, q *SearchRequest, parsed sheaf.Query, p loadedProfile,
 ) (_ *answer, took []search.Timing, err error) {
 	defer func() { r.c.seen(err) }()
-	now, start, confidence := r.c.now(), time.Now(), r.confidence(p.profile)
+	now, start := r.c.now(), time.Now()
+	var calibration *search.Calibration
+	if read := r.c.o.Confidence; read != nil {
+		calibration = read(p.profile)
+	}
 	compute := func(key answerKey) (*answer, error) {
 		s := r.Searcher(ctx)
-		s.Now, s.Confidence = func() time.Time { return now }, confidence
+		s.Now = func() time.Time { return now }
+		s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
 		options := search.Options{
 			Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain, Facets: columnsOf(q.Facets),
 			Count: q.Count, Order: order(q.Sort),
@@ -78,10 +82,8 @@ func (r *Reader) answer(
 	if p.plan.Dated() {
 		what.minute = now.Unix()
 	}
-	if confidence != nil {
-		if c := confidence(p.profile); c != nil {
-			what.confidence = *c
-		}
+	if calibration != nil {
+		what.confidence = *calibration
 	}
 	key := keyOf(what, r.at)
 	a, from, err := cache.get(key, func() (*answer, bool, error) {
@@ -130,15 +132,6 @@ func (r *Reader) newAnswer(
 		a.scanned = result.Scanned
 	}
 	return a, nil
-}
-
-// confidence loads the calibration of a profile once for a request; nil when the collection has none.
-func (r *Reader) confidence(p *profile.Profile) func(*profile.Profile) *search.Calibration {
-	if r.c.o.Confidence == nil {
-		return nil
-	}
-	read := sync.OnceValue(func() *search.Calibration { return r.c.o.Confidence(p) })
-	return func(*profile.Profile) *search.Calibration { return read() }
 }
 
 // page returns the results of an answer from a given place. steps are the timings of the search, or none for later

@@ -206,6 +206,25 @@ func TestHealthAndMetrics(t *testing.T) {
 	}
 }
 
+// TestCachedAnswers checks that a cached answer is reported and counted.
+func TestCachedAnswers(t *testing.T) {
+	s := start(t, notes, nil)
+	for _, cached := range []bool{false, true} {
+		var a collection.Answer
+		steps := timed(t, s.get(t, "GET", "/v1/search?query=undo", "", &a))
+		if slices.Contains(steps, "cache") != cached || slices.Contains(steps, "fuse") == cached {
+			t.Errorf("steps: %v", steps)
+		}
+	}
+	_, body := s.ask(t, "GET", "/metrics", "")
+	for _, want := range []string{`sheaf_answers_total{from="cache"} 1`, `sheaf_answers_total{from="search"} 1`,
+		"sheaf_cache_entries 1"} {
+		if !strings.Contains(string(body), want+"\n") {
+			t.Errorf("no %s in the metrics:\n%s", want, body)
+		}
+	}
+}
+
 func TestRequestIDsAndTraces(t *testing.T) {
 	s := start(t, notes, nil)
 	res, _ := s.ask(t, "GET", "/livez", "", "X-Request-Id", "abc-1", "Traceparent",

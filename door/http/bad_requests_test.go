@@ -273,7 +273,7 @@ func TestSignOn(t *testing.T) {
 		t.Errorf("a caller who sees what is public: %d %s", res.StatusCode, body)
 	}
 	if res, body := s.ask(t, "GET", "/v1/search?query=undo", "", "Caller", "bob"); res.StatusCode != 401 ||
-		!strings.Contains(string(body), "has ended") {
+		!strings.Contains(string(body), "has expired") {
 		t.Errorf("a caller whose grant has ended: %d %s", res.StatusCode, body)
 	}
 	if res, _ := s.ask(t, "PUT", "/v1/documents/api:a.md", `{"text": "Apples."}`, "Caller", "ann"); res.StatusCode != 403 {

@@ -58,19 +58,27 @@ func read(name string) (content, error) {
 	return content{}, errChanging
 }
 
+// openFile opens a file. It fails for anything else, such as a folder or a pipe.
+func openFile(name string) (f vfs.File, info fs.FileInfo, err error) {
+	if f, err = (vfs.Disk{}).Open(name); err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		_ = f.Close() // opened only for reading
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
 func readOnce(name string) (c content, same bool, err error) {
-	f, err := vfs.Disk{}.Open(name)
+	f, before, err := openFile(name)
 	if err != nil {
 		return c, false, err
 	}
 	defer f.Close()
-	before, err := f.Stat()
-	if err != nil {
-		return c, false, err
-	}
-	if !before.Mode().IsRegular() {
-		return c, false, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
-	}
 	data := make([]byte, before.Size())
 	if _, err := io.ReadFull(f, data); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

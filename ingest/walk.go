@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/text/chunk"
 )
 
@@ -532,18 +531,11 @@ func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, language
 
 // readHead reads the beginning of a file into buffer.
 func readHead(name string, buffer []byte) ([]byte, error) {
-	f, err := vfs.Disk{}.Open(name)
+	f, _, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
-	}
-	if err != nil {
-		return nil, err
-	}
 	n, err := io.ReadFull(f, buffer)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

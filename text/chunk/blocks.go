@@ -1,6 +1,9 @@
 package chunk
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The scanner follows the block structure of CommonMark 0.31 with GFM tables, as far as it must
 // know three kinds of lines: headings directly in the document, text, and code. It keeps the open
@@ -554,38 +557,15 @@ func startsHTML(s string, inParagraph bool) int {
 	return 0
 }
 
+// rawEnd matches the end of an element whose content is not Markdown.
+var rawEnd = regexp.MustCompile(`(?i)</(?:script|pre|style|textarea)>`)
+
+// htmlEnds are the ends of HTML blocks of kind 2..5.
+var htmlEnds = [...]string{2: "-->", 3: "?>", 4: ">", 5: "]]>"}
+
 // endsHTML reports whether a line ends an HTML block of kind 1..5.
 func endsHTML(s string, kind int) bool {
-	switch kind {
-	case 1:
-		for i := strings.Index(s, "</"); i >= 0; {
-			if rawEnd(s[i+2:]) {
-				return true
-			}
-			next := strings.Index(s[i+2:], "</")
-			if next < 0 {
-				return false
-			}
-			i += 2 + next
-		}
-		return false
-	case 2:
-		return strings.Contains(s, "-->")
-	case 3:
-		return strings.Contains(s, "?>")
-	case 4:
-		return strings.IndexByte(s, '>') >= 0
-	case 5:
-		return strings.Contains(s, "]]>")
-	}
-	return false
-}
-
-// rawEnd reports whether s begins with '>' after the name of an element whose content is not
-// Markdown.
-func rawEnd(s string) bool {
-	end := strings.IndexByte(s[:min(len(s), longestHTMLName+1)], '>')
-	return end >= 0 && rawHTMLNames[strings.ToLower(s[:end])]
+	return kind == 1 && rawEnd.MatchString(s) || kind > 1 && strings.Contains(s, htmlEnds[kind])
 }
 
 // htmlTag reads the rest of a tag whose name ends at byte i of s. It returns the byte after its

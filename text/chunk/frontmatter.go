@@ -265,25 +265,15 @@ func (f *frontmatter) checkDate(e yamlEntry) {
 
 // warnWithin warns once about lists whose inner lists and maps are left out: with aliases these can have any size.
 func (f *frontmatter) warnWithin(entries []yamlEntry) {
-	var first *yamlEntry
-	more := 0
-	for i := range entries {
-		switch {
-		case !entries[i].within:
-		case first == nil:
-			first = &entries[i]
-		default:
-			more++
-		}
+	within := slices.DeleteFunc(slices.Clone(entries), func(e yamlEntry) bool { return !e.within })
+	if len(within) == 0 {
+		return
 	}
-	switch {
-	case first == nil:
-	case more == 0:
-		f.warn(first.line, "%q has a list or map within a list, or an alias of one; that is left out", showable(first.key))
-	default:
-		f.warn(first.line, "%q and %d more have a list or map within a list, or an alias of one; that is left out",
-			showable(first.key), more)
+	key, have := fmt.Sprintf("%q", showable(within[0].key)), "has"
+	if len(within) > 1 {
+		key, have = fmt.Sprintf("%s and %d more", key, len(within)-1), "have"
 	}
+	f.warn(within[0].line, "%s %s a list or map within a list, or an alias of one; that is left out", key, have)
 }
 
 // shorten cuts the values of e that are too long, and writes "…" in place of data. It keeps access rights whole.

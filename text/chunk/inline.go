@@ -142,8 +142,8 @@ func (r *inline) angle(i int) (address string, end int, ok bool) {
 	case c == '/' || isLetter(c):
 		return r.tag(i)
 	case c < utf8.RuneSelf:
-		if end := emailAddress(t, i+1); end > 0 {
-			return t[i+1 : end], end + 1, true
+		if address := addressAt(t, i+1); isEmail(address) {
+			return address, i + len(address) + 2, true
 		}
 	}
 	return "", 0, false
@@ -186,11 +186,8 @@ func (r *inline) tag(i int) (address string, end int, ok bool) {
 	if r.spent > 8*len(t)+4096 {
 		return "", 0, false
 	}
-	if end := uriAddress(t, i+1); end > 0 {
-		return t[i+1 : end], end + 1, true
-	}
-	if end := emailAddress(t, i+1); end > 0 {
-		return t[i+1 : end], end + 1, true
+	if address := addressAt(t, i+1); isURI(address) || isEmail(address) {
+		return address, i + len(address) + 2, true
 	}
 	from := i + 1
 	closing := t[from] == '/'
@@ -211,50 +208,48 @@ func (r *inline) tag(i int) (address string, end int, ok bool) {
 	return "", end, ok
 }
 
-// uriAddress returns the end of the absolute address at byte i if a '>' follows, or 0.
-func uriAddress(t string, i int) int {
-	j := i
-	for j < len(t) && j-i <= 32 && (isLetter(t[j]) || j > i && (isDigit(t[j]) || strings.IndexByte("+.-", t[j]) >= 0)) {
-		j++
-	}
-	if j-i < 2 || j-i > 32 || j == len(t) || t[j] != ':' {
-		return 0
-	}
-	for ; j < len(t); j++ {
+// addressAt returns the text from byte i to a '>', without white space, control characters and '<';
+// "" when there is none.
+func addressAt(t string, i int) string {
+	for j := i; j < len(t); j++ {
 		switch c := t[j]; {
 		case c == '>':
-			return j
+			return t[i:j]
 		case c <= ' ' || c == '<' || c == 0x7f:
-			return 0
+			return ""
 		}
 	}
-	return 0
+	return ""
 }
 
-// emailAddress returns the end of the mail address at byte i if a '>' follows, or 0.
-func emailAddress(t string, i int) int {
-	j := i
-	for j < len(t) && (isWordByte(t[j]) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", t[j]) >= 0) {
-		j++
+// isURI reports whether s is an absolute address.
+func isURI(s string) bool {
+	scheme, _, ok := strings.Cut(s, ":")
+	return ok && len(scheme) >= 2 && len(scheme) <= 32 && isLetter(scheme[0]) && isWordOr(scheme, "+.-")
+}
+
+// isEmail reports whether s is a mail address.
+func isEmail(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	if !ok || local == "" || !isWordOr(local, ".!#$%&'*+/=?^_`{|}~-") {
+		return false
 	}
-	if j == i || j == len(t) || t[j] != '@' {
-		return 0
-	}
-	for j < len(t) && (t[j] == '@' || t[j] == '.') {
-		label := j + 1
-		for j = label; j < len(t) && (isWordByte(t[j]) || t[j] == '-'); j++ {
-		}
-		if j == label || j-label > 63 || t[label] == '-' || t[j-1] == '-' {
-			return 0
-		}
-		if j < len(t) && t[j] == '@' {
-			return 0
+	for label := range strings.SplitSeq(domain, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || !isWordOr(label, "-") {
+			return false
 		}
 	}
-	if j == len(t) || t[j] != '>' {
-		return 0
+	return true
+}
+
+// isWordOr reports whether s has only ASCII letters, digits and signs.
+func isWordOr(s, signs string) bool {
+	for i := range len(s) {
+		if !isWordByte(s[i]) && strings.IndexByte(signs, s[i]) < 0 {
+			return false
+		}
 	}
-	return j
+	return true
 }
 
 // bracket is an open '[' or '!['.

@@ -244,61 +244,33 @@ func (s *scanner) inline() finds {
 	return out
 }
 
-// tagSpace separates the attributes of a tag.
-const tagSpace = " \t\r\n\f"
+// attribute matches the next attribute of a tag. Programs may write its value in braces.
+var attribute = regexp.MustCompile("^[ \t\r\n\f]+([^ \t\r\n\f\"'<>/=]+)(?:[ \t\r\n\f]*=[ \t\r\n\f]*" +
+	"(\"[^\"]*\"|'[^']*'|\\{[^}]*\\}|[^ \t\r\n\f\"'=<>`]+))?")
 
 // anchorName returns the name that an HTML tag gives its position: its id, or the name of an <a>;
 // "" for none.
 func anchorName(tag string) string {
-	if strings.IndexByte(tag, '=') < 0 {
+	end := strings.IndexAny(tag, " \t\r\n\f")
+	if end < 2 || !isLetter(tag[1]) || strings.IndexByte(tag, '=') < 0 {
 		return ""
 	}
-	end := strings.IndexAny(tag, tagSpace)
-	if end < 2 || !isLetter(tag[1]) {
-		return ""
-	}
-	anchor, rest := strings.EqualFold(tag[1:end], "a"), tag[end:]
-	for {
-		begin := strings.TrimLeft(rest, tagSpace)
-		end := strings.IndexAny(begin, tagSpace+`"'<>/=`)
-		if end <= 0 || len(begin) == len(rest) {
+	anchor := strings.EqualFold(tag[1:end], "a")
+	for rest := tag[end:]; ; {
+		m := attribute.FindStringSubmatch(rest)
+		if m == nil {
 			return ""
 		}
-		key := begin[:end]
-		rest = begin[end:]
-		given, ok := strings.CutPrefix(strings.TrimLeft(rest, tagSpace), "=")
-		if !ok {
-			continue
+		rest = rest[len(m[0]):]
+		value, quoted := unquoted(m[2])
+		if !quoted {
+			value = strings.TrimSuffix(m[2], "/")
 		}
-		var value string
-		if value, rest, ok = tagValue(strings.TrimLeft(given, tagSpace)); !ok {
-			return ""
-		}
-		if (strings.EqualFold(key, "id") || anchor && strings.EqualFold(key, "name")) && !strings.ContainsAny(value, "<>{}") {
+		if m[2] != "" && (strings.EqualFold(m[1], "id") || anchor && strings.EqualFold(m[1], "name")) &&
+			!strings.ContainsAny(value, "<>{}") {
 			return showable(value)
 		}
 	}
-}
-
-// tagValue splits the text after the "=" of an attribute behind the value, which programs may write
-// in braces.
-func tagValue(text string) (value, rest string, ok bool) {
-	if text == "" {
-		return "", "", false
-	}
-	switch text[0] {
-	case '"', '\'':
-		value, rest, ok = strings.Cut(text[1:], text[:1])
-		return value, rest, ok
-	case '{':
-		value, rest, ok = strings.Cut(text, "}")
-		return value + "}", rest, ok
-	}
-	end := strings.IndexAny(text, tagSpace+"\"'=<>`")
-	if end < 0 {
-		end = len(text)
-	}
-	return strings.TrimSuffix(text[:end], "/"), text[end:], end > 0
 }
 
 // anchorsIn records the anchors in a part of an HTML block that begins at byte base.

@@ -41,9 +41,7 @@ func TestKnownFormatsAreNoText(t *testing.T) {
 		png.Encode(made["noise.png"], noise), png.Encode(made["flat.png"], flat), jpeg.Encode(made["noise.jpg"], noise, nil),
 		func() error { _, err := zip.Write([]byte(strings.Repeat("alpha beta ", 50))); return err }(), zip.Close(),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	made["text.pdf"] = bytes.NewBufferString("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
 	for name, b := range made {

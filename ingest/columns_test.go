@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/text/chunk"
 )
 
 // TestColumnsHoldValuesOnce checks that a column holds each value once, in the order of the
@@ -135,6 +136,15 @@ func TestColumnsReadTexts(t *testing.T) {
 		}
 		if got := len(written) == 1 && written[0].Text == c.written; got != (c.written != "") || !got && len(written) > 0 {
 			t.Errorf("%q: written as %v, want %q", c.value, written, c.written)
+		}
+	}
+}
+
+// TestAccessProperties checks that a property which fills an access column is never part of a text.
+func TestAccessProperties(t *testing.T) {
+	for _, name := range []string{PropertyTenant, PropertyAccess, PropertySets, "Access", "title", "author"} {
+		if chunk.IsAccessProperty(name) != (accessColumn(name) != "") {
+			t.Errorf("%s: %v, column %q", name, chunk.IsAccessProperty(name), accessColumn(name))
 		}
 	}
 }

@@ -21,9 +21,7 @@ func TestParentTitlesAreField(t *testing.T) {
 		found, err := w.o.Backend.Retrieve(context.Background(), store.Request{Limit: 10,
 			Text: &store.TextRequest{Query: sheaf.Match{Text: word}, K1: 1.2, B: 0.75,
 				Fields: []store.FieldWeight{{Name: field, Weight: 1}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids := []sheaf.ID{}
 		for _, h := range found {
 			ids = append(ids, h.ID)

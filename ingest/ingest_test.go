@@ -93,18 +93,14 @@ func state(t *testing.T, o ingest.Options) string {
 	all, err := o.Backend.Retrieve(context.Background(),
 		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Bool{},
 			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, h := range all {
 		lines = append(lines, "chunk "+string(h.ID))
 	}
 	word, err := o.Backend.Retrieve(context.Background(),
 		store.Request{Limit: store.MaxLimit, Text: &store.TextRequest{Query: sheaf.Match{Text: "alpha"}, K1: 1, B: 1,
 			Fields: []store.FieldWeight{{Name: "body", Weight: 1}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, h := range word {
 		lines = append(lines, fmt.Sprintf("alpha %s %.9f", h.ID, h.Score))
 	}

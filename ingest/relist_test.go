@@ -20,9 +20,7 @@ func finds(t *testing.T, b store.Backend, word string) int {
 	r, err := b.Retrieve(context.Background(),
 		store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
 			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return len(r)
 }
 

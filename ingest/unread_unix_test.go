@@ -64,8 +64,6 @@ func walkWithout(t *testing.T, root, folder string) *Walk {
 			limit(syscall.Rlimit{Cur: 0, Max: before.Max})
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }

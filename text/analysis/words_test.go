@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -120,31 +121,13 @@ func TestQueryPositions(t *testing.T) {
 	}
 }
 
-// TestIdentifiersInLowerCase checks that a name typed without its capitals is found, although the
-// typed word is stemmed.
-func TestIdentifiersInLowerCase(t *testing.T) {
-	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
-		a := analyzer(t, language)
-		for _, name := range []string{"PowerShell", "getUserNames", "TypeScript", "HTTPServers", "SQLite", "WebRTC", "OAuth2",
-			"ÄnderungsListen", "МойКласс"} {
-			terms := map[string]bool{}
-			for _, token := range a.Tokens(name) {
-				terms[token.Term] = true
-			}
-			if typed := a.QueryTokens(strings.ToLower(name)); !terms[typed[0].Term] {
-				t.Errorf("%q: %s is looked for in lower case as %q, and indexed as %s", language, name, typed[0].Term,
-					show(a.Tokens(name)))
-			}
-		}
-	}
-}
-
 // TestWordsOfLettersAndDigitsInAnyCase checks that a phrase has the same terms at the same
 // positions in any case, and that the index has them there.
 func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
-	for _, language := range []string{"", "en", "de", "ru"} {
+	for _, language := range []string{"", "en", "de", "fr", "ru", "ar"} {
 		a := analyzer(t, language)
-		for _, text := range []string{"IPv6", "use 4K now", "E2E tests", "OAuth2 server", "B2B", "H264", "MP3Player",
+		for _, text := range []string{"PowerShell", "getUserNames", "TypeScript", "HTTPServers", "SQLite", "WebRTC", "OAuth2",
+			"ÄnderungsListen", "IPv6", "use 4K now", "E2E tests", "OAuth2 server", "B2B", "H264", "MP3Player",
 			"x86_64", "K8s", "I18n", "HTTPServer2.start", "Get-ChildItem2",
 			"GitHub Pages", "URLs and PDFs", "eBay iPhone7", "Ту154М", "МойКласс2 есть", "Größe2X", "Wi-Fi 6E",
 			"my_IPv6_Address", "COVID-19", "3D", "C++17", "10GB"} {
@@ -459,4 +442,34 @@ func TestSpansOfComposedRuns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNoTermIsEmpty checks that no term is empty in any language, for any marks in a word, also
+// invisible ones.
+func TestNoTermIsEmpty(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 8))
+	parts := []rune("aZéßΣя7数ع'’‘.-@_,#\u0300\u0301\u0306\u00ad\u200b\u200d\u0e33")
+	texts := []string{"x-\u200d'\u200d", "Z-\u00ad'\u00ad", "É-\u0301'\u0301", "hello Z-\u0300\u2019\u0300 world"}
+	for range 20_000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(9) {
+			b.WriteRune(parts[rng.IntN(len(parts))])
+		}
+		texts = append(texts, b.String())
+	}
+	for _, language := range append(analysis.Languages(), "") {
+		a := analyzer(t, language)
+		var terms []analysis.Term
+		for _, text := range texts {
+			a.Words(text, func(start, end int) bool {
+				terms = a.Terms(terms[:0], text[start:end])
+				for _, term := range terms {
+					if term.Text == "" {
+						t.Fatalf("%q: %q of %+q has an empty term: %+v", language, text[start:end], text, terms)
+					}
+				}
+				return true
+			})
+		}
+	}
 }

@@ -1,0 +1,174 @@
+package chunk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sheaf"
+	"sheaf/text/chunk"
+)
+
+// TestLinksInFrontmatter checks that a value which is only a wiki link is a link of the document,
+// at its position. Sections and windows have no such links.
+func TestLinksInFrontmatter(t *testing.T) {
+	const text = "---\nauthor: \"[[People/Ann|A]]\"\nseen: '[[Ann]]'\nwith:\n  - \"[[Ann]]\"\n  - Bob\n  - " +
+		"\"[[Notes#Top]]\"\nnote: see [[Carol]]\nmap: {a: \"[[Dan]]\", b: [[Fay]]}\n" +
+		"by: [[Ann|A]]\nor: [[[Ann]], x]\n---\nText with [[Eve]].\n"
+	want := []string{"[[People/Ann|A]]", "[[Ann]]", "[[Ann]]", "[[Notes#Top]]", "[[Dan]]", "[[Fay]]",
+		"[[Ann|A]]", "[[Ann]]", "[[Eve]]"}
+	for _, c := range []struct {
+		options chunk.Options
+		want    []string
+	}{{chunk.Options{}, want}, {chunk.Options{Chunker: "sections"}, want[8:]}} {
+		chunker, err := chunk.New(c.options)
+		must(t, err)
+		doc := chunker.Chunk("t", "a.md", []byte(text))
+		if err := chunk.Verify(&doc, []byte(text)); err != nil {
+			t.Error(err)
+		}
+		links, at := doc.Chunks[0].Links, 0
+		if len(links) != len(c.want) {
+			t.Fatalf("%s: links %v", chunker.Name(), links)
+		}
+		for i, l := range links {
+			if got := text[l.Span.Start:l.Span.End]; got != c.want[i] || l.Kind != sheaf.LinkWiki || l.Span.Start < at {
+				t.Errorf("%s: link %d is %s (%v)", chunker.Name(), i, got, l)
+			}
+			at = l.Span.End
+		}
+	}
+	chunker, _ := chunk.New(chunk.Options{})
+	for _, before := range []string{"# as in [[Ann]]\n", "with: \"see [[Ann]]\"\n"} {
+		text := "---\n" + before + "author: '[[Ann]]'\n---\n"
+		doc := chunker.Chunk("t", "a.md", []byte(text))
+		if l := doc.Chunks[0].Links; len(l) != 1 || l[0].Span.Start != strings.LastIndex(text, "[[Ann]]") {
+			t.Errorf("%q has the links %v", text, l)
+		}
+	}
+	doc := chunker.Chunk("t", "a.md", []byte(text))
+	if l := doc.Chunks[0].Links[0]; l.Target != "People/Ann" || l.Text != "A" {
+		t.Errorf("the first is %v", l)
+	}
+}
+
+// TestMalformedTenant checks documents with any kind of tenant entry. They never count as
+// documents without a tenant, which all users without a tenant can see.
+func TestMalformedTenant(t *testing.T) {
+	many := &strings.Builder{}
+	for i := range 1100 {
+		fmt.Fprintf(many, "p%d: x\n", i)
+	}
+	for front, want := range map[string]string{
+		"tenant: acme":                              "acme",
+		"tenant: {name: acme}":                      "",
+		"tenant:\n  name: acme":                     "",
+		"tenant: [[acme]]":                          "",
+		"tenant: [acme, [globex]]":                  "acme",
+		"team: &t [acme]\ntenant: *t":               "",
+		"team: &t acme\ntenant: *t":                 "acme",
+		"Tenant: *none":                             "",
+		"? tenant\n: acme":                          "acme",
+		"&k tenant: acme":                           "acme",
+		"!!str tenant: acme":                        "acme",
+		"tenant: acme\ntenant:":                     "",
+		"<<: {tenant: acme}":                        "",
+		"<<: [{a: b}, {Tenant: acme}]":              "",
+		"b: &b {tenant: acme}\n<<: *b":              "",
+		"b: &b\n  <<: {tenant: acme}\n<<: *b":       "",
+		"b: &b {tenant: acme}\n<<: *b\ntenant: own": "own",
+		many.String() + "tenant: acme":              "acme",
+		many.String() + "tenant: {a: b}":            "",
+	} {
+		c, err := chunk.For("a.md", chunk.Options{})
+		must(t, err)
+		doc := c.Chunk("notes", "a.md", []byte("---\naccess: public\n"+front+"\n---\n# A\n"))
+		said := false
+		for _, p := range doc.Properties {
+			if strings.EqualFold(p.Name, "tenant") {
+				said = true
+				if len(p.Values) != 1 || p.Values[0].Text != want {
+					t.Errorf("%s: tenant %v, want %q", front[max(0, len(front)-40):], p.Values, want)
+				}
+			}
+		}
+		if !said {
+			t.Errorf("%s: no tenant is said", front[max(0, len(front)-40):])
+		}
+		if want == "" && len(doc.Warnings) == 0 {
+			t.Errorf("%s: no warning", front)
+		}
+	}
+}
+
+// TestStarInAccess checks that "*" in access, as keys write it, gives a warning: no user can
+// see the document.
+func TestStarInAccess(t *testing.T) {
+	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
+		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
+		c, err := chunk.For("a.md", chunk.Options{})
+		must(t, err)
+		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want ||
+			want == 1 && !strings.Contains(got[0].Message, "write public") {
+			t.Errorf("%s: warnings %v", front, got)
+		}
+	}
+}
+
+// TestDateOf checks that the date of frontmatter wins over the file name, and the file name over the file time (D20).
+func TestDateOf(t *testing.T) {
+	modified := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)
+	for _, c := range []struct {
+		name, text, want string
+		source           sheaf.DateSource
+	}{
+		{"a.md", "---\ndate: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"2023-01-02 a.md", "---\ndate: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\nmodified: 2024-06-01\ncreated: 2024-05-31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\nDate: \"2024-05-31\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"2023-01-02 a.md", "---\ndate: 2021/06/08\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2021/6/8 20:46:25\n---\nx", "2021-06-08", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 06/08/2021\n---\nx", "2020-02-03", sheaf.DateModified}, // it may mean June or August
+		{"a.md", "---\ndate: soon\nupdated: 2024-07-01\n---\nx", "2024-07-01", sheaf.DateFrontmatter},
+		{"2023-01-02 a.md", "---\ndate: \"[[2024-05-31]]\"\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ncreated: '[[Journal/2024-05-31.md|that day]]'\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: [[2024-05-31]]\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate:\n  - [[Journal/2024-05-31|that day]]\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: '2024-05-31 '\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024-05-31 23:30 CET\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024-05-31 23:30:00.5 -0800 PST\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024-05-31T23:30:00+02:00[Europe/Berlin]\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024-05-31 at 11:30 pm\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024-05-31 11pm\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 31-May-2024\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: Fri May 31 23:30:00 2024 +0200\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: Fri May 31 23:30:00 CEST 2024\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: ２０２４年５月３１日\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 2024–05–31\n---\nx", "2024-05-31", sheaf.DateFrontmatter},
+		{"2023-01-02 a.md", "---\ndate: 2024-05-31 25:00\n---\nx", "2023-01-02", sheaf.DateFileName},
+		{"2023-01-02 a.md", "---\ndate: \"[[Some day]]\"\n---\nx", "2023-01-02", sheaf.DateFileName},
+		{"2023-01-02 a.md", "---\ndate: soon\n---\nx", "2023-01-02", sheaf.DateFileName},
+		{"notes/20230102.md", "x", "2023-01-02", sheaf.DateFileName},
+		{"2024-05-31/a.md", "x", "2020-02-03", sheaf.DateModified},
+		{"minutes 2023_01_02.md", "x", "2023-01-02", sheaf.DateFileName},
+		{"v2023.01.02.md", "x", "2023-01-02", sheaf.DateFileName},
+		{"120230102.md", "x", "2020-02-03", sheaf.DateModified},
+		{"202301021.md", "x", "2020-02-03", sheaf.DateModified},
+		{"2023-02-30.md", "x", "2020-02-03", sheaf.DateModified},
+		{"1066-10-14.md", "x", "2020-02-03", sheaf.DateModified},
+		{"a.md", "x", "2020-02-03", sheaf.DateModified},
+		{"a.md", "---\ndate: 1599-05-31\n---\nx", "1599-05-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 9999-12-31T23:59:59Z\n---\nx", "9999-12-31", sheaf.DateFrontmatter},
+		{"a.md", "---\ndate: 9999-12-31T23:59:59-05:00\n---\nx", "2020-02-03", sheaf.DateModified},     // in the year 10000
+		{"a.md", "---\ndate: \"0000-01-01T00:00:00+01:00\"\n---\nx", "2020-02-03", sheaf.DateModified}, // in the year -1
+	} {
+		chunker, err := chunk.New(chunk.Options{})
+		must(t, err)
+		doc := chunker.Chunk("t", c.name, []byte(c.text))
+		got := chunk.DateOf(&doc, modified)
+		if got.Time.Format(time.DateOnly) != c.want || got.Source != c.source {
+			t.Errorf("%s %q: %s from %v, want %s from %v", c.name, c.text, got.Time, got.Source, c.want, c.source)
+		}
+	}
+}

@@ -157,7 +157,15 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		s.Pending = append(s.Pending, Pending{string(id), reason})
 	}
 	slices.SortFunc(s.Pending, func(a, b Pending) int { return strings.Compare(a.ID, b.ID) })
-	if s.Tasks, err = r.c.taskCounts(); err != nil {
+	err = r.c.eachTask(func(k *keptTask) {
+		switch k.State {
+		case TaskWaiting:
+			s.Tasks.Waiting++
+		case TaskFailed:
+			s.Tasks.Failed++
+		}
+	})
+	if err != nil {
 		s.Skipped = append(s.Skipped, unreadable(r.c.given.file.Path(), err.Error()))
 	}
 	s.Recall = r.c.recall.shown()

@@ -280,7 +280,7 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 		return nil, err
 	}
 	var k *keptTask
-	err := c.viewTasks(func(tx *intake.Tx) (err error) {
+	err := c.given.file.View(func(tx *intake.Tx) (err error) {
 		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
 			return err
 		}
@@ -296,14 +296,6 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 		return nil, fmt.Errorf("%w: there is no task %q", sheaf.ErrNotFound, id)
 	}
 	return &k.Task, nil
-}
-
-// viewTasks calls read with a transaction of the file, if the collection has one.
-func (c *Collection) viewTasks(read func(*intake.Tx) error) error {
-	if c.given.file == nil {
-		return nil
-	}
-	return c.given.file.View(read)
 }
 
 // Tasks returns at most limit tasks that Task would return to owner, newest first, without their
@@ -327,7 +319,7 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 
 // eachTask calls see with the heads of all tasks, oldest first.
 func (c *Collection) eachTask(see func(*keptTask)) error {
-	return c.viewTasks(func(tx *intake.Tx) error {
+	return c.given.file.View(func(tx *intake.Tx) error {
 		for _, content := range tx.Tasks() {
 			k, err := headOf(content)
 			if err != nil {
@@ -337,18 +329,6 @@ func (c *Collection) eachTask(see func(*keptTask)) error {
 		}
 		return nil
 	})
-}
-
-func (c *Collection) taskCounts() (n TaskCounts, err error) {
-	err = c.eachTask(func(k *keptTask) {
-		switch k.State {
-		case TaskWaiting:
-			n.Waiting++
-		case TaskFailed:
-			n.Failed++
-		}
-	})
-	return n, err
 }
 
 // WillWork announces a call of Work. Until Work has indexed the accepted documents, or finds no space for them, the

@@ -127,9 +127,10 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 			if err != nil {
 				return Target{}, err
 			}
-			c, ok := chunkAtLine(&doc, content, a.line)
-			if ok {
-				return Target{Doc: doc, Chunk: c, Line: a.line, Count: a.count}, nil
+			if a.line <= LineCount(content) {
+				if c := catalog.ChunkAt(&doc, catalog.LineStart(content, a.line)); c != nil {
+					return Target{Doc: doc, Chunk: *c, Line: a.line, Count: a.count}, nil
+				}
 			}
 			return Target{}, fmt.Errorf("%w: %s has %d lines, not %d", sheaf.ErrNotFound, doc.Path, LineCount(content), a.line)
 		case len(doc.Chunks) > 0:
@@ -285,18 +286,6 @@ func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 		}
 	}
 	return sheaf.Chunk{}, false
-}
-
-// chunkAtLine returns the deepest chunk on the line, or false when the file has fewer lines.
-func chunkAtLine(doc *sheaf.Document, content []byte, line int) (sheaf.Chunk, bool) {
-	if line > LineCount(content) {
-		return sheaf.Chunk{}, false
-	}
-	c := catalog.ChunkAt(doc, catalog.LineStart(content, line))
-	if c == nil {
-		return sheaf.Chunk{}, false
-	}
-	return *c, true
 }
 
 // LineCount counts the lines of a text. A line ends with LF, CRLF, or a CR without LF.

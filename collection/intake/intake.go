@@ -42,8 +42,11 @@ func Open(dir string) *Intake { return &Intake{dir: dir, name: FileName} }
 // Path returns the path of the file.
 func (in *Intake) Path() string { return filepath.Join(in.dir, in.name) }
 
-// View calls read with the content of the file, which is empty if the file is missing.
+// View calls read with the content of the file, which is empty if the file is missing or in is nil.
 func (in *Intake) View(read func(*Tx) error) error {
+	if in == nil {
+		return read(&Tx{})
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if _, err := os.Stat(in.Path()); errors.Is(err, fs.ErrNotExist) {

@@ -16,13 +16,13 @@ const defaultPersistence = 0.8
 // only) and judged_only (True or False). Errors name the fault and the allowed values.
 func Parse(s string) (Measure, error) {
 	m := Measure{rel: 1, p: defaultPersistence}
-	head, cutoff, hasCutoff := cutLast(s, '@')
-	if hasCutoff {
-		k, err := strconv.Atoi(cutoff)
+	head := s
+	if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		k, err := strconv.Atoi(s[at+1:])
 		if err != nil || k < 1 {
-			return m, fmt.Errorf("measure %q: %q after @ must be a whole number from 1", s, cutoff)
+			return m, fmt.Errorf("measure %q: %q after @ must be a whole number from 1", s, s[at+1:])
 		}
-		m.cutoff = k
+		m.cutoff, head = k, s[:at]
 	}
 	name, args, hasArgs := strings.Cut(head, "(")
 	k := slices.Index(names[:], name)
@@ -97,11 +97,4 @@ func (m *Measure) set(arg string) error {
 		return fmt.Errorf("%s has no argument %q", names[m.kind], name)
 	}
 	return nil
-}
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	if i := strings.LastIndexByte(s, sep); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
 }

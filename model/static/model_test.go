@@ -77,25 +77,49 @@ func TestEmbedIsTheUnitSumOfRows(t *testing.T) {
 	}
 }
 
-// TestEveryFlipIsSeen flips each bit of a small model in turn. Opening or verifying must fail, and
-// use must not panic.
+// TestEveryFlipIsSeen flips a bit of each byte of a table in turn, and cuts it. Opening or verifying must fail, and use
+// must not panic.
 func TestEveryFlipIsSeen(t *testing.T) {
-	data := small(t)
-	for i := range data {
-		flipped := bytes.Clone(data)
-		flipped[i] ^= 1 << (i % 8)
-		m, err := Open(flipped)
-		if err == nil {
-			encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat a dog")
-			err = m.Verify()
+	m := smallEnglish(t)
+	_, others := smallTable(t)
+	for name, c := range map[string]struct {
+		data  []byte
+		every int // of the bytes after the first 4,000
+		open  func(data []byte, use string) error
+	}{
+		"English": {small(t), 1, func(data []byte, use string) error {
+			m, err := Open(data)
+			if err != nil {
+				return err
+			}
+			encoderOf(t, m, nil).Embed(make([]float32, m.Dims()), "cats sat a dog", use)
+			return m.Verify()
+		}},
+		"others": {others, 7, func(data []byte, use string) error {
+			u, err := OpenUnigram(data)
+			if err != nil {
+				return err
+			}
+			if e, err := newEncoder(m, u); err == nil {
+				e.Embed(make([]float32, m.Dims()), use)
+			}
+			return u.Verify()
+		}},
+	} {
+		for i := range c.data {
+			if i > 4000 && i%c.every > 0 {
+				continue
+			}
+			flipped := bytes.Clone(c.data)
+			flipped[i] ^= 1 << (i % 8)
+			if err := c.open(flipped, sentences[i%len(sentences)]); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%s, byte %d flipped: %v", name, i, err)
+			}
 		}
-		if !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("byte %d flipped: %v", i, err)
-		}
-	}
-	for n := range data {
-		if _, err := Open(data[:n]); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("cut to %d bytes: %v", n, err)
+		for n := 0; n < len(c.data); n += 1 + len(c.data)/2000 {
+			if err := c.open(c.data[:n], ""); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%s, cut to %d bytes: %v", name, n, err)
+			}
 		}
 	}
 }

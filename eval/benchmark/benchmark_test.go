@@ -73,17 +73,25 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// options runs this test program, which is self, as Sheaf's engine: see TestMain.
+func options(t *testing.T) (o Options, self string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	return Options{Folders: []string{notes(t)}, Ours: Peer{"sheaf", []string{self}}, Work: t.TempDir(), Clients: 2,
+		Seconds: 0.05, Embedder: hashed.New(64)}, self
+}
+
 // TestRun measures Sheaf's engine and peers, each in its own process, on every task. It checks that
 // peers are compared with Sheaf, and that a failing peer is a row.
 func TestRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the peers of this test are shell scripts")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SHEAF_TEST_ENGINE", "1")
+	o, self := options(t)
 	bin := t.TempDir()
 	for name, script := range map[string]string{
 		"peer-twin":   "exec '" + self + "' \"$@\"",
@@ -102,16 +110,14 @@ func TestRun(t *testing.T) {
 		t.Fatalf("peers: %v %v", peers, err)
 	}
 	steps := 0
-	report, err := Run(context.Background(), Options{
-		Folders: []string{notes(t)}, Sizes: []int{300}, Tasks: Tasks, Ours: Peer{"sheaf", []string{self}}, Peers: peers,
-		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Limit: 5 * time.Second, Embedder: hashed.New(64),
-		Step: func(r *Report) error {
-			if steps++; len(r.Rows) != steps {
-				t.Errorf("after step %d there are %d rows", steps, len(r.Rows))
-			}
-			return nil
-		},
-	})
+	o.Sizes, o.Tasks, o.Peers, o.Limit = []int{300}, Tasks, peers, 5*time.Second
+	o.Step = func(r *Report) error {
+		if steps++; len(r.Rows) != steps {
+			t.Errorf("after step %d there are %d rows", steps, len(r.Rows))
+		}
+		return nil
+	}
+	report, err := Run(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,18 +217,11 @@ func TestWiderVectors(t *testing.T) {
 
 // TestInterrupted checks that an interrupted run reports its finished measurements.
 func TestInterrupted(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SHEAF_TEST_ENGINE", "1")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	report, err := Run(ctx, Options{
-		Folders: []string{notes(t)}, Sizes: []int{200, 300}, Tasks: []Task{TaskWords}, Ours: Peer{"sheaf", []string{self}},
-		Work: t.TempDir(), Clients: 2, Seconds: 0.05, Embedder: hashed.New(64),
-		Step: func(*Report) error { cancel(); return nil },
-	})
+	o, _ := options(t)
+	o.Sizes, o.Tasks, o.Step = []int{200, 300}, []Task{TaskWords}, func(*Report) error { cancel(); return nil }
+	report, err := Run(ctx, o)
 	if !errors.Is(err, context.Canceled) || len(report.Rows) != 1 || report.Rows[0].Result == nil {
 		t.Errorf("%v, %+v", err, report.Rows)
 	}

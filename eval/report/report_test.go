@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -69,29 +70,25 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// TestText checks reports in text and in Markdown against golden files.
 func TestText(t *testing.T) {
 	var b strings.Builder
 	if err := report.Text(&b, []*eval.Report{sample("one"), sample("two")}, 2); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "report.txt", b.String())
-}
-
-func TestMarkdown(t *testing.T) {
 	with := sample("one")
 	for i := range with.Columns {
 		with.Columns[i].Classes = []eval.ClassReport{{Class: "a|b", Queries: 2, Means: []float64{0.5, 0.25}}}
 	}
 	other := sample("another with fewer columns")
 	other.Columns = other.Columns[:1]
-	var b strings.Builder
-	if err := report.Markdown(&b, []*eval.Report{with, sample("two"), other}); err != nil {
+	b.Reset()
+	if err := errors.Join(report.Markdown(&b, []*eval.Report{with, sample("two"), other}),
+		report.Markdown(&b, nil)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "report.md", b.String())
-	if err := report.Markdown(&b, nil); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestHTML checks that the page has every number and plot, loads no file, and escapes texts of queries.

@@ -76,18 +76,13 @@ func columns(t *testing.T, names ...string) []eval.Column {
 	t.Helper()
 	var out []eval.Column
 	for _, name := range names {
-		out = append(out, eval.Column{Name: name, Profile: builtinProfile(t, name)})
+		p, err := profile.Load(name, profile.Builtin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, eval.Column{Name: name, Profile: p})
 	}
 	return out
-}
-
-func builtinProfile(t testing.TB, name string) *profile.Profile {
-	t.Helper()
-	p, err := profile.Load(name, profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // TestQueriesFitTheDocuments checks that each query comes from its answer, and that the same seed

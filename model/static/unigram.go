@@ -1,14 +1,11 @@
 package static
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Unigram is a table of many languages: pieces with a cost, a vector and a language number each. It
 // is a view of its bytes and builds nothing. It is safe for concurrent use.
 type Unigram struct {
 	header
-	pieces  int
 	unknown int32  // the piece for unknown characters
 	dearest uint64 // the cost of an unknown character
 	nodes   trie
@@ -44,7 +41,7 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 	}
 	parts := parts{data, headerBytes}
 	u := &Unigram{
-		header: head, pieces: pieces, unknown: int32(n[4]), dearest: uint64(n[5]), nodes: parts.take(4 * nodes),
+		header: head, unknown: int32(n[4]), dearest: uint64(n[5]), nodes: parts.take(4 * nodes),
 	}
 	u.fine = parts.take(pieces)
 	u.scale, u.seen, u.english = parts.take(4*pieces), parts.take((pieces+7)/8), parts.take(pieces)
@@ -54,9 +51,6 @@ func OpenUnigram(data []byte) (*Unigram, error) {
 	}
 	return u, nil
 }
-
-// Len returns the number of pieces.
-func (u *Unigram) Len() int { return u.pieces }
 
 // saw reports whether training changed the row of a piece.
 func (u *Unigram) saw(id int32) bool { return u.seen[id>>3]>>(id&7)&1 != 0 }

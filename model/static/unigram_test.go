@@ -156,8 +156,8 @@ func slowPieces(pieces []UnigramPiece, text string) []int32 {
 
 func TestSegmenterFindsTheBestPieces(t *testing.T) {
 	pieces, u := openSmall(t)
-	if err := u.Verify(); err != nil || u.Name() != "small-1" || u.Dims() != 32 || u.Len() != len(pieces) {
-		t.Fatalf("%s of %d pieces of %d dims: %v", u.Name(), u.Len(), u.Dims(), err)
+	if err := u.Verify(); err != nil || u.Name() != "small-1" || u.Dims() != 32 || len(u.fine) != len(pieces) {
+		t.Fatalf("%s of %d pieces of %d dims: %v", u.Name(), len(u.fine), u.Dims(), err)
 	}
 	s := NewSegmenter(u)
 	const seed = 9

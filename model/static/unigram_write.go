@@ -85,7 +85,7 @@ func WriteUnigram(name string, pieces []UnigramPiece, unknown int, v *Vocabulary
 		}
 	}
 	first := languageNumbers(v, &Unigram{nodes: nodes, fine: fine, dearest: uint64(dearest), unknown: int32(unknown),
-		pieces: len(pieces), english: english})
+		english: english})
 	return file(unigramMagic, name, [8]uint32{unigramVersion, uint32(dims), uint32(len(pieces)),
 		uint32(len(nodes) / 4), uint32(unknown), dearest, uint32(v.Len())},
 		nodes, fine, scale, seen, english, first, rows), nil

@@ -50,12 +50,3 @@ func LanguagesOf(name string) []string {
 func Made(name string) bool {
 	return strings.HasPrefix(name, "sheaf-ml-") || strings.HasPrefix(name, english.Family)
 }
-
-// NewSegmenter returns a segmenter that cuts texts into pieces of the table for other languages.
-func NewSegmenter() (*static.Segmenter, error) {
-	others, err := static.OpenUnigram(file)
-	if err != nil {
-		return nil, err
-	}
-	return static.NewSegmenter(others), nil
-}

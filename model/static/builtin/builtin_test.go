@@ -174,10 +174,11 @@ func TestSegments(t *testing.T) {
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
 	}
-	s, err := builtin.NewSegmenter()
+	others, err := static.OpenUnigram(builtin.File)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := static.NewSegmenter(others)
 	if len(cases) < 30 {
 		t.Fatalf("only %d cases", len(cases))
 	}

@@ -1,0 +1,4 @@
+package builtin
+
+// File is the table for other languages.
+var File = file

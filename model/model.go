@@ -24,8 +24,8 @@ type Embedder interface {
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 
-// WindowEmbedder embeds the windows of a text at little more than the cost of the whole text, so
-// small passages are cheap.
+// WindowEmbedder embeds the windows of a text in one call, at the cost of their words, so small
+// passages are cheap.
 type WindowEmbedder interface {
 	Embedder
 	// AppendWindows appends the vectors of windows of body to dst, in order. A window has at most size words, and

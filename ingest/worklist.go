@@ -264,22 +264,6 @@ type candidate struct {
 	file File
 }
 
-// candidates returns the files of all trees, in the order of their documents.
-func candidates(trees []catalog.Tree, files map[string][]File) []candidate {
-	n := 0
-	for _, list := range files {
-		n += len(list)
-	}
-	out := make([]candidate, 0, n)
-	for _, tree := range trees {
-		for _, f := range files[tree.Name] {
-			out = append(out, candidate{sheaf.DocumentID(tree.Name, f.Path), tree, f})
-		}
-	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.id, b.id) })
-	return out
-}
-
 // comparison compares the catalog with the folders.
 type comparison struct {
 	*worklist
@@ -293,8 +277,7 @@ type comparison struct {
 	refused func() (map[sheaf.ID]catalog.Skip, error)
 }
 
-// compare finds new, changed and removed documents. Both sides are sorted by document. Indexed
-// documents stay if their files may exist.
+// compare finds new, changed and removed documents. Indexed documents stay if their files may exist.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
 	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{},
@@ -308,7 +291,13 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 	for _, tree := range o.Trees {
 		c.given[tree.Name] = tree.Root == ""
 	}
-	present := candidates(o.Trees, files)
+	present := map[sheaf.ID]candidate{}
+	for _, tree := range o.Trees {
+		for _, f := range files[tree.Name] {
+			id := sheaf.DocumentID(tree.Name, f.Path)
+			present[id] = candidate{id, tree, f}
+		}
+	}
 	for id, state := range view.Files() {
 		done, err := c.withoutFile(id, &state)
 		if err != nil {
@@ -317,29 +306,24 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		if done {
 			continue
 		}
-		for len(present) > 0 && present[0].id < id {
-			if err := c.added(present[0]); err != nil {
-				return err
-			}
-			present = present[1:]
-		}
-		if len(present) > 0 && present[0].id == id {
-			c.both(present[0], state)
-			present = present[1:]
-			continue
-		}
-		if unread[id.Tree()].holds(id.Path()) {
+		f, there := present[id]
+		delete(present, id)
+		switch {
+		case there:
+			c.both(f, state)
+		case unread[id.Tree()].holds(id.Path()):
 			l.report.Unchanged++
-			continue
+		default:
+			l.removed = append(l.removed, id)
+			l.renamed[state.Hash]++
 		}
-		l.removed = append(l.removed, id)
-		l.renamed[state.Hash]++
 	}
 	for _, f := range present {
 		if err := c.added(f); err != nil {
 			return err
 		}
 	}
+	slices.SortFunc(l.items, func(a, b item) int { return cmp.Compare(a.doc, b.doc) })
 	return nil
 }
 

@@ -252,12 +252,7 @@ func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 
 // stemmable reports whether the ASCII characters of a word are all letters and apostrophes.
 func stemmable(word string) bool {
-	for _, r := range word {
-		if r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(word, func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) && r != '\'' })
 }
 
 // identifier appends the whole of a raw word that has parts, at the offset of the first part, and
@@ -325,12 +320,7 @@ func (a *Analyzer) whole(dst []Term, raw string) []Term {
 // isLetters reports whether a raw word has only letters and their marks, so that only capitals
 // separate the words of a name.
 func isLetters(raw string) bool {
-	for _, r := range raw {
-		if r < utf8.RuneSelf && !isLetter(byte(r)) || r >= utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsMark(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(raw, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 }
 
 // withoutMarks returns 1000000 for 1,000,000 and usa for u.s.a; ok is false for anything else.

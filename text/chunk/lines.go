@@ -2,7 +2,6 @@ package chunk
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -156,20 +155,4 @@ func (c *cursor) advance(n int) {
 
 // blankText reports whether a text has only white space, by Unicode's White_Space. Invalid bytes
 // are not white space.
-func blankText(s string) bool {
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			if c != ' ' && (c < '\t' || c > '\r') {
-				return false
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !unicode.IsSpace(r) {
-			return false
-		}
-		i += size
-	}
-	return true
-}
+func blankText(s string) bool { return strings.TrimSpace(s) == "" }

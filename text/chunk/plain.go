@@ -27,18 +27,12 @@ func plainText(content string, definitions map[string]string) string {
 
 // showable returns s with U+FFFD for every NUL and every invalid byte.
 func showable(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
-	for _, r := range s {
+	return strings.Map(func(r rune) rune {
 		if r == 0 {
-			r = utf8.RuneError
+			return utf8.RuneError
 		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, s)
 }
 
 // plainWriter drops the marks of inline Markdown as CommonMark finds them. It collects pieces of

@@ -455,12 +455,7 @@ func wordEnd(text string, depth int, stops func(rune) bool) int {
 }
 
 func isName(s string) bool {
-	for _, r := range s {
-		if !unicode.IsLetter(r) && r != '_' && r != '-' && r != '.' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("_-.", r) })
 }
 
 // fieldNames are the built-in fields, without their other names.

@@ -32,11 +32,9 @@ func (p *parser) value(t token) part {
 		return p.tag(t)
 	case "ext":
 		if t.text == "*" && t.kind != tokenPhrase {
-			none := sheaf.In{Column: ColumnExtension, Values: []sheaf.Value{sheaf.TextValue("")}}
-			return part{filter: sheaf.Not{Filter: none}, strict: true}
+			return part{filter: sheaf.Not{Filter: textIn(ColumnExtension, "")}, strict: true}
 		}
-		return part{filter: sheaf.In{Column: ColumnExtension,
-			Values: []sheaf.Value{sheaf.TextValue(strings.ToLower(strings.TrimLeft(t.text, ".*")))}}, strict: true}
+		return part{filter: textIn(ColumnExtension, strings.ToLower(strings.TrimLeft(t.text, ".*"))), strict: true}
 	case "path":
 		return p.path(t)
 	case "before", "after", "on", "date":
@@ -128,8 +126,7 @@ func (p *parser) tag(t token) part {
 	case star:
 		return part{filter: sheaf.HasPrefix{Column: sheaf.ColumnTag, Prefix: stem}, words: tagWords(stem, true), strict: true}
 	}
-	return part{filter: sheaf.In{Column: sheaf.ColumnTag, Values: []sheaf.Value{sheaf.TextValue(name)}},
-		words: tagWords(name, false), strict: true}
+	return part{filter: textIn(sheaf.ColumnTag, name), words: tagWords(name, false), strict: true}
 }
 
 // path reads a folder, a file, or the beginning of a path. A file's name with its extension means
@@ -201,10 +198,20 @@ func begins(prefixes []string) sheaf.Filter {
 	for _, s := range prefixes {
 		any = append(any, sheaf.HasPrefix{Column: sheaf.ColumnPath, Prefix: s})
 	}
+	return oneOrAny(any)
+}
+
+// oneOrAny returns the only filter of a list, or the list.
+func oneOrAny(any sheaf.Or) sheaf.Filter {
 	if len(any) == 1 {
 		return any[0]
 	}
 	return any
+}
+
+// textIn returns a filter for one text in a column.
+func textIn(column, text string) sheaf.Filter {
+	return sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(text)}}
 }
 
 // property reads name:value, name:begin*, name:>value and so on. Text ignores case: its column has
@@ -215,15 +222,13 @@ func (p *parser) property(name string, t token) part {
 		if stem == "" {
 			return part{filter: sheaf.Exists{Column: column}, strict: true}
 		}
-		begins := sheaf.HasPrefix{Column: column, Prefix: fold.Text(stem)}
-		if !strings.ContainsAny(stem[:1], "0123456789+-.") {
-			return part{filter: begins, strict: true}
+		any := sheaf.Or{sheaf.HasPrefix{Column: column, Prefix: fold.Text(stem)}}
+		if strings.ContainsAny(stem[:1], "0123456789+-.") {
+			for _, s := range cases(stem) {
+				any = append(any, sheaf.HasPrefix{Column: sheaf.WrittenColumn(name), Prefix: s})
+			}
 		}
-		any := sheaf.Or{begins}
-		for _, s := range cases(stem) {
-			any = append(any, sheaf.HasPrefix{Column: sheaf.WrittenColumn(name), Prefix: s})
-		}
-		return part{filter: any, strict: true}
+		return part{filter: oneOrAny(any), strict: true}
 	}
 	op, value := comparison(text)
 	if linked := wikilink.Name(value); linked != "" {
@@ -245,7 +250,7 @@ func (p *parser) property(name string, t token) part {
 		p.note(quoted(text) + ` compares with what is neither a number nor a date; it was searched as words`)
 		return part{plain: text}
 	}
-	any := sheaf.Or{sheaf.In{Column: column, Values: []sheaf.Value{sheaf.TextValue(fold.Text(value))}}}
+	any := sheaf.Or{textIn(column, fold.Text(value))}
 	if isNumber {
 		any = append(any, writtenSo(name, value, number))
 	} else if !isDate && strings.ContainsAny(value, "0123456789") { // a date may have this form
@@ -257,10 +262,7 @@ func (p *parser) property(name string, t token) part {
 	if isDate {
 		any = append(any, sheaf.Range{Column: column, Min: sheaf.DateValue(from), Max: sheaf.DateValue(to), MaxOpen: true})
 	}
-	if len(any) == 1 {
-		return part{filter: any[0], strict: true}
-	}
-	return part{filter: any, strict: true}
+	return part{filter: oneOrAny(any), strict: true}
 }
 
 // writtenSo returns a filter for numbers of a property that are spelled exactly like this: 12.10 is not 12.1.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"sheaf/collection/location"
 )
 
 // Top is how many hits a query returns. Pool is the number for each leg of a hybrid query.
@@ -126,7 +125,7 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	err = e.Build(ctx, index, corpus.docs.Items, corpus.vectors.Items)
 	r.BuildSeconds = time.Since(began).Seconds()
 	r.PeakBytes = most() - before
-	r.IndexBytes = location.Bytes(index)
+	r.IndexBytes, err = folderBytes(index)
 	return err
 }
 
@@ -151,6 +150,20 @@ func watch(amount func() int64) (most func() int64) {
 		close(stop)
 		return <-ended
 	}
+}
+
+func folderBytes(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			info, fault := d.Info()
+			if fault != nil {
+				return fault
+			}
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }
 
 // anonymous returns the part of a process's resident memory that is its own. It excludes shared

@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 	"internal/worked":     {},
 	"internal/yamlfile":   {},
 	"eval/benchmark": {"root", "text/analysis", "store", "store/embedded", "text/chunk", "model", "internal/offheap",
-		"rank", "collection/location"},
+		"rank"},
 	"cmd/...":       {"..."},
 	"lab/model/...": {"model/..."},
 }

@@ -10,7 +10,7 @@ import (
 
 // lower returns s in NFKC and lower case, with diacritics, as stemmers need it.
 func lower(s string) string {
-	if isASCII(s) {
+	if isSettled(s) {
 		return strings.ToLower(s) // returns s itself when nothing changes
 	}
 	s = strings.ToLower(norm.NFKC.String(s))
@@ -26,6 +26,18 @@ var marks = strings.NewReplacer("’", "'", "‘", "'", "‐", "-", "‑", "-")
 
 // punctuation is the beginning of all of marks.
 const punctuation = "\xe2\x80"
+
+// isSettled reports whether s has only characters that NFKC and Fold keep, up to their case: ASCII,
+// Russian letters, kana, Chinese characters and Hangul syllables.
+func isSettled(s string) bool {
+	for _, r := range s {
+		if r >= utf8.RuneSelf && !(r >= 'А' && r <= 'я' || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' ||
+			r >= '一' && r <= '\u9FFF' || r >= '가' && r <= '힣') {
+			return false
+		}
+	}
+	return true
+}
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -45,7 +57,7 @@ func (a *Analyzer) Fold(text string) string { return strip(lower(text)) }
 
 // strip removes what Fold removes, from text in lower case.
 func strip(s string) string {
-	if isASCII(s) {
+	if isSettled(s) {
 		return s
 	}
 	var b strings.Builder

@@ -426,7 +426,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	if c.filling() {
 		return fmt.Errorf("%w: the folder is indexed for the first time", sheaf.ErrUnavailable)
 	}
-	if c.given.recovering.Load() && !c.given.stuck.Load() {
+	if c.given.recovering.Load() && c.given.stuck.Load() == nil {
 		return fmt.Errorf("%w: documents that were accepted are being indexed", sheaf.ErrUnavailable)
 	}
 	view, err := c.latest()

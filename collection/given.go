@@ -47,19 +47,14 @@ type given struct {
 	turn       chan struct{}
 	owner      owner
 	recovering atomic.Bool
-	// stuck means that recovery waits for disk space or for a repair of the file. Indexed documents
-	// stay searchable. damaged means that it waits for a repair.
-	stuck, damaged atomic.Bool
+	// stuck is why recovery waits for disk space or for a repair of the file; nil while it does not wait. Indexed
+	// documents stay searchable.
+	stuck atomic.Pointer[error]
 	// broken receives a value when a change failed and the store may have a part of it.
 	broken chan struct{}
 	file   *intake.Intake // nil when the collection takes no documents
 	queue  *queue
 	keys   sync.Map // the Key of each running request, by its name
-	trouble
-}
-
-// trouble records faults of given documents.
-type trouble struct {
 	// refused are documents that the store refused when this process began, unreadable are unreadable documents and older
 	// files. Both map a text to the reason.
 	refused, unreadable sync.Map

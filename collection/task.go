@@ -157,7 +157,7 @@ func (q *queue) waitForEarlier(ctx context.Context, changes []Change) error {
 // the index has all previously accepted documents.
 func (c *Collection) settle(ctx context.Context, changes []Change) error {
 	for began := time.Now(); c.given.recovering.Load(); {
-		if c.given.damaged.Load() {
+		if why := c.given.stuck.Load(); why != nil && errors.Is(*why, intake.ErrDamaged) {
 			return intake.ErrDamaged
 		}
 		if time.Since(began) > recoverPatience {
@@ -194,14 +194,14 @@ func (q *queue) add(id string, work []Change) {
 	}
 }
 
-// next returns the first task, or "".
-func (q *queue) next() string {
+// first returns the first task, or "", and the number of waiting tasks.
+func (q *queue) first() (id string, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
-		return ""
+	if len(q.waiting) > 0 {
+		id = q.waiting[0].id
 	}
-	return q.waiting[0].id
+	return id, len(q.waiting)
 }
 
 // end removes a task.
@@ -211,13 +211,6 @@ func (q *queue) end(id string) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(task queued) bool { return task.id == id })
 	close(q.ended)
 	q.ended = make(chan struct{})
-}
-
-// length returns the number of waiting tasks.
-func (q *queue) length() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.waiting)
 }
 
 // stampDigits is the number of hexadecimal digits of the time at the start of a task's ID.
@@ -256,7 +249,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if c.given.queue.length() >= maxTasks {
+	if _, waiting := c.given.queue.first(); waiting >= maxTasks {
 		return nil, fmt.Errorf("%w: %d tasks are waiting: repeat this later", sheaf.ErrUnavailable, maxTasks)
 	}
 	now := c.o.Now().UTC()
@@ -362,8 +355,10 @@ func (c *Collection) Work(ctx context.Context) error {
 	c.WillWork()
 	err := insist(ctx, func() error {
 		err := c.recover(ctx)
-		c.given.damaged.Store(errors.Is(err, intake.ErrDamaged))
-		c.given.stuck.Store(vfs.NoSpace(err) || vfs.Forbidden(err) || c.given.damaged.Load())
+		c.given.stuck.Store(nil)
+		if vfs.NoSpace(err) || vfs.Forbidden(err) || errors.Is(err, intake.ErrDamaged) {
+			c.given.stuck.Store(&err)
+		}
 		return err
 	})
 	c.given.recovering.Store(false)
@@ -381,7 +376,7 @@ func (c *Collection) Work(ctx context.Context) error {
 		c.notice(fmt.Errorf("compact the file of given documents: %w", err))
 	}
 	for ctx.Err() == nil {
-		id := c.given.queue.next()
+		id, _ := c.given.queue.first()
 		if id != "" && len(c.given.broken) == 0 {
 			c.do(ctx, id)
 			continue

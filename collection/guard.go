@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -403,10 +402,8 @@ func (g *guard) Links(doc sheaf.ID) []sheaf.ID {
 		return nil
 	case g.filter == nil:
 		return g.view.Links(doc)
-	case g.view.Ambiguous(doc):
-		return g.view.LinksAmong(g.visible, doc)
 	}
-	return slices.DeleteFunc(slices.Clone(g.view.Links(doc)), func(id sheaf.ID) bool { return !g.visible(id) })
+	return g.view.LinksAmong(g.visible, doc)
 }
 
 // Backlinks implements rank.Facts with Resolve.

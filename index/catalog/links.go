@@ -186,55 +186,27 @@ func (v *View) current(k int, id string) (bool, error) {
 
 // Links returns the documents that doc links to, without doc itself and without duplicates, in
 // order of ID. They are shared and must not be changed.
-func (v *View) Links(doc sheaf.ID) []sheaf.ID { return v.linksFrom(doc).to }
-
-// Ambiguous reports whether a link of doc would lead to another document if its present target did
-// not exist. Then LinksAmong may contain documents that Links does not.
-func (v *View) Ambiguous(doc sheaf.ID) bool { return v.linksFrom(doc).ambiguous }
-
-// linksFrom has the documents that one document links to, and the result of Ambiguous.
-type linksFrom struct {
-	to        []sheaf.ID
-	ambiguous bool
-}
-
-func (v *View) linksFrom(doc sheaf.ID) linksFrom {
+func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	found, ok := v.links.Get(doc)
-	if ok {
-		return found
+	if !ok {
+		found = v.LinksAmong(nil, doc)
+		v.links.Put(doc, found, int64(1+len(found)))
 	}
-	r, err := v.recordOf(doc)
-	if r == nil {
-		v.noteFault(err)
-		return found
-	}
-	found.to = v.resolved(nil, r, func(link sheaf.Link, to sheaf.ID) {
-		if !found.ambiguous {
-			_, found.ambiguous = v.resolveDocument(func(id sheaf.ID) bool { return id != to }, doc, link)
-		}
-	})
-	v.links.Put(r.Document.ID, found, int64(1+len(found.to)))
 	return found
 }
 
 // LinksAmong returns what Links would return if only doc and these documents existed. The result is
 // not cached.
-func (v *View) LinksAmong(among Among, doc sheaf.ID) []sheaf.ID {
+func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
 	if err != nil {
 		v.noteFault(err)
 		return nil
 	}
-	return v.resolved(among, r, func(sheaf.Link, sheaf.ID) {})
-}
-
-// resolved returns the documents that the links of a record lead to, and calls tell for each link.
-func (v *View) resolved(among Among, r *Record, tell func(link sheaf.Link, to sheaf.ID)) (found []sheaf.ID) {
 	for i := range r.Document.Chunks {
 		for _, link := range r.Document.Chunks[i].Links {
-			if to, ok := v.resolveDocument(among, r.Document.ID, link); ok && to != r.Document.ID {
+			if to, ok := v.resolveDocument(among, doc, link); ok && to != doc {
 				found = append(found, to)
-				tell(link, to)
 			}
 		}
 	}
@@ -283,11 +255,11 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 			}
 			yes, sure := leads(item, from)
 			if !sure { // the links of the document must be read
-				links := v.linksFrom(from)
-				if among != nil && links.ambiguous {
-					links.to = v.LinksAmong(among, from)
+				links := v.Links
+				if among != nil {
+					links = func(from sheaf.ID) []sheaf.ID { return v.LinksAmong(among, from) }
 				}
-				decided[from] = slices.Contains(links.to, doc)
+				decided[from] = slices.Contains(links(from), doc)
 			} else if yes {
 				decided[from] = true
 			}

@@ -1,11 +1,8 @@
 package catalog_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -55,65 +52,6 @@ func TestStoredTexts(t *testing.T) {
 	}
 	if raw := 6*piece + 18; v.DiskBytes() > int64(raw/20) && len(sizes) == 6 {
 		t.Errorf("%d bytes of repeating text take %d", raw, v.DiskBytes())
-	}
-}
-
-// TestMerges runs updates of all sizes over documents that fill many blocks. Merges then copy,
-// repack or drop blocks. The test checks that the content is correct and that blocks keep a good
-// size.
-func TestMerges(t *testing.T) {
-	histories := uint64(6)
-	if testing.Short() {
-		histories = 2
-	}
-	for seed := range histories {
-		fsys, r := vfs.NewMem(), rand.New(rand.NewPCG(seed, 9))
-		c := openIn(t, fsys, "/c")
-		model := map[sheaf.ID]catalog.Record{}
-		for step := range 30 {
-			var u catalog.Update
-			for range []int{1, 2, 30, 200}[r.IntN(4)] {
-				path := fmt.Sprintf("f%d/d%d.md", r.IntN(3), r.IntN(300))
-				rec := record(t, path, "# "+strings.Repeat(fmt.Sprintf("word%d ", r.IntN(100)), 1+r.IntN(300))+"\n\ntext\n")
-				if r.IntN(5) == 0 {
-					rec.Text, rec.HasText = []byte(path), true
-				}
-				u.Put = append(u.Put, rec)
-			}
-			for id := range model {
-				if r.IntN(40) == 0 {
-					u.Delete = append(u.Delete, id)
-					delete(model, id)
-				}
-			}
-			for _, rec := range u.Put {
-				model[rec.Document.ID] = rec
-			}
-			if err := c.Update(context.Background(), u); err != nil {
-				t.Fatalf("seed %d step %d: %v", seed, step, err)
-			}
-		}
-		compare(t, c, model, fmt.Sprintf("seed %d", seed))
-		v := c.View()
-		defer v.Close()
-		for id, rec := range model {
-			if !rec.HasText {
-				continue
-			}
-			if text, err := v.Text(id); err != nil || string(text) != rec.Document.Path {
-				t.Fatalf("seed %d: the text of %s is %q, %v", seed, id, text, err)
-			}
-		}
-		if faults := v.Check(); len(faults) > 0 {
-			t.Fatalf("seed %d: %v", seed, faults)
-		}
-		fresh := openIn(t, fsys, "/fresh")
-		put(t, fresh, slices.Collect(maps.Values(model))...)
-		w := fresh.View()
-		defer w.Close()
-		if is, could := v.DiskBytes(), w.DiskBytes(); is > 2*could {
-			t.Errorf("seed %d: %d bytes after its history, %d when made at once", seed, is, could)
-		}
 	}
 }
 

@@ -33,9 +33,9 @@ type recallMeter struct {
 // MeasureRecall starts to compare searches with brute force, unless a measurement runs, and returns
 // at once. Status has the result. A store that cannot compare returns sheaf.ErrUnsupported.
 func (c *Collection) MeasureRecall() error {
-	meter, ok := c.o.Backend.(store.RecallMeter)
-	if !ok {
-		return fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force", sheaf.ErrUnsupported)
+	meter, err := recallMeterOf(c.o.Backend)
+	if err != nil {
+		return err
 	}
 	m := &c.recall
 	m.mu.Lock()
@@ -62,6 +62,16 @@ func (c *Collection) MeasureRecall() error {
 		}
 	})
 	return nil
+}
+
+// recallMeterOf returns the meter of a store, or sheaf.ErrUnsupported.
+func recallMeterOf(backend store.Backend) (store.RecallMeter, error) {
+	meter, ok := backend.(store.RecallMeter)
+	if !ok {
+		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force",
+			sheaf.ErrUnsupported)
+	}
+	return meter, nil
 }
 
 // shown returns the last or running measurement, or nil.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/location"
 	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 )
@@ -43,7 +43,7 @@ passages, links, errors ...), and looks in all that comes back for what the call
 may not see: first in the index as it is, then in a copy of some of its documents
 with random access lists. The index is not changed.`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if checks < 1 || checks > 10_000_000 {
 				return sheaf.Invalidf("--checks is %d: must be within 1..10000000", checks)
 			}
@@ -53,20 +53,17 @@ with random access lists. The index is not changed.`,
 			if !cmd.Flags().Changed("seed") {
 				seed = rand.Uint64()
 			}
-			s, err := a.open(cmd, openOptions{})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return s.auditAccess(cmd.Context(), collection.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
+			return nil
 		},
+		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
+			return s.auditAccess(cmd.Context(), collection.AuditOptions{Checks: max(1, checks/2), Seed: seed}, sample)
+		}),
 	}
 	f := cmd.Flags()
 	f.IntVar(&checks, "checks", 10_000, "how many checks to make")
 	f.IntVar(&sample, "sample", 200, "how many documents get random access lists")
 	f.Uint64Var(&seed, "seed", 0, "repeat the checks of an earlier audit")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sample int) error {
@@ -75,35 +72,40 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 		return err
 	}
 	defer func() { _ = own.Close() }() // a failed close loses no data
-	copied, done, err := s.randomLists(ctx, o.Seed, sample)
+	dir, err := os.MkdirTemp("", "sheaf-audit-")
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer os.RemoveAll(dir)
+	copied, err := s.randomLists(ctx, dir, o.Seed, sample)
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	other, err := copied.door()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = other.Close() }()
 	progress := terminal.NewProgress(s.err, "auditing")
+	defer progress.Done()
 	o.Progress = func(n, _ int) { progress.Update(n, o.Checks, 0, "checks") }
 	var audits []*collection.Audit
-	for _, c := range []*collection.Collection{own, copied} {
+	for _, c := range []*collection.Collection{own, other} {
 		audit, err := c.Audit(ctx, o)
 		if err != nil {
-			progress.Done()
 			return err
 		}
 		audits = append(audits, audit)
 	}
 	progress.Done()
-	return s.tellAudits(audits)
+	return s.printAudits(audits)
 }
 
-// tellAudits prints the findings. It returns an error when there are leaks.
-func (s *session) tellAudits(audits []*collection.Audit) error {
+// printAudits prints the findings. It returns an error when there are leaks.
+func (s *session) printAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
-	if s.json {
-		if err := s.printJSON(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0],
-			"random_lists": audits[1]}); err != nil {
-			return err
-		}
-	} else {
+	err := s.print(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}, func() {
 		for i, what := range []string{"the index as it is", "random access lists"} {
 			out := audits[i]
 			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what,
@@ -121,57 +123,34 @@ func (s *session) tellAudits(audits []*collection.Audit) error {
 			fmt.Fprintf(s.stdout, "  %s, query %q, caller %+v: %s: %s\n", l.Door, l.Query, l.Grant, wording.Clean(string(l.Doc)),
 				wording.Clean(l.What))
 		}
+	})
+	if err != nil || len(leaks) == 0 {
+		return err
 	}
-	if len(leaks) > 0 {
-		return withHint(fmt.Errorf("%s", wording.Plural(len(leaks), "leak was found", "leaks were found")),
-			"repeat with --seed %d", audits[0].Seed)
-	}
-	return nil
+	return withHint(fmt.Errorf("%s", wording.Plural(len(leaks), "leak was found", "leaks were found")),
+		"repeat with --seed %d", audits[0].Seed)
 }
 
-// randomLists copies some documents into a temporary index and gives them random access lists. done
-// removes that index.
-func (s *session) randomLists(ctx context.Context, seed uint64, sample int) (c *collection.Collection, done func(),
-	err error) {
-	dir, err := os.MkdirTemp("", "sheaf-audit-")
-	if err != nil {
-		return nil, nil, err
-	}
-	var closers []func() error
-	done = func() {
-		for _, f := range slices.Backward(closers) {
-			_ = f() // the index is temporary
-		}
-		_ = os.RemoveAll(dir)
-	}
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
-	copyOf, err := catalog.Open(vfs.Disk{}, location.CatalogDir(dir), catalog.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	closers = append(closers, copyOf.Close)
-	store, err := openEngine(s.config, filepath.Join(dir, "engine"), s.Analyzer, s.Embedder)
-	if err != nil {
-		return nil, nil, err
-	}
-	closers = append(closers, store.Close)
-	o := s.IngestOptions()
+// randomLists copies some documents into an index in dir and gives them random access lists.
+func (s *session) randomLists(ctx context.Context, dir string, seed uint64, sample int) (copied *session, err error) {
 	docs, err := s.sample(seed, sample)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	o.Catalog, o.Backend, o.Trees = copyOf, store, nil
-	if _, err := ingest.Put(ctx, o, docs); err != nil {
-		return nil, nil, err
+	copied = s.newSession(dir, location.Location{Root: dir, Dir: filepath.Join(dir, ".index")})
+	copied.Making.Language = cmp.Or(s.View.Settings().Language, "none")
+	if err = copied.openModels(); err == nil {
+		err = copied.Open(ctx, nil, openOptions{Make: true})
 	}
-	c, err = collection.New(collection.Options{Name: "copy", Catalog: copyOf, Backend: store, Analyzer: s.Analyzer,
-		Embed: s.QueryVector(), Model: s.LocalModel(), Rerank: s.reranker,
-		ProfileDirs: []string{profileFolder()}, Profile: s.config.Profile})
-	return c, done, err
+	if err == nil {
+		o := copied.IngestOptions()
+		o.Trees = nil
+		_, err = ingest.Put(ctx, o, docs)
+	}
+	if err != nil {
+		copied.Close()
+	}
+	return copied, err
 }
 
 // sample returns n documents with random access lists.

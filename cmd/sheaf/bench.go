@@ -66,7 +66,7 @@ headings and link texts ("real"), and the most frequent words ("hot").`,
 		"going by a smaller size, are left out (default no limit)")
 	f.IntVar(&o.clients, "clients", 8, "clients that ask together")
 	f.Float64Var(&o.seconds, "seconds", 15, "longest pass, in seconds")
-	a.addJSON(cmd)
+	a.withJSON(cmd)
 	markFolder(f, "peers-folder", "work")
 	cmd.AddCommand(a.benchEngineCommand())
 	return cmd

@@ -52,8 +52,7 @@ time: the next command goes on.`,
 	cmd.Flags().BoolVar(&repair, "repair", false, "make again what is damaged")
 	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "with --repair, remove documents from the store that no file here "+
 		"brings back, without asking")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // checked returns the findings of a check.

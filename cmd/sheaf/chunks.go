@@ -204,7 +204,7 @@ type chunksRun struct {
 
 	files, chunks, unread int
 	broken                []string // one fault for each file with wrong chunks
-	skipped               []skipJSON
+	skipped               []collection.Skip
 	// cut are the documents. They are printed at the end, because a link may lead to a later
 	// document. encoded are their records, which take less memory.
 	cut     []sheaf.ID
@@ -275,7 +275,7 @@ func (r *chunksRun) folder(ctx context.Context, folder string) error {
 // leave reports a skipped file of a folder.
 func (r *chunksRun) leave(path string, k catalog.Skip) {
 	rel, _ := location.Under(r.rootDir, path)
-	r.skipped = append(r.skipped, skipJSON{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
+	r.skipped = append(r.skipped, collection.Skip{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
 	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging {
 		r.unread++
 	}
@@ -407,7 +407,7 @@ func (r *chunksRun) end() error {
 			r.notice("left out are %s", skippedSummary(r.skipped))
 			break
 		}
-		r.notice("left out: %s", k)
+		r.notice("left out: %s", skipText(k))
 	}
 	if r.unread > 0 {
 		return fmt.Errorf("%w: %d", errUnread, r.unread)

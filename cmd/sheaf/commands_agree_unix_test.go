@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sheaf"
+	"sheaf/collection"
 )
 
 // agreeing is a random folder, its index and what the commands must report about it.
@@ -259,7 +260,7 @@ func (a *agreeing) compare(when string) {
 	}
 }
 
-func reasonsOf(skipped []skipJSON) map[string]string {
+func reasonsOf(skipped []collection.Skip) map[string]string {
 	reasons := map[string]string{}
 	for _, k := range skipped {
 		reasons[k.Path] = k.Reason

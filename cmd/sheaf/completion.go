@@ -43,8 +43,7 @@ the package bash-completion, which most systems have.`,
 			}{"sheaf.completion/1", args[0], script.String()})
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // fileFlags are the flags that take a file. markFolder marks flags that take folders.

@@ -92,8 +92,7 @@ Nothing is kept of that.`,
 	f.StringVar(&o.plot, "plot", "", "draw how often answers of each confidence are right, as an SVG file")
 	f.BoolVar(&o.reset, "reset", false, "forget what was learned")
 	f.Bool("no-refresh", false, "do not look for changed files first")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOptions) error {

@@ -103,8 +103,7 @@ func (a *app) configShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "say where each setting was made")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // completeKeys completes a setting name as the only argument.
@@ -161,8 +160,7 @@ func (a *app) configGetCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) configSetCommand() *cobra.Command {
@@ -211,8 +209,7 @@ your own file, because all folders would fill that one place.`,
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder, the default for store")
 	cmd.Flags().BoolVar(&user, "user", false, "write to your own file, the default for all others")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // writeSetting sets a key in a file. It approves a project's file if the file was approved before,
@@ -298,8 +295,7 @@ func (a *app) configPathCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) configSchemaCommand() *cobra.Command {
@@ -349,8 +345,7 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "take the approval back")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // fileToTrust returns the absolute path of the file argument, or of the project file in force.

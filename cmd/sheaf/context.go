@@ -45,7 +45,7 @@ func (a *app) context(cmd *cobra.Command, file string, o searchOptions) error {
 		return err
 	}
 	defer s.Close()
-	o.label, o.alike = file, true
+	o.Label, o.alike = file, true
 	err = s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
 		return r.Context(cmd.Context(), full, content, q)
 	})
@@ -67,19 +67,14 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 		return nil, "", collection.FileFault("file", err)
 	}
 	defer file.Close()
-	st, err := file.Stat()
-	if err != nil {
-		return nil, "", err
-	}
-	if st.IsDir() {
+	if st, err := file.Stat(); err == nil && st.IsDir() {
 		return nil, "", sheaf.Invalidf("%s is a folder: name a file", name)
 	}
 	if content, err = io.ReadAll(io.LimitReader(file, collection.MaxContextBytes)); err != nil {
 		return nil, "", fmt.Errorf("read: %w", err)
 	}
-	if full, err = filepath.EvalSymlinks(name); err != nil {
-		return nil, "", err
+	if full, err = filepath.EvalSymlinks(name); err == nil {
+		full, err = filepath.Abs(full)
 	}
-	full, err = filepath.Abs(full)
 	return content, full, err
 }

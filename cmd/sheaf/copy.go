@@ -67,8 +67,7 @@ Passwords and keys: see store_key_env and store_key_file in sheaf config.`,
 	cmd.Flags().StringVar(&from, "from", "", "address of a store to copy out of, instead of the files")
 	cmd.Flags().StringVar(&alias, "alias", "", "second name that moves to the filled store")
 	cmd.Flags().StringVar(&to, "to", "", "address of the store to fill")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 type copyJSON struct {

@@ -103,7 +103,7 @@ func (a *app) evalCommand() *cobra.Command {
 	f.StringVar(&o.saveRuns, "save-runs", "", "write a TREC run file for every column into this folder")
 	f.StringVar(&o.html, "html", "", "write the report as one HTML file, with plots")
 	f.BoolVar(&o.markdown, "markdown", false, "print tables in Markdown, data sets down and rankings across")
-	a.addJSON(cmd)
+	a.withJSON(cmd)
 	a.addEvalIndexFlags(f, &o)
 	markFolder(f, "save-runs")
 	cmd.AddCommand(a.evalSelfCommand(), a.evalConfidenceCommand())

@@ -45,8 +45,7 @@ are compared with it.`,
 	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
 	f.Uint64Var(&o.seed, "seed", 1, "makes other queries of the same documents")
 	f.Bool("no-refresh", false, "do not look for changed files first")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {

@@ -69,11 +69,10 @@ of the profile were another.`,
 	f.StringVar(&whyNot, "why-not", "", "say why this address is not among the results")
 	f.StringArrayVar(&change, "change", nil, "show what would move with this parameter")
 	f.StringArrayVar(&change, "what-if", nil, "the same as --change")
-	addNarrowFlags(f, &o.narrow)
+	addNarrowFlags(f, &o)
 	f.BoolVar(&full, "full", false, "show every step and the whole arithmetic of every score")
 	f.Bool("no-refresh", false, "do not look for changed files first")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 type explainJSON struct {
@@ -90,18 +89,13 @@ type explainJSON struct {
 
 // stepJSON is the ranking after a step, cut to ten hits.
 type stepJSON struct {
-	Branch string    `json:"branch"`
-	First  bool      `json:"first_phase"`
-	Step   string    `json:"step"`
-	Found  int       `json:"found"`
-	Best   []hitJSON `json:"best"`
+	Branch string              `json:"branch"`
+	First  bool                `json:"first_phase"`
+	Step   string              `json:"step"`
+	Found  int                 `json:"found"`
+	Best   []collection.Scored `json:"best"`
 
 	change string // how the step changed the ranking
-}
-
-type hitJSON struct {
-	ID    sheaf.ID `json:"id"`
-	Score float64  `json:"score"`
 }
 
 type explainedJSON struct {
@@ -129,13 +123,9 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 	out := explainJSON{Schema: "sheaf.explain/1", Query: e.Query, Profile: e.Profile, Parameters: e.Parameters,
 		Degraded: e.Degraded, Warnings: e.Warnings, Notes: e.Notes[:len(e.Notes)-len(e.Details.Unmet)],
 		Steps: []stepJSON{}, Results: []explainedJSON{}}
-	for i, snap := range e.Details.Trace {
-		step := stepJSON{Branch: snap.Branch, First: snap.First, Step: snap.Step, Found: len(snap.Ranking), Best: []hitJSON{},
-			change: stepChange(e.Details.Trace, i)}
-		for _, h := range snap.Ranking[:min(stepBest, len(snap.Ranking))] {
-			step.Best = append(step.Best, hitJSON{h.ID, collection.Finite(h.Score)})
-		}
-		out.Steps = append(out.Steps, step)
+	for i, step := range e.Steps {
+		out.Steps = append(out.Steps, stepJSON{step.Branch, step.First, step.Step, step.Found,
+			step.Hits[:min(stepBest, len(step.Hits))], stepChange(e.Details.Trace, i)})
 	}
 	for _, r := range e.Results {
 		out.Results = append(out.Results, explainedJSON{r.Rank, r.ID, s.relative(r.Doc.Tree(), r.Path), r.Breadcrumb,
@@ -156,20 +146,20 @@ func (s *session) explain(ctx context.Context, q collection.SearchRequest, full 
 // printSummary writes reasons for people, in lines of at most summaryWidth characters.
 func (s *session) printSummary(reasons []sheaf.Reason, indent int) {
 	const summaryWidth = 100
-	line := strings.Repeat(" ", indent)
+	line := ""
 	for i, r := range reasons {
 		text := wording.Clean(r.String())
 		if i < len(reasons)-1 {
 			text += "; "
 		}
-		if len(line) > indent && utf8.RuneCountInString(line+text) > summaryWidth {
-			fmt.Fprintln(s.stdout, strings.TrimRight(line, " "))
-			line = strings.Repeat(" ", indent)
+		if line != "" && indent+utf8.RuneCountInString(line+text) > summaryWidth {
+			fmt.Fprintln(s.stdout, strings.Repeat(" ", indent)+strings.TrimRight(line, " "))
+			line = ""
 		}
 		line += text
 	}
-	if len(reasons) > 0 {
-		fmt.Fprintln(s.stdout, line)
+	if line != "" {
+		fmt.Fprintln(s.stdout, strings.Repeat(" ", indent)+line)
 	}
 }
 
@@ -223,26 +213,24 @@ func stepPlace(branch string, first bool) string {
 // how many of the first ten are new.
 func stepChange(trace []search.Snapshot, i int) string {
 	now := trace[i].Ranking
-	var before sheaf.Ranking
-	known := false
-	for j := i - 1; j >= 0 && !known; j-- {
-		if trace[j].Branch == trace[i].Branch && trace[j].First == trace[i].First {
-			before, known = trace[j].Ranking, true
-		}
+	j := i - 1
+	for j >= 0 && (trace[j].Branch != trace[i].Branch || trace[j].First != trace[i].First) {
+		j--
 	}
-	if !known {
+	if j < 0 {
 		return wording.Count(len(now)) + " found"
 	}
+	before := trace[j].Ranking
 	text := "all " + wording.Count(len(now)) + " kept"
 	if len(now) < len(before) {
 		text = fmt.Sprintf("%s of %s kept", wording.Count(len(now)), wording.Count(len(before)))
 	}
-	if !slices.ContainsFunc(now[:min(stepBest, len(now))], func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) &&
-		len(now) > 0 {
+	best := now[:min(stepBest, len(now))]
+	if len(now) > 0 && !slices.ContainsFunc(best, func(h sheaf.Hit) bool { return rankIn(before, h.ID) > 0 }) {
 		return fmt.Sprintf("%s became %s", wording.Count(len(before)), wording.Count(len(now))) // sections become documents
 	}
 	moved, scores := 0, false
-	for k := range now[:min(stepBest, len(now), len(before))] {
+	for k := range best[:min(len(best), len(before))] {
 		if now[k].ID != before[k].ID {
 			moved++
 		} else if now[k].Score != before[k].Score {
@@ -251,7 +239,7 @@ func stepChange(trace []search.Snapshot, i int) string {
 	}
 	switch {
 	case moved > 0:
-		text += fmt.Sprintf(", %d of the first %d moved", moved, min(stepBest, len(now)))
+		text += fmt.Sprintf(", %d of the first %d moved", moved, len(best))
 	case scores:
 		text += ", other scores"
 	}
@@ -377,9 +365,10 @@ func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o sear
 			}
 			continue
 		}
-		rows = append(rows, []string{rankText(m.Before), rankText(m.After), wording.Clean(m.Title),
-			s.out.Paint(terminal.Dim, s.shortID(m.ID)),
-			s.out.Paint(terminal.Dim, scoreText(m.Before, m.ScoreBefore)+" to "+scoreText(m.After, m.ScoreAfter))})
+		before, scoreBefore := rankAndScore(m.Before, m.ScoreBefore)
+		after, scoreAfter := rankAndScore(m.After, m.ScoreAfter)
+		rows = append(rows, []string{before, after, wording.Clean(m.Title), s.out.Paint(terminal.Dim, s.shortID(m.ID)),
+			s.out.Paint(terminal.Dim, scoreBefore+" to "+scoreAfter)})
 	}
 	if len(rows) > 1 {
 		s.printTable(rows)
@@ -392,18 +381,10 @@ func (s *session) whatIf(ctx context.Context, q collection.SearchRequest, o sear
 	return nil
 }
 
-// scoreText formats the score of a ranked result, or a dash.
-func scoreText(rank int, score float64) string {
+// rankAndScore formats a rank and a score, or dashes for rank 0.
+func rankAndScore(rank int, score float64) (string, string) {
 	if rank == 0 {
-		return "-"
+		return "-", "-"
 	}
-	return formatScore(score)
-}
-
-// rankText formats a rank, or a dash for none.
-func rankText(rank int) string {
-	if rank == 0 {
-		return "-"
-	}
-	return fmt.Sprint(rank)
+	return fmt.Sprint(rank), formatScore(score)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 func (a *app) getCommand() *cobra.Command {
-	var body, refresh bool
-	var neighbors int
+	var o collection.GetOptions
+	open := openOptions{Make: true}
 	cmd := &cobra.Command{
 		Use:     "get ADDRESS...",
 		GroupID: groupFind,
@@ -31,21 +31,15 @@ func (a *app) getCommand() *cobra.Command {
 		Example: `  sheaf get guides/git.md#undo
   sheaf get --neighbors 1 guides/git.md:42`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{Refresh: refresh, Make: true})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return s.get(cmd.Context(), args, collection.GetOptions{Body: body, Neighbors: neighbors})
-		},
+		RunE: a.onIndex(&open, func(cmd *cobra.Command, s *session, args []string) error {
+			return s.get(cmd.Context(), args, o)
+		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&body, "body", false, "without what lies under sub-headings")
-	f.IntVarP(&neighbors, "neighbors", "C", 0, "also so many chunks before and after")
-	f.BoolVar(&refresh, "refresh", true, "look for changed files first")
-	a.addJSON(cmd)
-	return cmd
+	f.BoolVar(&o.Body, "body", false, "without what lies under sub-headings")
+	f.IntVarP(&o.Neighbors, "neighbors", "C", 0, "also so many chunks before and after")
+	f.BoolVar(&open.Refresh, "refresh", true, "look for changed files first")
+	return a.withJSON(cmd)
 }
 
 type getJSON struct {
@@ -101,17 +95,14 @@ func (s *session) get(ctx context.Context, addresses []string, o collection.GetO
 	if err != nil {
 		return err
 	}
-	out := getJSON{Schema: "sheaf.get/1", Warnings: s.allWarnings(), Results: parts}
-	if s.json {
-		return s.printJSON(out)
-	}
-	for i := range out.Results {
-		if i > 0 {
-			fmt.Fprintln(s.stdout)
+	return s.print(getJSON{"sheaf.get/1", s.allWarnings(), parts}, func() {
+		for i := range parts {
+			if i > 0 {
+				fmt.Fprintln(s.stdout)
+			}
+			s.printPart(&parts[i])
 		}
-		s.printPart(&out.Results[i])
-	}
-	return nil
+	})
 }
 
 // partOf converts a part and its neighbors for output.
@@ -137,8 +128,7 @@ func (s *session) partOf(p *collection.Part) partJSON {
 	return out
 }
 
-// printPart writes a part for people. It writes the text unchanged, but on a terminal it removes
-// control characters, because a document must not control the terminal.
+// printPart writes a part and its neighbors for people.
 func (s *session) printPart(p *partJSON) {
 	for i := range p.Before {
 		s.printText(&p.Before[i], terminal.Dim)
@@ -149,6 +139,8 @@ func (s *session) printPart(p *partJSON) {
 	}
 }
 
+// printText writes the text unchanged, but on a terminal it removes control characters, because a
+// document must not control the terminal.
 func (s *session) printText(p *partJSON, style terminal.Style) {
 	if s.out.Terminal {
 		place := p.Path + ":" + strconv.Itoa(p.Line)

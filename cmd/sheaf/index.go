@@ -41,11 +41,8 @@ the same first, so this is for the first time on a large folder, and for
 change of chunker, language or model, or when it is damaged. Documents that the
 files cannot bring back, as those of another folder in the same store, are named
 first, and you are asked; off a terminal that needs --yes.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				a.in = args[0]
-			}
+		Args: a.folderArgument,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			life := collection.Life{Reopen: func(context.Context) error { return nil }} // indexFolder opens it
 			return life.Do(cmd.Context(), collection.NeedFresh, func() error { return a.indexFolder(cmd, rebuild) })
 		},
@@ -54,8 +51,7 @@ first, and you are asked; off a terminal that needs --yes.`,
 	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "remove what the files cannot bring back without asking")
 	addIndexFlags(cmd.Flags())
 	addMakeFlags(cmd.Flags())
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // addMakeFlags adds flags for making an index, which cannot change later.
@@ -67,38 +63,27 @@ func addMakeFlags(f *pflag.FlagSet) {
 
 // indexJSON reports an indexing run.
 type indexJSON struct {
-	Schema   string        `json:"schema"`
-	Root     string        `json:"root"`
-	Index    string        `json:"index"`
-	Trees    []treeJSON    `json:"trees"`
-	TookMS   float64       `json:"took_ms"`
-	Added    int           `json:"added"`
-	Changed  int           `json:"changed"`
-	Removed  int           `json:"removed"`
-	Renamed  int           `json:"renamed"`
-	Same     int           `json:"unchanged"`
-	Chunks   int           `json:"chunks"`
-	Bytes    int64         `json:"bytes"`
-	Pending  int           `json:"pending"`
-	Language string        `json:"language"`
-	Detected bool          `json:"language_detected"`
-	Skipped  []skipJSON    `json:"skipped"`
-	Warnings []warningJSON `json:"warnings"`
+	Schema   string            `json:"schema"`
+	Root     string            `json:"root"`
+	Index    string            `json:"index"`
+	Trees    []collection.Tree `json:"trees"`
+	TookMS   float64           `json:"took_ms"`
+	Added    int               `json:"added"`
+	Changed  int               `json:"changed"`
+	Removed  int               `json:"removed"`
+	Renamed  int               `json:"renamed"`
+	Same     int               `json:"unchanged"`
+	Chunks   int               `json:"chunks"`
+	Bytes    int64             `json:"bytes"`
+	Pending  int               `json:"pending"`
+	Language string            `json:"language"`
+	Detected bool              `json:"language_detected"`
+	Skipped  []collection.Skip `json:"skipped"`
+	Warnings []warningJSON     `json:"warnings"`
 }
 
-type treeJSON struct {
-	Name string `json:"name"`
-	Root string `json:"root"`
-}
-
-type skipJSON struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
-}
-
-// String returns "path: reason (detail)".
-func (k skipJSON) String() string {
+// skipText returns "path: reason (detail)".
+func skipText(k collection.Skip) string {
 	if k.Detail == "" {
 		return k.Path + ": " + k.Reason
 	}
@@ -116,23 +101,23 @@ func (w warningJSON) String() string {
 	return fmt.Sprintf("%s:%d: %s", w.Path, max(w.Line, 1), w.Message)
 }
 
-func treesOf(trees []catalog.Tree) []treeJSON {
-	out := make([]treeJSON, len(trees))
+func treesOf(trees []catalog.Tree) []collection.Tree {
+	out := make([]collection.Tree, len(trees))
 	for i, t := range trees {
-		out[i] = treeJSON(t)
+		out[i] = collection.Tree(t)
 	}
 	return out
 }
 
 // skipsOf converts skipped files for output, with paths as documents have them.
-func (s *session) skipsOf(skipped []catalog.Skip) []skipJSON {
-	out := make([]skipJSON, len(skipped))
+func (s *session) skipsOf(skipped []catalog.Skip) []collection.Skip {
+	out := make([]collection.Skip, len(skipped))
 	for i, k := range skipped {
 		path := cmp.Or(s.relative(k.Tree, k.Path), ".")
 		if strings.HasSuffix(k.Path, "/") {
 			path += "/" // marks a folder
 		}
-		out[i] = skipJSON{Path: path, Reason: k.Reason, Detail: k.Detail}
+		out[i] = collection.Skip{Path: path, Reason: k.Reason, Detail: k.Detail}
 	}
 	return out
 }
@@ -162,11 +147,7 @@ func (s *session) index(ctx context.Context, trees []catalog.Tree) error {
 	if err := s.View.Err(); err != nil {
 		return s.Advise(fmt.Errorf("read index: %w", err))
 	}
-	if s.json {
-		return s.printJSON(out)
-	}
-	s.printIndexed(out, report)
-	return nil
+	return s.print(out, func() { s.printIndexed(out, report) })
 }
 
 // otherSettings lists settings that differ from those of the index. They apply when it is remade.

@@ -19,11 +19,8 @@ for --here: the index then lies in .sheaf inside the folder and moves with it.
 Without --here, a folder whose index lies inside it keeps using that one. An index
 that came with a folder, from elsewhere or from its former place, is used once
 --here has adopted it.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				a.in = args[0]
-			}
+		Args: a.folderArgument,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, c, err := a.folderSettings(cmd)
 			if err != nil {
 				return err
@@ -56,8 +53,7 @@ that came with a folder, from elsewhere or from its former place, is used once
 	cmd.Flags().BoolVar(&here, "here", false, "put the index inside the folder")
 	addIndexFlags(cmd.Flags())
 	addMakeFlags(cmd.Flags())
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) addCommand() *cobra.Command {
@@ -91,6 +87,5 @@ full.`,
 		},
 	}
 	addIndexFlags(cmd.Flags())
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }

@@ -147,8 +147,7 @@ func (a *app) keyAddCommand() *cobra.Command {
 		"-tag:draft'")
 	f.StringVar(&expires, "expires", "", "when it ends, from now: 12h, 30d, 1y")
 	completeWords(cmd, "scope", string(access.ScopeSearch), string(access.ScopeIngest), string(access.ScopeAdmin))
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 var age = regexp.MustCompile(`^([1-9][0-9]{0,4})([hdwy])$`)
@@ -216,8 +215,7 @@ func (a *app) keyListCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // toTheMinute is the format of expiry times.
@@ -302,6 +300,5 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }

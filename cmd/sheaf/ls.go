@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,16 +24,13 @@ func (a *app) listCommand() *cobra.Command {
 		Use:     "ls [FOLDER]",
 		GroupID: groupFolders,
 		Short:   "List indexed documents, or with --collections all indexes",
-		Args:    arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args:    a.folderArgument,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if null && (all || long || a.json || a.jsonl) {
 				return sheaf.Invalidf("--null lists paths alone: leave out --collections, --long, --json and --jsonl")
 			}
 			if all {
 				return a.listCollections(cmd)
-			}
-			if len(args) == 1 {
-				a.in = args[0]
 			}
 			s, err := a.open(cmd, openOptions{})
 			if err != nil {
@@ -46,9 +44,8 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "also sizes, dates and titles")
 	cmd.Flags().BoolVarP(&null, "null", "0", false, "print the names of files alone, each with a zero byte behind it, "+
 		"as xargs -0 reads them")
-	a.addJSON(cmd)
 	cmd.Flags().BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each document")
-	return cmd
+	return a.withJSON(cmd)
 }
 
 type documentJSON struct {
@@ -81,53 +78,45 @@ func (s *session) list(long, null bool) error {
 	if err := s.View.Err(); err != nil {
 		return s.Advise(fmt.Errorf("read index: %w", err))
 	}
+	var err error
 	switch {
 	case s.json:
-		if err := s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.Folder,
-			"documents": documents}); err != nil {
-			return err
-		}
-	case s.jsonl:
-		for i := range documents {
-			if err := s.printLine(&documents[i]); err != nil {
-				return err
-			}
-		}
-	case len(documents) == 0:
+		err = s.printJSON(map[string]any{"schema": "sheaf.ls/1", "folder": s.Folder, "documents": documents})
+	case len(documents) == 0 && !s.jsonl:
 		s.notice("no documents in %s", s.Folder)
+	default:
+		err = s.printDocuments(documents, long, null)
 	}
-	if len(documents) == 0 {
+	if err == nil && len(documents) == 0 {
 		return errNothing
 	}
-	if s.json || s.jsonl {
-		return nil
-	}
-	if null {
-		for _, d := range documents {
-			if s.file(d.ID.Tree(), d.name) != "" { // a given document has no file
-				fmt.Fprint(s.stdout, d.name, "\x00")
-			}
-		}
-		return nil
-	}
-	if !long {
-		for _, d := range documents {
-			fmt.Fprintln(s.stdout, wording.Clean(d.Path))
-		}
-		return nil
-	}
-	rows := make([][]string, len(documents))
-	for i, d := range documents {
-		date := strings.TrimSuffix(d.Modified, "Z")
+	return err
+}
+
+// printDocuments writes a line for each document, or with null the names of their files.
+func (s *session) printDocuments(documents []documentJSON, long, null bool) error {
+	rows := [][]string{}
+	for _, d := range documents {
+		noFile := s.file(d.ID.Tree(), d.name) == ""
 		switch {
-		case date != "":
-		case s.file(d.ID.Tree(), d.name) == "":
-			date = "given without a file"
-		default: // the file is gone
-			date = "unknown"
+		case s.jsonl:
+			if err := s.printLine(d); err != nil {
+				return err
+			}
+		case null && !noFile:
+			fmt.Fprint(s.stdout, d.name, "\x00")
+		case null:
+		case !long:
+			fmt.Fprintln(s.stdout, wording.Clean(d.Path))
+		default:
+			date := strings.TrimSuffix(d.Modified, "Z")
+			if date == "" && noFile {
+				date = "given without a file"
+			}
+			rows = append(rows, []string{wording.Bytes(d.Bytes), cmp.Or(date, "unknown"), // unknown when the file is gone
+				wording.Plural(d.Chunks, "chunk", "chunks"), s.out.Paint(terminal.Path, wording.Clean(d.Path)),
+				wording.Clean(d.Title)})
 		}
-		rows[i] = []string{wording.Bytes(d.Bytes), date, wording.Plural(d.Chunks, "chunk", "chunks"),
-			s.out.Paint(terminal.Path, wording.Clean(d.Path)), wording.Clean(d.Title)}
 	}
 	s.printTable(rows)
 	return nil
@@ -161,19 +150,19 @@ func (a *app) listCollections(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		list := []map[string]any{}
-		for _, loc := range locations {
-			list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": location.Bytes(loc.Dir)})
-		}
-		if err := a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list}); err != nil ||
-			len(list) > 0 {
-			return err
-		}
+	list := []map[string]any{}
+	for _, loc := range locations {
+		list = append(list, map[string]any{"root": loc.Root, "index": loc.Dir, "bytes": location.Bytes(loc.Dir)})
 	}
-	if len(locations) == 0 {
+	if a.json {
+		err = a.printJSON(map[string]any{"schema": "sheaf.collections/1", "collections": list})
+	}
+	if err == nil && len(locations) == 0 {
 		a.notice("no indexes yet: sheaf search makes one for the folder it searches")
 		return errNothing
+	}
+	if err != nil || a.json {
+		return err
 	}
 	var rows [][]string
 	for _, loc := range locations {

@@ -25,6 +25,15 @@ func (a *app) printJSON(v any) error {
 	return encoder.Encode(v)
 }
 
+// print writes v as JSON if a flag asks for JSON, else calls people.
+func (a *app) print(v any, people func()) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	people()
+	return nil
+}
+
 // printLine writes v as one line of JSON.
 func (a *app) printLine(v any) error {
 	encoder := json.NewEncoder(a.stdout)

@@ -57,8 +57,7 @@ to date, before it is asked.`,
 	f.StringArrayVar(&set, "set", nil, "set a parameter of the profile")
 	f.IntP("limit", "n", 0, "number of results")
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // parityJSON is the report.

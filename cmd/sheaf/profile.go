@@ -116,8 +116,7 @@ func (a *app) profileListCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 type profileJSON struct {
@@ -197,8 +196,7 @@ as written; with --doc its reference, and without a name that of the whole langu
 	cmd.Flags().BoolVar(&doc, "doc", false, "print the reference, as in doc/profiles.md")
 	cmd.Flags().BoolVar(&source, "source", false, "print it as written")
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work it out for")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func profileSource(name string) (file string, text []byte, err error) {
@@ -327,8 +325,7 @@ func (a *app) profileCheckCommand() *cobra.Command {
 			return errors.Join(faults...)
 		},
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) profileDiffCommand() *cobra.Command {
@@ -373,8 +370,7 @@ func (a *app) profileDiffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work them out for")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) profileNewCommand() *cobra.Command {
@@ -413,8 +409,7 @@ func (a *app) profileNewCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to change")
 	_ = cmd.RegisterFlagCompletionFunc("from", completeProfiles)
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // writeNew writes a file that must not exist.

@@ -23,22 +23,16 @@ added to it. Searches no longer find their documents; the folders, which may be 
 stay as they are. A folder is named by its path, or as sheaf ls names its documents,
 before the colon.`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, args []string) error {
 			trees, err := s.without(args)
 			if err != nil {
 				return err
 			}
 			return s.index(cmd.Context(), trees)
-		},
+		}),
 	}
 	addIndexFlags(cmd.Flags())
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 // without returns the folders of the index without the named ones.

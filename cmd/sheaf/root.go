@@ -120,7 +120,10 @@ func (a *app) command() *cobra.Command {
 		a.versionCommand(),
 	)
 	for _, c := range root.Commands() {
-		checkSubcommands(c)
+		if c.HasSubCommands() && c.RunE == nil { // a group of commands refuses unknown names
+			c.Args = unknownCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
 	}
 	if len(a.args) > 0 && (a.args[0] == cobra.ShellCompRequestCmd || a.args[0] == cobra.ShellCompNoDescRequestCmd) {
 		a.completeValues(root)
@@ -140,20 +143,31 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addJSON gives cmd the flag --json.
-func (a *app) addJSON(cmd *cobra.Command) {
+// withJSON gives cmd the flag --json.
+func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
+	return cmd
 }
 
-// checkSubcommands makes commands that only group others refuse unknown names.
-func checkSubcommands(cmd *cobra.Command) {
-	if !cmd.HasSubCommands() {
-		return
+// onIndex returns the work of a command that opens the index of its folder. o is read when the command runs.
+func (a *app) onIndex(o *openOptions, run func(*cobra.Command, *session, []string) error,
+) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.open(cmd, *o)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return run(cmd, s, args)
 	}
-	if cmd.RunE == nil {
-		cmd.Args = unknownCommand
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// folderArgument lets a command name its folder instead of --in.
+func (a *app) folderArgument(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		a.in = args[0]
 	}
+	return arguments(cobra.MaximumNArgs(1))(cmd, args)
 }
 
 // otherNames maps command names of other programs to Sheaf's commands.
@@ -174,6 +188,14 @@ var otherFlags = map[string]string{
 	"format": "json", "output": "json", "force": "rebuild", "full": "rebuild",
 }
 
+// unknownName adds advice to an error about an unknown name: the nearest known one, else a hint.
+func unknownName(err error, name string, known []string, hint string, args ...any) error {
+	if near := suggest.Nearest(name, known); near != "" {
+		return withHint(err, "did you mean %q?", near)
+	}
+	return withHint(err, hint, args...)
+}
+
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -190,10 +212,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+ours)
 		}
 	}
-	if near := suggest.Nearest(args[0], names); near != "" {
-		return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+near)
-	}
+	near := suggest.Nearest(args[0], names)
 	switch {
+	case near != "":
+		return withHint(err, "did you mean %q?", cmd.CommandPath()+" "+near)
 	case len(names) == 0:
 		return withHint(err, "%s has no commands below it", cmd.CommandPath())
 	case cmd.HasParent():

@@ -59,7 +59,10 @@ To begin a query with a dash, put -- before it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.search(cmd, strings.Join(args, " "), o) },
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
-	addColumnFlags(cmd.Flags(), &o.columns)
+	cmd.Flags().StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date "+
+		"puts large values first")
+	cmd.Flags().StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or "+
+		"properties")
 	addIndexFlags(cmd.Flags())
 	completeWords(cmd, "sort", "date", "path", "depth")
 	completeWords(cmd, "facets", "tags", "folder", "ext", "tree")
@@ -69,9 +72,9 @@ To begin a query with a dash, put -- before it.`,
 // addSearchFlags adds the flags of all searching commands.
 func (a *app) addSearchFlags(f *pflag.FlagSet, o *searchOptions) {
 	addRankingFlags(f, &o.set)
-	f.StringArrayVar(&o.terms, "term", nil, "a further word that scores like those of the query")
-	addNarrowFlags(f, &o.narrow)
-	f.BoolVar(&o.explain, "explain", false, "say where each score comes from")
+	f.StringArrayVar(&o.Terms, "term", nil, "a further word that scores like those of the query")
+	addNarrowFlags(f, o)
+	f.BoolVar(&o.Explain, "explain", false, "say where each score comes from")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	f.BoolVar(&a.json, "json", false, "print one JSON object (see doc/json.md)")
 	f.BoolVar(&a.jsonl, "jsonl", false, "print one JSON object for each result")
@@ -107,11 +110,11 @@ func (a *app) search(cmd *cobra.Command, text string, o searchOptions) error {
 		return err
 	}
 	defer s.Close()
-	if strings.TrimSpace(text) == "" && o.columns.sort == "" {
+	if strings.TrimSpace(text) == "" && o.sort == "" {
 		o.notes = append(o.notes, "the query is empty, so there is nothing to look for")
 	}
 	if s.scanner == nil { // a scanner knows only the files that it read
-		o.notes = append(o.notes, o.columns.unknown(s.View)...)
+		o.notes = append(o.notes, o.unknownColumns(s.View)...)
 	}
 	return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
 		q.Text = text
@@ -158,13 +161,11 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 	}
 	if !s.json {
 		s.notices(out.Warnings...)
-		notes := out.read
-		if len(o.set) > 0 || o.columns.sort != "" || cmd.Flags().Changed("profile") {
-			notes = out.Notes // notes say which stages of the chosen profile did not run
+		if len(o.set) > 0 || o.sort != "" || cmd.Flags().Changed("profile") {
+			s.notices(out.Notes...) // notes say which stages of the chosen profile did not run
 		} else {
-			notes = append(notes, out.unmet...)
+			s.notices(append(out.read, out.unmet...)...)
 		}
-		s.notices(notes...)
 		if out.Answerable != nil && !*out.Answerable && len(out.Results) > 0 {
 			unlike := "likely to answer this"
 			if o.alike {
@@ -174,34 +175,19 @@ func (s *session) show(cmd *cobra.Command, o searchOptions, ask asking) error {
 		}
 	}
 	out.Warnings = s.allWarnings(out.Warnings...)
-	if err := s.printSearch(out); err != nil {
+	if err := s.printSearch(out); err != nil || len(out.Results) > 0 {
 		return err
 	}
-	if len(out.Results) == 0 {
-		switch {
-		case s.json || s.jsonl:
-		case s.searched() == 0:
-			s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting "+
-				"include names; what was left out: sheaf status --all --in %s", s.Folder, wording.ShellQuoted(s.Folder))
-		default:
-			s.notice("nothing found in %s: %s searched", s.Folder,
-				wording.Plural(s.searched(), "document was", "documents were"))
-		}
-		return errNothing
+	switch {
+	case s.json || s.jsonl:
+	case s.searched() == 0:
+		s.notice("no documents in %s: .md, .markdown, .mdx and .txt files are indexed, and those that the setting "+
+			"include names; what was left out: sheaf status --all --in %s", s.Folder, wording.ShellQuoted(s.Folder))
+	default:
+		s.notice("nothing found in %s: %s searched", s.Folder,
+			wording.Plural(s.searched(), "document was", "documents were"))
 	}
-	return nil
-}
-
-// columnOptions are the flags about columns.
-type columnOptions struct {
-	sort   string
-	facets []string
-}
-
-func addColumnFlags(f *pflag.FlagSet, o *columnOptions) {
-	f.StringVar(&o.sort, "sort", "", "order everything that matches by date, path, depth or a property; -date puts "+
-		"large values first")
-	f.StringSliceVar(&o.facets, "facets", nil, "count everything that matches by tags, folder, ext, tree or properties")
+	return errNothing
 }
 
 // columns maps names that people write to columns.
@@ -220,7 +206,7 @@ func columnOf(name string) string {
 }
 
 // order returns the column of --sort, with a dash before it for descending order; "" for none.
-func (o *columnOptions) order() (string, error) {
+func (o *searchOptions) order() (string, error) {
 	name, descending := strings.CutPrefix(o.sort, "-")
 	switch {
 	case o.sort == "":
@@ -234,37 +220,25 @@ func (o *columnOptions) order() (string, error) {
 	return columnOf(name), nil
 }
 
-// names returns the columns of --facets.
-func (o *columnOptions) names() []string {
-	var out []string
-	for _, name := range o.facets {
-		if c := columnOf(strings.TrimSpace(name)); !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// unknown returns notes about requested columns that no document has.
-func (o *columnOptions) unknown(view *catalog.View) []string {
+// unknownColumns returns notes about requested columns that no document has.
+func (o *searchOptions) unknownColumns(view *catalog.View) (notes []string) {
 	asked := slices.Clone(o.facets)
 	if o.sort != "" {
 		asked = append(asked, strings.TrimPrefix(o.sort, "-"))
 	}
-	var notes []string
+	if len(asked) == 0 {
+		return nil
+	}
+	properties, err := view.Properties()
+	if err != nil {
+		return nil // the answer reports this error
+	}
+	known := slices.Sorted(maps.Keys(columns))
+	for _, p := range properties {
+		known = append(known, p.Name)
+	}
 	for _, name := range asked {
 		name = strings.TrimSpace(name)
-		if _, ok := columns[strings.ToLower(name)]; ok {
-			continue
-		}
-		properties, err := view.Properties()
-		if err != nil {
-			return notes // the answer reports this error
-		}
-		known := slices.Sorted(maps.Keys(columns))
-		for _, p := range properties {
-			known = append(known, p.Name)
-		}
 		if slices.ContainsFunc(known, func(k string) bool { return fold.Text(k) == fold.Text(name) }) {
 			continue
 		}

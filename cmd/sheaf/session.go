@@ -22,6 +22,7 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/address"
 	"sheaf/collection/location"
+	"sheaf/index/catalog"
 	"sheaf/internal/wording"
 	"sheaf/model"
 	"sheaf/profile"
@@ -147,27 +148,21 @@ func (s *session) resolve(text string) (address.Target, error) {
 	return t, err
 }
 
-// leftOut reports whether an address, without heading or line, names a file that is not a document.
+// behindName matches what can follow a file name in an address: a heading or a line.
+var behindName = regexp.MustCompile(`(#.*|(:\d+){1,2})$`)
+
+// leftOut reports whether an address names a file that is not a document.
 func (s *session) leftOut(address string) bool {
-	name, _, _ := strings.Cut(address, "#")
-	lines := regexp.MustCompile(`(:\d+){1,2}$`)
-	for _, name := range []string{address, name, lines.ReplaceAllString(name, "")} {
-		full := name
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(s.Folder, name)
-		}
-		info, err := os.Lstat(full)
-		if err != nil || info.IsDir() {
-			continue
-		}
-		for _, t := range s.View.Settings().Trees {
-			if rel, ok := location.Under(t.Root, full); ok {
-				_, known := s.View.Document(sheaf.DocumentID(t.Name, rel))
-				return !known
-			}
-		}
+	full := behindName.ReplaceAllString(address, "")
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(s.Folder, full)
 	}
-	return false
+	info, err := os.Lstat(full)
+	return err == nil && !info.IsDir() && slices.ContainsFunc(s.View.Settings().Trees, func(t catalog.Tree) bool {
+		rel, ok := location.Under(t.Root, full)
+		_, known := s.View.Document(sheaf.DocumentID(t.Name, rel))
+		return ok && !known
+	})
 }
 
 // paths returns the paths of all documents, as results show them.
@@ -183,42 +178,37 @@ func (s *session) paths() []string {
 
 // searchOptions are the flags of all searching commands.
 type searchOptions struct {
-	set     []string
-	explain bool
-	// terms are additional words that score.
-	terms []string
-	// label replaces the query in the answer if the command made the query. alike asks for similar
-	// passages. notes are notes of the command.
-	label string
+	collection.SearchRequest
+	set []string
+	// alike asks for similar passages. notes are notes of the command.
 	alike bool
 	notes []string
-	// columns are flags of search alone.
-	columns columnOptions
-	narrow  narrowOptions
+	// sort and facets are flags of search alone.
+	sort   string
+	facets []string
 }
 
-// narrowOptions are the flags that narrow a query by time and by document sets.
-type narrowOptions struct {
-	created, updated string
-	sets             []string
-}
-
-func addNarrowFlags(f *pflag.FlagSet, o *narrowOptions) {
-	f.StringVar(&o.created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without "+
+// addNarrowFlags adds the flags that narrow a query by time and by document sets.
+func addNarrowFlags(f *pflag.FlagSet, o *searchOptions) {
+	f.StringVar(&o.Created, "created", "", "documents created from START..END, as in 2024-05..2024-08; those without "+
 		"a date pass")
-	f.StringVar(&o.updated, "updated", "", "documents updated from START..END; those without a date count as 90 days old")
-	f.StringSliceVar(&o.sets, "sets", nil, "documents of any of these sets")
+	f.StringVar(&o.Updated, "updated", "", "documents updated from START..END; those without a date count as 90 days old")
+	f.StringSliceVar(&o.Sets, "sets", nil, "documents of any of these sets")
 }
 
 // request converts the flags of a searching command.
-func (s *session) request(o *searchOptions) (collection.SearchRequest, error) {
-	_, parameters, err := s.profileOf(o.set)
-	q := collection.SearchRequest{Parameters: parameters, Limit: s.config.Limit, Window: s.config.Limit,
-		Created: o.narrow.created, Updated: o.narrow.updated, Sets: o.narrow.sets, Label: o.label,
-		Explain: o.explain, Terms: o.terms, Facets: o.columns.names()}
-	if err == nil {
-		q.Sort, err = o.columns.order()
+func (s *session) request(o *searchOptions) (q collection.SearchRequest, err error) {
+	q = o.SearchRequest
+	if _, q.Parameters, err = s.profileOf(o.set); err != nil {
+		return q, err
 	}
+	q.Limit, q.Window = s.config.Limit, s.config.Limit
+	for _, name := range o.facets {
+		if c := columnOf(strings.TrimSpace(name)); !slices.Contains(q.Facets, c) {
+			q.Facets = append(q.Facets, c)
+		}
+	}
+	q.Sort, err = o.order()
 	return q, err
 }
 

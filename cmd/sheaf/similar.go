@@ -16,21 +16,16 @@ func (a *app) similarCommand() *cobra.Command {
 for sheaf get. By words, those that are frequent in it and rare elsewhere count;
 by meaning, where a model knows its words, its whole text does.`,
 		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: a.onIndex(&openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
 			t, err := s.resolve(args[0])
 			if err != nil {
 				return err
 			}
-			o.label, o.alike = args[0], true
+			o.Label, o.alike = args[0], true
 			return s.show(cmd, o, func(r *collection.Reader, q collection.SearchRequest) (*collection.Answer, error) {
 				return r.Similar(cmd.Context(), t.Chunk.ID, q)
 			})
-		},
+		}),
 	}
 	a.addSearchFlags(cmd.Flags(), &o)
 	return cmd

@@ -2,22 +2,15 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
-	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
-	"sheaf/collection/location"
-	"sheaf/index/catalog"
-	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/internal/wording"
 	"sheaf/model/static/builtin"
@@ -31,62 +24,54 @@ func (a *app) statusCommand() *cobra.Command {
 		GroupID: groupFolders,
 		Short:   "Say what is indexed, what waits, what was left out and why",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd, openOptions{})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
+		RunE: a.onIndex(&openOptions{}, func(cmd *cobra.Command, s *session, _ []string) error {
 			out, err := s.status(cmd)
+			if err == nil && recall {
+				progress := terminal.NewProgress(s.err, "measuring")
+				out.Recall, err = s.Recall(cmd.Context(), func(done, total int) {
+					progress.Update(done, total, int64(done), "steps")
+				})
+				progress.Done()
+			}
 			if err != nil {
 				return err
 			}
-			if recall {
-				if out.Recall, err = s.recall(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			if a.json {
-				return a.printJSON(out)
-			}
-			s.printStatus(out, all, recall)
-			return nil
-		},
+			return a.print(out, func() { s.printStatus(out, all, recall) })
+		}),
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "say everything: every file that waits, is left out or is ignored, "+
 		"and the parts of the index")
 	cmd.Flags().BoolVar(&recall, "recall", false, "measure how many of the nearest vectors searches find, against "+
 		"comparing all of them")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 type statusJSON struct {
-	Schema           string           `json:"schema"`
-	Root             string           `json:"root"`
-	Index            string           `json:"index"`
-	Trees            []treeJSON       `json:"trees"`
-	Documents        int              `json:"documents"`
-	Chunks           int              `json:"chunks"`
-	SourceBytes      int64            `json:"source_bytes"`
-	Bytes            int64            `json:"bytes"`
-	Parts            map[string]int64 `json:"parts"`
-	Vectors          int              `json:"vectors"`
-	Chunker          string           `json:"chunker"`
-	CommentsHidden   bool             `json:"comments_hidden,omitempty"`
-	Analyzer         string           `json:"analyzer"`
-	Language         string           `json:"language"`
-	LanguageDetected bool             `json:"language_detected"`
-	Model            string           `json:"model"`
-	ModelLanguages   []string         `json:"model_languages"`
-	Dims             int              `json:"dims"`
-	Pending          pendingJSON      `json:"pending"`
-	Skipped          []skipJSON       `json:"skipped"`
-	Ignored          []skipJSON       `json:"ignored"`
-	IgnoredTotal     int              `json:"ignored_total"`
-	Warnings         []warningJSON    `json:"warnings"`
-	Tuned            []tunedJSON      `json:"tuned"`
-	Notes            []string         `json:"notes"`
+	Schema           string            `json:"schema"`
+	Root             string            `json:"root"`
+	Index            string            `json:"index"`
+	Trees            []collection.Tree `json:"trees"`
+	Documents        int               `json:"documents"`
+	Chunks           int               `json:"chunks"`
+	SourceBytes      int64             `json:"source_bytes"`
+	Bytes            int64             `json:"bytes"`
+	Parts            map[string]int64  `json:"parts"`
+	Vectors          int               `json:"vectors"`
+	Chunker          string            `json:"chunker"`
+	CommentsHidden   bool              `json:"comments_hidden,omitempty"`
+	Analyzer         string            `json:"analyzer"`
+	Language         string            `json:"language"`
+	LanguageDetected bool              `json:"language_detected"`
+	Model            string            `json:"model"`
+	ModelLanguages   []string          `json:"model_languages"`
+	Dims             int               `json:"dims"`
+	Pending          pendingJSON       `json:"pending"`
+	Skipped          []collection.Skip `json:"skipped"`
+	Ignored          []collection.Skip `json:"ignored"`
+	IgnoredTotal     int               `json:"ignored_total"`
+	Warnings         []warningJSON     `json:"warnings"`
+	Tuned            []tunedJSON       `json:"tuned"`
+	Notes            []string          `json:"notes"`
 	// Recall is set only with --recall.
 	Recall []store.Recall `json:"recall,omitempty"`
 }
@@ -133,7 +118,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 		return nil, err
 	}
 	for _, t := range tasks {
-		out.Skipped = append(out.Skipped, skipJSON{Path: t.Path, Reason: t.Reason, Detail: t.Detail})
+		out.Skipped = append(out.Skipped, collection.Skip{Path: t.Path, Reason: t.Reason, Detail: t.Detail})
 	}
 	if out.Warnings, err = s.warnings(); err != nil {
 		return nil, err
@@ -151,7 +136,7 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	if outdated := s.OutdatedText(); outdated != "" {
 		out.Notes = append(out.Notes, outdated)
 	}
-	out.Ignored = []skipJSON{}
+	out.Ignored = []collection.Skip{}
 	waiting, report, err := s.Pending(cmd.Context())
 	if err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
@@ -213,21 +198,24 @@ func (s *session) printStatus(out *statusJSON, all, recall bool) {
 			[]string{"on disk", wording.Bytes(out.Bytes) + parts(out.Parts)},
 			[]string{"chunker", out.Chunker})
 	}
+	ignored := "nothing"
+	if out.IgnoredTotal > 0 {
+		ignored = wording.Plural(out.IgnoredTotal, "file or folder", "files and folders")
+	}
 	rows = append(rows,
 		[]string{"language", collection.LanguageText(out.Language, out.LanguageDetected)},
 		[]string{"model", modelText(out)},
 		[]string{"waiting", out.Pending.String()},
 		[]string{"left out", skippedSummary(out.Skipped)},
-		[]string{"ignored", ignoredSummary(out)})
+		[]string{"ignored", ignored})
 	if all && out.CommentsHidden {
 		rows = append(rows, []string{"comments", "hidden"})
 	}
-	for _, t := range out.Tuned {
-		if all {
+	if all {
+		for _, t := range out.Tuned {
 			rows = append(rows, []string{"tuned", wording.Clean(t.Profile + ": " + t.About)})
 		}
-	}
-	if !all && len(out.Warnings) > 0 {
+	} else if len(out.Warnings) > 0 {
 		rows = append(rows, []string{"warnings", wording.Count(len(out.Warnings)) +
 			" in files that are indexed"})
 	}
@@ -276,13 +264,13 @@ func (s *session) printStatusLists(out *statusJSON) {
 	}
 	for _, k := range out.Skipped {
 		if k.Reason == ingest.ReasonUnsupported { // thousands of these must not hide fixable files
-			types = append(types, k.String())
+			types = append(types, skipText(k))
 		} else {
-			skipped = append(skipped, k.String())
+			skipped = append(skipped, skipText(k))
 		}
 	}
 	for _, k := range out.Ignored {
-		ignored = append(ignored, k.String())
+		ignored = append(ignored, skipText(k))
 	}
 	if n := out.IgnoredTotal - len(out.Ignored); n > 0 {
 		ignored = append(ignored, "and "+wording.Count(n)+" more")
@@ -311,16 +299,8 @@ func parts(sizes map[string]int64) string {
 	return " (" + strings.Join(texts, ", ") + ")"
 }
 
-// ignoredSummary counts files that rules exclude.
-func ignoredSummary(out *statusJSON) string {
-	if out.IgnoredTotal == 0 {
-		return "nothing"
-	}
-	return wording.Plural(out.IgnoredTotal, "file or folder", "files and folders")
-}
-
 // skippedSummary counts skipped files by reason.
-func skippedSummary(skipped []skipJSON) string {
+func skippedSummary(skipped []collection.Skip) string {
 	if len(skipped) == 0 {
 		return "nothing"
 	}
@@ -334,97 +314,6 @@ func skippedSummary(skipped []skipJSON) string {
 	}
 	return wording.Plural(len(skipped), "file", "files") + ": " + strings.Join(reasons, ", ")
 }
-
-// recallQueries is the number of queries that status --recall samples for each vector field. At 100
-// neighbors each, one in 20,000 makes a difference in the printed number.
-const recallQueries = 200
-
-// recall measures the share of brute-force results that a search finds.
-func (s *session) recall(ctx context.Context) ([]store.Recall, error) {
-	meter, ok := s.Backend.(store.RecallMeter)
-	if !ok {
-		return nil, fmt.Errorf("measure recall: %w: this store cannot compare its searches with brute force",
-			sheaf.ErrUnsupported)
-	}
-	progress := terminal.NewProgress(s.err, "measuring")
-	o := store.RecallOptions{Queries: recallQueries, Progress: func(done, total int) {
-		progress.Update(done, total, int64(done), "steps")
-	}}
-	var missing error
-	if s.Embedder != nil && s.Target == nil {
-		o.Originals = func(ctx context.Context, yield func([]store.Chunk)) error {
-			missing = s.originals(ctx, yield)
-			return ctx.Err()
-		}
-	}
-	list, err := meter.Recall(ctx, o)
-	progress.Done()
-	if missing != nil && err == nil {
-		s.notice("the vectors as the model makes them could not all be had: %v", missing)
-	}
-	return list, err
-}
-
-// originals computes the vectors of every file again and yields the chunks with them. It stores
-// nothing. It skips given documents and files that changed since they were indexed.
-func (s *session) originals(ctx context.Context, yield func([]store.Chunk)) error {
-	release, err := location.Lock(s.Where.Dir) // concurrent writes to the vector cache get lost
-	if err != nil {
-		return err
-	}
-	defer release()
-	dir, err := os.MkdirTemp("", "sheaf-recall-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	scratch, err := catalog.Open(vfs.Disk{}, dir, catalog.Options{})
-	if err != nil {
-		return err
-	}
-	defer scratch.Close()
-	o := s.IngestOptions()
-	var one sync.Mutex // documents are written in parallel and yielded one at a time
-	o.Catalog, o.Backend = scratch, yielder{yield: func(chunks []store.Chunk) {
-		if len(chunks) > 0 && s.View.Unchanged(chunks[0].Doc) {
-			one.Lock()
-			defer one.Unlock()
-			yield(chunks)
-		}
-	}}
-	report, err := ingest.Run(ctx, o)
-	if err == nil && report.EmbedError != "" {
-		err = fmt.Errorf("%s", report.EmbedError)
-	}
-	return err
-}
-
-// yielder is a store that stores nothing. It yields the written chunks of one document at a time.
-type yielder struct {
-	store.Backend // nil: no other method is called
-	yield         func([]store.Chunk)
-}
-
-// Write implements [store.Backend].
-func (y yielder) Write(ctx context.Context, batch store.Batch) error { return y.Add(ctx, batch) }
-
-// Delete implements [store.Backend].
-func (yielder) Delete(context.Context, []sheaf.ID) error { return nil }
-
-// Bulk implements [store.Bulk].
-func (y yielder) Bulk(context.Context) (store.BulkWriter, error) { return y, nil }
-
-// Add implements [store.BulkWriter].
-func (y yielder) Add(_ context.Context, batch store.Batch) error {
-	y.yield(batch.Chunks)
-	return nil
-}
-
-// Commit implements [store.BulkWriter].
-func (yielder) Commit(context.Context) error { return nil }
-
-// Close implements [store.Backend] and [store.BulkWriter].
-func (yielder) Close() error { return nil }
 
 // recallRows returns the rows of the recall table of status.
 func recallRows(list []store.Recall) [][]string {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sheaf/collection"
 )
 
 // TestStatusOfGivenDocuments checks that status shows where given documents are, as they have no folder.
@@ -15,7 +17,7 @@ func TestStatusOfGivenDocuments(t *testing.T) {
 	}
 	defer out.Close()
 	a := newApp(os.Stdin, out, os.Stderr)
-	(&session{app: a}).printStatus(&statusJSON{Trees: []treeJSON{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false,
+	(&session{app: a}).printStatus(&statusJSON{Trees: []collection.Tree{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false,
 		false)
 	if err := a.flush(); err != nil {
 		t.Fatal(err)

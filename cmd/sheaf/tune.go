@@ -79,8 +79,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	f.BoolVar(&o.apply, "apply", false, "use what was found for this folder, when it is better by more than chance")
 	f.BoolVar(&o.undo, "undo", false, "use the defaults again")
 	f.Bool("no-refresh", false, "do not look for changed files first")
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) tune(cmd *cobra.Command, args []string, o tuneOptions) error {

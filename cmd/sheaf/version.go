@@ -20,8 +20,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
 	}
-	a.addJSON(cmd)
-	return cmd
+	return a.withJSON(cmd)
 }
 
 func (a *app) printVersion() error {

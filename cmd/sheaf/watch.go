@@ -22,11 +22,8 @@ func (a *app) watchCommand() *cobra.Command {
 		Long: `Indexes changes as they are made. Searching needs no watching, since it looks for
 changes itself; this makes the first search after many changes fast. With --json
 every run that changed something is one line of JSON.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				a.in = args[0]
-			}
+		Args: a.folderArgument,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			first := true
 			return a.reopening(cmd.Context(), func(o openOptions, _ bool) error { return a.watch(cmd, o, &first) })
 		},
@@ -77,16 +74,16 @@ func (a *app) watch(cmd *cobra.Command, open openOptions, first *bool) error {
 }
 
 type watchJSON struct {
-	Schema  string     `json:"schema"`
-	Time    string     `json:"time"`
-	TookMS  float64    `json:"took_ms"`
-	Added   int        `json:"added"`
-	Changed int        `json:"changed"`
-	Removed int        `json:"removed"`
-	Renamed int        `json:"renamed"`
-	Pending int        `json:"pending"`
-	Skipped []skipJSON `json:"skipped"`
-	Error   string     `json:"error,omitempty"`
+	Schema  string            `json:"schema"`
+	Time    string            `json:"time"`
+	TookMS  float64           `json:"took_ms"`
+	Added   int               `json:"added"`
+	Changed int               `json:"changed"`
+	Removed int               `json:"removed"`
+	Renamed int               `json:"renamed"`
+	Pending int               `json:"pending"`
+	Skipped []collection.Skip `json:"skipped"`
+	Error   string            `json:"error,omitempty"`
 }
 
 // watched reports the changes of a run. For people it also reports a first run without changes.
@@ -99,7 +96,7 @@ func (s *session) watched(report *ingest.Report, err error, first bool) {
 	now := time.Now()
 	defer func() { _ = s.flush() }() // a closed output ends the program by a signal
 	if s.json {
-		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []skipJSON{}}
+		out := watchJSON{Schema: "sheaf.watch/1", Time: now.UTC().Format(time.RFC3339), Skipped: []collection.Skip{}}
 		if report != nil {
 			out.TookMS, out.Added, out.Changed, out.Removed, out.Renamed = millis(report.Took.Seconds()), report.Added,
 				report.Changed, report.Removed, report.Renamed

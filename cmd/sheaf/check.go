@@ -38,9 +38,7 @@ time: the next command goes on.`,
 			s, err := a.open(cmd, openOptions{AsIs: true})
 			if errors.Is(err, sheaf.ErrCorrupt) && a.json {
 				// Report an index that is too damaged to open as a fault.
-				if printErr := a.printFaults(checkJSON{Faults: []string{err.Error()}}, nil); printErr != nil {
-					return printErr
-				}
+				err = errors.Join(a.printFaults(checkJSON{Schema: checkSchema, Faults: []string{err.Error()}}), err)
 			}
 			if err != nil {
 				return err
@@ -57,8 +55,8 @@ time: the next command goes on.`,
 
 // checked returns the findings of a check.
 func (s *session) checked(faults []error) checkJSON {
-	out := checkJSON{Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(), Faults: []string{},
-		Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
+	out := checkJSON{Schema: checkSchema, Index: s.Where.Dir, Documents: s.View.Docs(), Chunks: s.View.Chunks(),
+		Faults: []string{}, Stopped: s.Stopped, Outdated: s.OutdatedRead, Foreign: s.Foreign}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, f.Error())
 	}
@@ -67,14 +65,11 @@ func (s *session) checked(faults []error) checkJSON {
 
 func (s *session) check(ctx context.Context) error {
 	faults, err := s.Faults(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.printFaults(s.checked(faults))
 	}
-	if err := s.printFaults(s.checked(faults), nil); err != nil {
+	if err != nil || len(faults) == 0 {
 		return err
-	}
-	if len(faults) == 0 {
-		return nil
 	}
 	err = fmt.Errorf("%w: %s", sheaf.ErrCorrupt, s.Where.Dir)
 	switch all := errors.Join(faults...); {
@@ -88,6 +83,8 @@ func (s *session) check(ctx context.Context) error {
 	}
 	return withHint(err, "repair it: sheaf check --repair --in %s", wording.ShellQuoted(s.Where.Root))
 }
+
+const checkSchema = "sheaf.check/1"
 
 type checkJSON struct {
 	Schema    string   `json:"schema"`
@@ -105,27 +102,24 @@ type checkJSON struct {
 	Repair *repairJSON `json:"repair,omitempty"`
 }
 
-func (a *app) printFaults(out checkJSON, done *repairJSON) error {
-	if a.json {
-		out.Schema, out.Repair = "sheaf.check/1", done
-		return a.printJSON(out)
-	}
-	for _, m := range out.Faults {
-		fmt.Fprintln(a.stdout, wording.Clean(m))
-	}
-	if out.Index != "" {
-		fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, wording.Plural(out.Documents, "document", "documents"),
-			wording.Plural(out.Chunks, "chunk", "chunks"), wording.Plural(len(out.Faults), "fault", "faults"))
-	}
-	for _, text := range []string{out.Stopped, out.Outdated, out.Foreign} {
-		if text != "" {
-			fmt.Fprintln(a.stdout, text)
+func (a *app) printFaults(out checkJSON) error {
+	return a.print(out, func() {
+		for _, m := range out.Faults {
+			fmt.Fprintln(a.stdout, wording.Clean(m))
 		}
-	}
-	if done != nil && done.Repaired {
-		fmt.Fprintln(a.stdout, "repaired")
-	}
-	return nil
+		if out.Index != "" {
+			fmt.Fprintf(a.stdout, "%s: %s, %s: %s\n", out.Index, wording.Plural(out.Documents, "document", "documents"),
+				wording.Plural(out.Chunks, "chunk", "chunks"), wording.Plural(len(out.Faults), "fault", "faults"))
+		}
+		for _, text := range []string{out.Stopped, out.Outdated, out.Foreign} {
+			if text != "" {
+				fmt.Fprintln(a.stdout, text)
+			}
+		}
+		if out.Repair != nil && out.Repair.Repaired {
+			fmt.Fprintln(a.stdout, "repaired")
+		}
+	})
 }
 
 // repairJSON reports a repair.
@@ -160,7 +154,9 @@ func (a *app) repair(cmd *cobra.Command) error {
 	if len(faults) > 0 {
 		before = faults
 	}
-	if err := a.printFaults(s.checked(before), done); err != nil {
+	out := s.checked(before)
+	out.Repair = done
+	if err := s.printFaults(out); err != nil {
 		return err
 	}
 	if collection.OnlyStrays(faults) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func (a *app) completionCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:     "completion SHELL",
 		GroupID: groupSetup,
 		Short:   "Print a completion script for bash, zsh, fish or powershell",
@@ -29,21 +28,17 @@ the package bash-completion, which most systems have.`,
 		Args:      arguments(cobra.ExactArgs(1)),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !a.json {
-				return writeCompletion(cmd.Root(), args[0], a.stdout)
-			}
-			var script strings.Builder
-			if err := writeCompletion(cmd.Root(), args[0], &script); err != nil {
+			script, err := completionScript(cmd.Root(), args[0])
+			if err != nil {
 				return err
 			}
-			return a.printJSON(struct {
+			return a.print(struct {
 				Schema string `json:"schema"`
 				Shell  string `json:"shell"`
 				Script string `json:"script"`
-			}{"sheaf.completion/1", args[0], script.String()})
+			}{"sheaf.completion/1", args[0], script}, func() { fmt.Fprint(a.stdout, script) })
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 // fileFlags are the flags that take a file. markFolder marks flags that take folders.
@@ -152,8 +147,8 @@ var mends = map[string][][2]string{
     Invoke-Expression -OutVariable out`}},
 }
 
-// writeCompletion writes the completion script of a shell.
-func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
+// completionScript returns the completion script of a shell.
+func completionScript(root *cobra.Command, shell string) (string, error) {
 	var written strings.Builder
 	var err error
 	switch shell {
@@ -166,18 +161,14 @@ func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	case "powershell":
 		err = root.GenPowerShellCompletionWithDesc(&written)
 	default:
-		return sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
-	}
-	if err != nil {
-		return err
+		err = sheaf.Invalidf("shell %q: must be bash, zsh, fish or powershell", shell)
 	}
 	script := written.String()
 	for _, mend := range mends[shell] {
-		if strings.Count(script, mend[0]) != 1 {
-			return fmt.Errorf("the script for %s has no single %q", shell, mend[0])
+		if err == nil && strings.Count(script, mend[0]) != 1 {
+			err = fmt.Errorf("the script for %s has no single %q", shell, mend[0])
 		}
 		script = strings.Replace(script, mend[0], mend[1], 1)
 	}
-	_, err = io.WriteString(w, script)
-	return err
+	return script, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,23 +34,21 @@ the defaults; the first that names a key wins.
 }
 
 func keyHelp() string {
-	var b strings.Builder
-	b.WriteString("Keys:\n")
+	help := "Keys:"
 	for _, k := range config.Keys() {
-		value := k.Default
-		if value != "" {
-			value = " (" + value + ")"
+		help += "\n  " + k.Name
+		if k.Default != "" {
+			help += " (" + k.Default + ")"
 		}
-		fmt.Fprintf(&b, "  %s%s\n      %s\n", k.Name, value, k.Help)
+		help += "\n      " + k.Help
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return help
 }
 
 // setIn adds to an error the file or variable that sets key.
 func setIn(c *config.Config, key string, err error) error {
 	origin := c.Origin(key)
-	if err == nil || origin.Source != config.SourceEnvironment && origin.Source != config.SourceProject &&
-		origin.Source != config.SourceUser {
+	if err == nil || origin.Source == config.SourceDefault || origin.Source == config.SourceFlag {
 		return err
 	}
 	return fmt.Errorf("%s: %w", origin, err)
@@ -91,15 +88,11 @@ func (a *app) configShowCommand() *cobra.Command {
 				}
 				rows = append(rows, row)
 			}
-			if a.json {
-				return a.printJSON(struct {
-					Schema   string        `json:"schema"`
-					Settings []settingJSON `json:"settings"`
-					Notices  []string      `json:"notices"`
-				}{"sheaf.config/1", settings, orEmpty(c.Notices)})
-			}
-			a.printTable(rows)
-			return nil
+			return a.print(struct {
+				Schema   string        `json:"schema"`
+				Settings []settingJSON `json:"settings"`
+				Notices  []string      `json:"notices"`
+			}{"sheaf.config/1", settings, orEmpty(c.Notices)}, func() { a.printTable(rows) })
 		},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "say where each setting was made")
@@ -136,7 +129,7 @@ func completeSetting(cmd *cobra.Command, args []string, typed string) ([]string,
 }
 
 func (a *app) configGetCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:               "get KEY",
 		Short:             "Print one setting",
 		Args:              arguments(cobra.ExactArgs(1)),
@@ -150,17 +143,12 @@ func (a *app) configGetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(struct {
-					Schema string `json:"schema"`
-					settingJSON
-				}{"sheaf.config-get/1", settingOf(c, key)})
-			}
-			fmt.Fprintln(a.stdout, key.Format(&c.Values))
-			return nil
+			return a.print(struct {
+				Schema string `json:"schema"`
+				settingJSON
+			}{"sheaf.config-get/1", settingOf(c, key)}, func() { fmt.Fprintln(a.stdout, key.Format(&c.Values)) })
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 func (a *app) configSetCommand() *cobra.Command {
@@ -200,11 +188,9 @@ your own file, because all folders would fill that one place.`,
 			if err := a.writeSetting(file, project, args); err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file})
-			}
-			fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
-			return nil
+			return a.print(map[string]any{"schema": "sheaf.config-set/1", "key": args[0], "file": file}, func() {
+				fmt.Fprintf(a.stdout, "%s is set in %s\n", args[0], file)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "write to the file in the folder, the default for store")
@@ -226,14 +212,20 @@ func (a *app) writeSetting(file string, project bool, args []string) error {
 		a.notice("%s holds settings that are not approved: see them and approve them with sheaf config trust", file)
 		return err
 	}
-	after, err := os.ReadFile(file)
-	if err != nil {
-		return collection.FileFault("configuration file", err)
-	}
-	if found, err := config.Sensitive(file, after); err != nil || len(found) == 0 {
+	after, found, err := sensitive(file)
+	if err != nil || len(found) == 0 {
 		return err
 	}
 	return trust().Approve(file, after)
+}
+
+// sensitive reads a configuration file, and lists its settings that need approval.
+func sensitive(file string) (content []byte, found []string, err error) {
+	if content, err = os.ReadFile(file); err != nil {
+		return nil, nil, collection.FileFault("configuration file", err)
+	}
+	found, err = config.Sensitive(file, content)
+	return content, found, err
 }
 
 // checkNamed refuses a missing profile or an invalid address, because every later command would
@@ -272,7 +264,7 @@ func projectFile(dir string) string {
 }
 
 func (a *app) configPathCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:   "path",
 		Short: "Print which files settings are read from",
 		Args:  arguments(cobra.NoArgs),
@@ -281,21 +273,16 @@ func (a *app) configPathCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(map[string]any{
-					"schema": "sheaf.config-path/1", "user": userConfigFile(), "user_exists": c.UserFile != "",
-					"project": c.ProjectFile,
-				})
-			}
 			missing := ""
 			if c.UserFile == "" {
 				missing = " (does not exist)"
 			}
-			a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", cmp.Or(c.ProjectFile, "none")}})
-			return nil
+			return a.print(map[string]any{"schema": "sheaf.config-path/1", "user": userConfigFile(),
+				"user_exists": c.UserFile != "", "project": c.ProjectFile}, func() {
+				a.printTable([][]string{{"user", userConfigFile() + missing}, {"project", cmp.Or(c.ProjectFile, "none")}})
+			})
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 func (a *app) configSchemaCommand() *cobra.Command {
@@ -322,23 +309,19 @@ file needs it again. Without FILE, the file in force in this folder is meant.`,
 			if err != nil {
 				return err
 			}
-			content, err := os.ReadFile(path)
-			if err != nil {
-				return collection.FileFault("configuration file", err)
-			}
-			found, err := config.Sensitive(path, content)
-			if err != nil {
+			content, found, err := sensitive(path)
+			switch {
+			case err != nil:
 				return err
+			case !remove:
+				err = trust().Approve(path, content)
+			default:
+				err = trust().Revoke(path, content)
 			}
-			if remove {
-				err := trust().Revoke(path, content)
-				if errors.Is(err, os.ErrNotExist) {
-					return fmt.Errorf("%w: this content of %s is not approved", sheaf.ErrNotFound, path)
-				}
-				if err != nil {
-					return fmt.Errorf("revoke: %w", err)
-				}
-			} else if err := trust().Approve(path, content); err != nil {
+			if errors.Is(err, os.ErrNotExist) && remove {
+				return fmt.Errorf("%w: this content of %s is not approved", sheaf.ErrNotFound, path)
+			}
+			if err != nil {
 				return err
 			}
 			return a.reportTrust(path, found, !remove)
@@ -364,20 +347,18 @@ func (a *app) fileToTrust(cmd *cobra.Command, args []string) (string, error) {
 }
 
 func (a *app) reportTrust(path string, found []string, approved bool) error {
-	if a.json {
-		return a.printJSON(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved,
-			"settings": orEmpty(found)})
-	}
-	verb := "approved"
-	if !approved {
-		verb = "not approved any more"
-	}
-	fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
-	for _, line := range found {
-		fmt.Fprintln(a.stdout, "  "+wording.Clean(line))
-	}
-	if len(found) == 0 {
-		fmt.Fprintln(a.stdout, "  nothing in it needs approval")
-	}
-	return nil
+	return a.print(map[string]any{"schema": "sheaf.config-trust/1", "file": path, "approved": approved,
+		"settings": orEmpty(found)}, func() {
+		verb := "approved"
+		if !approved {
+			verb = "not approved any more"
+		}
+		if len(found) == 0 {
+			found = []string{"nothing in it needs approval"}
+		}
+		fmt.Fprintf(a.stdout, "%s: %s\n", verb, path)
+		for _, line := range found {
+			fmt.Fprintln(a.stdout, "  "+wording.Clean(line))
+		}
+	})
 }

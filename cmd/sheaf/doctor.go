@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:     "doctor",
 		GroupID: groupKeep,
 		Short:   "Check everything that a search here needs",
@@ -31,8 +31,7 @@ OpenSearch and Weaviate an empty index is made and removed again, and on Vespa a
 document.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 type findingJSON struct {
@@ -58,14 +57,8 @@ func (a *app) doctor(cmd *cobra.Command) error {
 			faults = append(faults, fmt.Errorf("%s: %w", f.Check, f.Err))
 		}
 	}
-	if a.json {
-		if err := a.printJSON(map[string]any{"schema": "sheaf.doctor/1", "findings": list}); err != nil {
-			return err
-		}
-	} else {
-		a.printTable(rows)
-	}
-	return errors.Join(faults...)
+	err = a.print(map[string]any{"schema": "sheaf.doctor/1", "findings": list}, func() { a.printTable(rows) })
+	return errors.Join(append([]error{err}, faults...)...)
 }
 
 // examine checks the parts in order. A failed part limits later checks.
@@ -79,10 +72,11 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		return nil, err
 	}
 	s := a.newSession(folder, where)
-	out := []store.Finding{{Check: "settings", Found: cmp.Or(c.ProjectFile, "none in this folder")},
-		{Check: "folder", Found: where.Root}}
+	defer s.Close()
 	_, err = loadProfile(c.Profile)
-	out = append(out, store.Finding{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)})
+	out := []store.Finding{{Check: "settings", Found: cmp.Or(c.ProjectFile, "none in this folder")},
+		{Check: "folder", Found: where.Root},
+		{Check: "profile", Found: c.Profile, Err: setIn(c, "profile", err)}}
 	model := store.Finding{Check: "model", Found: "none: words alone are searched"}
 	e, err := newEmbedder(cmd.Context(), c, 0, collection.Hasty)
 	switch model.Err = err; {
@@ -101,15 +95,14 @@ func (a *app) examine(cmd *cobra.Command) ([]store.Finding, error) {
 		s.Where = where.Store(target.String())
 	}
 	out = append(out, store.Finding{Check: "store", Found: s.StoreName()})
-	if !s.Where.Exists {
-		out = append(out, store.Finding{Check: "index", Found: "not made yet: " + s.Where.Dir})
-	} else {
-		out = append(out, s.examineCatalog(cmd.Context()))
+	index := store.Finding{Check: "index", Found: "not made yet: " + s.Where.Dir}
+	if s.Where.Exists {
+		index = s.examineCatalog(cmd.Context())
 	}
+	out = append(out, index)
 	if target == nil {
 		return out, nil
 	}
-	defer s.Close()
 	if s.Analyzer == nil {
 		// Without an index, check the settings of a first run.
 		if err := s.NewAnalyzer(cmd.Context()); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -139,14 +138,16 @@ func (a *app) printRun(r *runfile.Run, name string, limit int) error {
 		r.Rankings[q] = ranking[:min(limit, len(ranking))]
 		found = found || len(ranking) > 0
 	}
-	write := func(w io.Writer) error { return r.WriteTREC(w, name) }
+	var err error
 	if a.json {
-		write = r.WriteJSON
+		err = r.WriteJSON(a.stdout)
+	} else {
+		err = r.WriteTREC(a.stdout, name)
 	}
-	if err := write(a.stdout); err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("write run: %w", err)
-	}
-	if !found {
+	case !found:
 		return errNothing
 	}
 	return nil

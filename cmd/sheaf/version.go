@@ -13,23 +13,18 @@ import (
 var release, commit string
 
 func (a *app) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:     "version",
 		GroupID: groupSetup,
 		Short:   "Print the version of this program",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(*cobra.Command, []string) error { return a.printVersion() },
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 func (a *app) printVersion() error {
 	v := readVersion()
-	if a.json {
-		return a.printJSON(v)
-	}
-	fmt.Fprintf(a.stdout, "sheaf %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
-	return nil
+	return a.print(v, func() { fmt.Fprintf(a.stdout, "sheaf %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch) })
 }
 
 type versionJSON struct {

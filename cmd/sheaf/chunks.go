@@ -23,16 +23,8 @@ import (
 	"sheaf/text/chunk"
 )
 
-// chunksOptions are the flags of chunks.
-type chunksOptions struct {
-	tree    string
-	root    string
-	verify  bool
-	maxSize int64
-}
-
 func (a *app) chunksCommand() *cobra.Command {
-	var o chunksOptions
+	o := chunksRun{app: a, seen: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:     "chunks PATH...",
 		GroupID: groupRank,
@@ -49,7 +41,7 @@ names it.`,
   sheaf chunks --chunker window --json notes > chunks.jsonl
   sheaf chunks --verify notes`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.chunks(cmd, args, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
 	f.String("chunker", "", "how to cut: tree, sections or window")
@@ -118,54 +110,55 @@ func chunkOf(c *sheaf.Chunk, view *catalog.View) chunkJSON {
 		out.Heading = &heading
 	}
 	for i, l := range c.Links {
-		out.Links[i] = linkOf(c.Doc, l, view)
+		out.Links[i] = linkJSON{l.Kind.String(), l.Target, l.Fragment, l.Text, span(l.Span), nil}
+		if to, ok := view.Resolve(c.Doc, l); ok {
+			out.Links[i].To = &to
+		}
 	}
 	return out
 }
 
-func linkOf(doc sheaf.ID, l sheaf.Link, view *catalog.View) linkJSON {
-	out := linkJSON{Kind: l.Kind.String(), Target: l.Target, Fragment: l.Fragment, Text: l.Text, Span: span(l.Span)}
-	if to, ok := view.Resolve(doc, l); ok {
-		out.To = &to
-	}
-	return out
+// chunksRun is one run of chunks over several paths, with its flags.
+type chunksRun struct {
+	*app
+	tree, root string
+	verify     bool
+	options    chunk.Options
+	seen       map[string]bool // files by path: arguments may name a folder and a file in it
+
+	files, chunks, unread int
+	broken                []string // one fault for each file with wrong chunks
+	skipped               []collection.Skip
+	// records are the documents. They are printed at the end, because a link may lead to a later document.
+	records []catalog.Record
 }
 
-func (a *app) chunks(cmd *cobra.Command, args []string, o *chunksOptions) error {
-	root, err := chunksRoot(args, o.root)
-	if err != nil {
+func (r *chunksRun) run(cmd *cobra.Command, args []string) (err error) {
+	if r.root, err = chunksRoot(args, r.root); err != nil {
 		return err
 	}
-	c, err := a.settings(cmd, root)
-	if err != nil {
+	if _, err = r.settings(cmd, r.root); err != nil {
 		return err
 	}
-	o.maxSize = c.MaxFileSize
-	if o.tree == "" {
-		o.tree = catalog.TreeName(root)
+	r.tree = cmp.Or(r.tree, catalog.TreeName(r.root))
+	if strings.Contains(r.tree, ":") {
+		return sheaf.Invalidf("tree %q: must not hold a colon", r.tree)
 	}
-	if strings.Contains(o.tree, ":") {
-		return sheaf.Invalidf("tree %q: must not hold a colon", o.tree)
+	if r.options, err = r.newChunker(); err == nil {
+		_, err = chunk.New(r.options)
 	}
-	options, err := a.newChunker()
-	if err != nil {
-		return err
-	}
-	if _, err := chunk.New(options); err != nil {
-		return err
-	}
-	run := chunksRun{app: a, chunksOptions: *o, options: options, rootDir: root, seen: map[string]bool{}}
 	for _, arg := range args {
-		if err := run.path(cmd.Context(), arg); err != nil {
-			return err
+		if err == nil {
+			err = r.path(cmd.Context(), arg)
 		}
 	}
-	if run.json && !run.verify {
-		if err := run.printCut(cmd.Context()); err != nil {
-			return err
-		}
+	if err == nil && r.json && !r.verify {
+		err = r.printRecords(cmd.Context())
 	}
-	return run.end()
+	if err != nil {
+		return err
+	}
+	return r.end()
 }
 
 // chunksRoot returns the folder that identifiers are relative to.
@@ -173,47 +166,25 @@ func chunksRoot(args []string, root string) (string, error) {
 	if root != "" || len(args) != 1 {
 		return collection.RealFolder(root)
 	}
-	st, err := os.Stat(args[0])
+	here, err := collection.RealFolder("")
+	st, missing := os.Stat(args[0])
 	switch {
-	case err != nil:
-		return collection.RealFolder("")
+	case err != nil || missing != nil:
+		return here, err
 	case st.IsDir():
 		return collection.RealFolder(args[0])
 	}
-	here, err := collection.RealFolder("")
-	if err != nil {
-		return "", err
-	}
 	above, err := collection.RealFolder(filepath.Dir(args[0]))
-	if err != nil {
-		return "", err
-	}
-	if _, ok := location.Under(here, above); ok {
+	if _, ok := location.Under(here, above); ok && err == nil {
 		return here, nil
 	}
-	return above, nil
+	return above, err
 }
 
-// chunksRun is one run of chunks over several paths.
-type chunksRun struct {
-	*app
-	chunksOptions
-	options chunk.Options
-	rootDir string
-	seen    map[string]bool // files by path: arguments may name a folder and a file in it
-
-	files, chunks, unread int
-	broken                []string // one fault for each file with wrong chunks
-	skipped               []collection.Skip
-	// cut are the documents. They are printed at the end, because a link may lead to a later
-	// document. encoded are their records, which take less memory.
-	cut     []sheaf.ID
-	encoded []catalog.Encoded
-}
-
+// path cuts a file, whatever its type, standard input for "-", or of a folder the documents that an index would hold.
 func (r *chunksRun) path(ctx context.Context, arg string) error {
 	if arg == "-" {
-		content, err := io.ReadAll(io.LimitReader(r.stdin, r.maxSize))
+		content, err := io.ReadAll(io.LimitReader(r.stdin, r.config.MaxFileSize))
 		if err != nil {
 			return fmt.Errorf("read the standard input: %w", err)
 		}
@@ -225,74 +196,66 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		return err
 	}
 	real, err := filepath.EvalSymlinks(arg)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
 	if err != nil {
 		return collection.FileFault("file or folder", err)
 	}
-	if real, err = filepath.Abs(real); err != nil {
-		return err
-	}
-	if _, ok := location.Under(r.rootDir, real); !ok {
-		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.rootDir)
+	if _, ok := location.Under(r.root, real); !ok {
+		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.root)
 	}
 	info, err := os.Stat(real)
 	if err != nil {
 		return collection.FileFault("file or folder", err)
 	}
 	if !info.IsDir() {
-		return r.named(real, info)
+		return r.named(real, info.Size())
 	}
-	return r.folder(ctx, real)
-}
-
-// folder cuts the documents that an index of the folder would hold, and reports skipped files.
-func (r *chunksRun) folder(ctx context.Context, folder string) error {
-	files, skipped, err := ingest.Files(ctx, folder, r.config.Walk.Options())
+	files, skipped, err := ingest.Files(ctx, real, r.config.Walk.Options())
 	if err != nil {
 		return err
 	}
 	for _, k := range skipped {
-		if path := filepath.Join(folder, filepath.FromSlash(k.Path)); !r.seen[path] {
+		if path := filepath.Join(real, filepath.FromSlash(k.Path)); !r.seen[path] {
 			r.seen[path] = true
-			r.leave(path, k)
+			r.leave(path, &k)
 		}
 	}
 	for _, f := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		path := filepath.Join(folder, filepath.FromSlash(f.Path))
+		path := filepath.Join(real, filepath.FromSlash(f.Path))
 		left, err := r.file(path)
-		if err != nil {
+		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
-		if left != nil {
-			r.leave(path, *left)
-		}
+		r.leave(path, left)
 	}
 	return nil
 }
 
-// leave reports a skipped file of a folder.
-func (r *chunksRun) leave(path string, k catalog.Skip) {
-	rel, _ := location.Under(r.rootDir, path)
-	r.skipped = append(r.skipped, collection.Skip{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason, Detail: k.Detail})
+// leave reports a skipped file unless k is nil.
+func (r *chunksRun) leave(path string, k *catalog.Skip) {
+	if k == nil {
+		return
+	}
+	rel, _ := location.Under(r.root, path)
+	r.skipped = append(r.skipped, collection.Skip{Path: cmp.Or(sheaf.PathText(rel), "."), Reason: k.Reason,
+		Detail: k.Detail})
 	if k.Reason == ingest.ReasonUnreadable || k.Reason == ingest.ReasonChanging {
 		r.unread++
 	}
 }
 
-// named cuts a file that an argument names, whatever its type.
-func (r *chunksRun) named(path string, info os.FileInfo) error {
-	left, err := &catalog.Skip{Reason: ingest.ReasonTooLarge,
-		Detail: fmt.Sprintf("%d bytes, the limit is %d", info.Size(), r.maxSize)}, error(nil)
-	if info.Size() <= r.maxSize {
+// named cuts a file that an argument names. A binary or large file counts as an error.
+func (r *chunksRun) named(path string, size int64) (err error) {
+	left := &catalog.Skip{Reason: ingest.ReasonTooLarge,
+		Detail: fmt.Sprintf("%d bytes, the limit is %d", size, r.config.MaxFileSize)}
+	if size <= r.config.MaxFileSize {
 		left, err = r.file(path)
 	}
-	if left != nil {
-		r.leave(path, *left)
-		if left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge {
-			r.unread++ // counts as an error, because an argument names this file
-		}
+	r.leave(path, left)
+	if left != nil && (left.Reason == ingest.ReasonBinary || left.Reason == ingest.ReasonTooLarge) {
+		r.unread++
 	}
 	return err
 }
@@ -307,7 +270,7 @@ func (r *chunksRun) file(path string) (left *catalog.Skip, err error) {
 	if left != nil {
 		return left, nil
 	}
-	rel, _ := location.Under(r.rootDir, path)
+	rel, _ := location.Under(r.root, path)
 	return r.document(rel, content)
 }
 
@@ -326,44 +289,39 @@ func (r *chunksRun) document(path string, content []byte) (left *catalog.Skip, e
 	for _, w := range doc.Warnings {
 		r.notice("%s:%d: %s", path, w.Line, w.Message)
 	}
-	if r.verify {
+	switch {
+	case r.verify:
 		if err := chunk.Verify(&doc, content); err != nil {
 			r.broken = append(r.broken, err.Error())
-			if !r.json {
-				fmt.Fprintln(r.stdout, wording.Clean(err.Error()))
-			}
 		}
-		return nil, nil
-	}
-	if r.json {
-		encoded, err := catalog.Encode(&catalog.Record{Document: doc})
-		r.cut, r.encoded = append(r.cut, doc.ID), append(r.encoded, encoded)
-		return nil, err
-	}
-	for i := range doc.Chunks {
-		r.printChunk(&doc.Chunks[i])
+	case r.json:
+		r.records = append(r.records, catalog.Record{Document: doc})
+	default:
+		for _, c := range doc.Chunks { // indented by depth
+			fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), wording.Clean(string(c.ID)),
+				r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End,
+					wording.Bytes(int64(c.Body.Len())))))
+		}
 	}
 	return nil, nil
 }
 
-// printCut prints the chunks of all documents, with the targets of links between them.
-func (r *chunksRun) printCut(ctx context.Context) error {
+// printRecords prints the chunks of all documents, with the targets of links between them.
+func (r *chunksRun) printRecords(ctx context.Context) error {
 	c, err := catalog.Open(vfs.NewMem(), "/chunks", catalog.Options{})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: r.tree, Root: r.rootDir}}}
-	if err := c.Update(ctx, catalog.Update{Settings: settings, Encoded: r.encoded}); err != nil {
+	settings := &catalog.Settings{Trees: []catalog.Tree{{Name: r.tree, Root: r.root}}}
+	if err := c.Update(ctx, catalog.Update{Settings: settings, Put: r.records}); err != nil {
 		return err
 	}
 	view := c.View()
 	defer view.Close()
-	r.encoded = nil
-	for _, id := range r.cut {
-		doc, _ := view.Document(id)
-		for i := range doc.Chunks {
-			if err := r.printLine(chunkOf(&doc.Chunks[i], view)); err != nil {
+	for _, rec := range r.records {
+		for i := range rec.Document.Chunks {
+			if err := r.printLine(chunkOf(&rec.Document.Chunks[i], view)); err != nil {
 				return err
 			}
 		}
@@ -371,35 +329,26 @@ func (r *chunksRun) printCut(ctx context.Context) error {
 	return view.Err()
 }
 
-// printChunk prints the range of a chunk, indented by depth, and its identifier.
-func (r *chunksRun) printChunk(c *sheaf.Chunk) {
-	fmt.Fprintf(r.stdout, "%s%s  %s\n", strings.Repeat("  ", c.Depth), wording.Clean(string(c.ID)),
-		r.out.Paint(terminal.Dim, fmt.Sprintf("%d-%d, body %s", c.Span.Start, c.Span.End,
-			wording.Bytes(int64(c.Body.Len())))))
-}
-
-// printVerified prints the findings of --verify.
-func (r *chunksRun) printVerified() error {
-	if r.json {
-		return r.printJSON(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,
-			"broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)})
-	}
-	fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"),
-		wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
-	return nil
-}
-
 // errUnread ends a run that skipped files.
 var errUnread = errors.New("some files could not be read")
 
+// end prints the findings of --verify, and the skipped files.
 func (r *chunksRun) end() error {
 	if r.verify {
-		if err := r.printVerified(); err != nil {
-			return err
-		}
-		if n := len(r.broken); n > 0 {
-			return fmt.Errorf("%s cut wrongly: report this as a bug of sheaf",
+		err := r.print(map[string]any{"schema": "sheaf.chunks-verify/1", "files": r.files, "chunks": r.chunks,
+			"broken": orEmpty(r.broken), "skipped": orEmpty(r.skipped)}, func() {
+			for _, fault := range r.broken {
+				fmt.Fprintln(r.stdout, wording.Clean(fault))
+			}
+			fmt.Fprintf(r.stdout, "%s, %s checked: %s broken\n", wording.Plural(r.files, "file", "files"),
+				wording.Plural(r.chunks, "chunk", "chunks"), wording.Count(len(r.broken)))
+		})
+		if n := len(r.broken); n > 0 && err == nil {
+			err = fmt.Errorf("%s cut wrongly: report this as a bug of sheaf",
 				wording.Plural(n, "file is", "files are"))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for i, k := range r.skipped {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,12 +104,8 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	}
 	defer s.Close()
 	defer c.Close()
-	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
 	if o.reset {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("forget confidence: %w", err)
-		}
-		return nil
+		return s.forgetConfidence()
 	}
 	r, err := a.learnConfidence(cmd, s, c, o)
 	if err != nil {
@@ -122,18 +117,20 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 		return s.Advise(err)
 	}
 	if o.plot != "" {
-		err := writeFile(o.plot, func(w io.Writer) error {
-			_, err := io.WriteString(w, report.Reliability(r.Learned.Bins, "confidence of first answers"))
-			return err
-		})
-		if err != nil {
-			return err
+		plot := report.Reliability(r.Learned.Bins, "confidence of first answers")
+		if err := os.WriteFile(o.plot, []byte(plot), 0o666); err != nil {
+			return fmt.Errorf("write file: %w", err)
 		}
 	}
-	if a.json {
-		return a.printJSON(out)
+	return a.print(out, func() { a.printConfidence(r) })
+}
+
+// forgetConfidence removes the learned calibration.
+func (s *session) forgetConfidence() error {
+	err := os.Remove(filepath.Join(s.Where.Dir, location.ConfidenceName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget confidence: %w", err)
 	}
-	a.printConfidence(r)
 	return nil
 }
 
@@ -151,10 +148,7 @@ func (s *session) keepConfidence(c *confidenceJSON) error {
 	if kept := readLearned(file); kept == nil || kept.Digest != c.Digest || kept.Model != c.Model {
 		return nil
 	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget confidence: %w", err)
-	}
-	return nil
+	return s.forgetConfidence()
 }
 
 func (o confidenceOptions) check() error {
@@ -235,17 +229,15 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 	if err != nil {
 		return err
 	}
-	if a.json {
-		out := judgedJSON{Schema: "sheaf.confidences/2", Profile: p.Name, Fit: fit}
-		for i, q := range qualities {
-			out.Datasets = append(out.Datasets, judgedDatasetJSON{args[i], q})
-		}
-		return a.printJSON(&out)
+	out := judgedJSON{Schema: "sheaf.confidences/2", Profile: p.Name, Fit: fit}
+	for i, q := range qualities {
+		out.Datasets = append(out.Datasets, judgedDatasetJSON{args[i], q})
 	}
-	a.printQualities(args, qualities)
-	fmt.Fprintf(a.stdout, "\nfit of all: right %s; answered %s, at least %.3f\n", logistic(fit.Right),
-		logistic(fit.Answered), fit.Least)
-	return nil
+	return a.print(&out, func() {
+		a.printQualities(out.Datasets)
+		fmt.Fprintf(a.stdout, "\nfit of all: right %s; answered %s, at least %.3f\n", logistic(fit.Right),
+			logistic(fit.Answered), fit.Least)
+	})
 }
 
 // logistic formats a calibration as Go source of this program.
@@ -257,7 +249,7 @@ func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 	for i, c := range all {
 		paths[i] = map[string]bool{}
 		for _, d := range c.Dataset.Documents {
-			paths[i][d.ID] = true
+			paths[i][d.ID] = strings.Contains(d.ID, "/") // plain numbers can be IDs in any collection
 		}
 	}
 	return func(i, j int) bool {
@@ -265,8 +257,8 @@ func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 		if a.Folder != "" && a.Folder == b.Folder || a.Hash != "" && a.Hash == b.Hash {
 			return true
 		}
-		for id := range paths[i] {
-			if paths[j][id] && strings.Contains(id, "/") { // plain numbers can be IDs in any collection
+		for id, path := range paths[i] {
+			if path && paths[j][id] {
 				return true
 			}
 		}
@@ -275,22 +267,25 @@ func sameDocuments(all []*eval.Collection) func(i, j int) bool {
 }
 
 // printQualities prints a line for each data set, and the mean.
-func (a *app) printQualities(names []string, all []confidence.Quality) {
+func (a *app) printQualities(all []judgedDatasetJSON) {
 	rows := [][]string{{"data set", "queries", "first right", "error, first", "error, first five", "Brier",
 		"found: answerable", "no answer: answerable", "refused: right"}}
-	first, five, brier := 0.0, 0.0, 0.0
-	for i, q := range all {
-		rows = append(rows, []string{filepath.Base(strings.TrimSuffix(names[i], "/queries.yaml")), wording.Count(q.Questions),
-			share(q.Right, q.Questions), fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
-			fmt.Sprintf("%.3f", q.Brier), share(q.Found.Answerable, q.Found.Queries),
-			share(q.Unanswerable.Answerable, q.Unanswerable.Queries),
-			fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)})
-		first, five, brier = first+q.First/float64(len(all)), five+q.FirstFive/float64(len(all)), brier+
-			q.Brier/float64(len(all))
+	var mean confidence.Quality
+	for _, q := range all {
+		row := []string{filepath.Base(strings.TrimSuffix(q.Dataset, "/queries.yaml")), wording.Count(q.Questions),
+			share(q.Right, q.Questions)}
+		row = append(row, qualityCells(&q.Quality)...)
+		rows = append(rows, append(row, fmt.Sprintf("%d of %d", q.RefusedRight, q.Refused)))
+		n := float64(len(all))
+		mean.First, mean.FirstFive, mean.Brier = mean.First+q.First/n, mean.FirstFive+q.FirstFive/n, mean.Brier+q.Brier/n
 	}
-	rows = append(rows, []string{"mean", "", "", fmt.Sprintf("%.3f", first), fmt.Sprintf("%.3f", five),
-		fmt.Sprintf("%.3f", brier), "", "", ""})
-	a.printTable(rows)
+	a.printTable(append(rows, append([]string{"mean", "", ""}, qualityCells(&mean)[:3]...)))
+}
+
+// qualityCells formats the errors of a calibration, and how often answers are likely.
+func qualityCells(q *confidence.Quality) []string {
+	return []string{fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive), fmt.Sprintf("%.3f", q.Brier),
+		share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)}
 }
 
 // share formats a part of a whole as percent.
@@ -307,24 +302,18 @@ func (a *app) printConfidence(r *confidence.Report) {
 		r.Profile,
 		wording.Plural(q.Questions, "question", "questions"), wording.Count(q.Unanswerable.Queries), q.Right)
 	rows := [][]string{{"", "error, first", "error, first five", "Brier", "found: answerable", "no answer: answerable"}}
-	line := func(name string, q confidence.Quality) {
-		rows = append(rows, []string{name, fmt.Sprintf("%.3f", q.First), fmt.Sprintf("%.3f", q.FirstFive),
-			fmt.Sprintf("%.3f", q.Brier),
-			share(q.Found.Answerable, q.Found.Queries), share(q.Unanswerable.Answerable, q.Unanswerable.Queries)})
-	}
-	line("learned", q)
+	rows = append(rows, append([]string{"learned"}, qualityCells(&q)...))
 	if r.Shipped != nil {
-		line("shipped", *r.Shipped)
+		rows = append(rows, append([]string{"shipped"}, qualityCells(r.Shipped)...))
 	}
 	a.printTable(rows)
-	switch {
-	case r.Shipped == nil:
-		fmt.Fprintf(a.stdout, "kept: sheaf ships no calibration for this profile and model\n\n")
-	case r.Better():
-		fmt.Fprintf(a.stdout, "kept: what was learned has a smaller Brier score than the shipped calibration\n\n")
-	default:
-		fmt.Fprintf(a.stdout, "not kept: the shipped calibration has a smaller Brier score; searches go on with it\n\n")
+	verdict := "not kept: the shipped calibration has a smaller Brier score; searches go on with it"
+	if r.Shipped == nil {
+		verdict = "kept: sheaf ships no calibration for this profile and model"
+	} else if r.Better() {
+		verdict = "kept: what was learned has a smaller Brier score than the shipped calibration"
 	}
+	fmt.Fprintf(a.stdout, "%s\n\n", verdict)
 	rows = [][]string{{"confidence", "first results", "mean", "right"}}
 	for _, b := range q.Bins {
 		if b.Count > 0 {

@@ -154,15 +154,15 @@ func (a *app) parity(cmd *cobra.Command, stores []string, file, html string, set
 	}
 	out.First = asked[0].name
 	if html != "" {
-		if err := writePage(html, out); err != nil {
+		page, err := template.New("parity").Parse(parityPage)
+		if err == nil {
+			err = writeFile(html, func(w io.Writer) error { return page.Execute(w, out) })
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(out)
-	}
-	a.printParity(out)
-	return nil
+	return a.print(out, func() { a.printParity(out) })
 }
 
 // readQueries reads one query per line. It skips empty lines and lines that begin with '#'.
@@ -199,11 +199,6 @@ type answered struct {
 	refused  string // why the store refused the query; "" if it answered
 }
 
-// pushed reports whether the store fused the branches itself.
-func (a *answered) pushed() bool {
-	return a.refused == "" && !slices.ContainsFunc(a.trace, func(s search.Snapshot) bool { return s.Branch != "" })
-}
-
 // askedStore is a store with its answers.
 type askedStore struct {
 	name, address string
@@ -237,20 +232,21 @@ func (a *app) askStore(cmd *cobra.Command, store string, stores, queries []strin
 	for _, way := range ways {
 		with := a.with("--stores", store)
 		with.config.BM25 = way
-		if err := with.askAll(cmd, out, way, queries, q); err != nil {
+		s, err := with.open(cmd, openOptions{Refresh: true, Make: true})
+		if err != nil {
+			return nil, err
+		}
+		out.answers[way], err = s.askAll(cmd.Context(), out, queries, q)
+		s.Close()
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, queries []string,
-	q collection.SearchRequest) error {
-	s, err := a.open(cmd, openOptions{Refresh: true, Make: true})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+func (s *session) askAll(ctx context.Context, out *askedStore, queries []string,
+	q collection.SearchRequest) ([]answered, error) {
 	out.name = s.StoreName()
 	if sharded, ok := s.Backend.(store.Sharded); ok {
 		out.shards = sharded.Shards()
@@ -259,18 +255,24 @@ func (a *app) askAll(cmd *cobra.Command, out *askedStore, way string, queries []
 	defer progress.Done()
 	all := make([]answered, len(queries))
 	for i, text := range queries {
-		r, err := s.ask(cmd.Context(), text, q)
-		if errors.Is(err, sheaf.ErrUnsupported) {
-			r, err = answered{refused: err.Error()}, nil
+		q.Text = text
+		e, err := s.explained(ctx, q)
+		switch {
+		case errors.Is(err, sheaf.ErrUnsupported):
+			all[i].refused = fmt.Errorf("query %q on %s: %w", text, out.name, err).Error()
+		case err != nil:
+			return nil, fmt.Errorf("query %q on %s: %w", text, out.name, err)
+		default:
+			final := make(sheaf.Ranking, len(e.Results))
+			for i, h := range e.Results {
+				final[i] = sheaf.Hit{ID: h.ID, Score: h.Score}
+			}
+			all[i] = answered{warnings: e.Warnings,
+				trace: append(e.Details.Trace, search.Snapshot{Step: finalStage, Ranking: final})}
 		}
-		if err != nil {
-			return err
-		}
-		all[i] = r
 		progress.Update(i+1, len(queries), 0, "queries")
 	}
-	out.answers[way] = all
-	return nil
+	return all, nil
 }
 
 // compareCounted compares two stores. If one is the engine, it counts like the other, and the
@@ -304,21 +306,7 @@ func (s *askedStore) counted(way string) []answered {
 	return s.answers[config.BM25Exact]
 }
 
-func (s *session) ask(ctx context.Context, text string, q collection.SearchRequest) (answered, error) {
-	q.Text = text
-	e, err := s.explained(ctx, q)
-	if err != nil {
-		return answered{}, fmt.Errorf("query %q on %s: %w", text, s.StoreName(), err)
-	}
-	out := answered{trace: e.Details.Trace, warnings: e.Warnings}
-	final := make(sheaf.Ranking, len(e.Results))
-	for i, h := range e.Results {
-		final[i] = sheaf.Hit{ID: h.ID, Score: h.Score}
-	}
-	out.trace = append(out.trace, search.Snapshot{Step: finalStage, Ranking: final})
-	return out, nil
-}
-
+// finalStage is the stage of the answer itself.
 const finalStage = "answer"
 
 func stageName(s search.Snapshot) string {
@@ -339,9 +327,6 @@ func compareStores(queries []string, one, two *askedStore, way string) *paritySt
 	for i, query := range queries {
 		for n, a := range first[i].trace {
 			stage := stageName(a)
-			if a.Branch != "" && other[i].pushed() {
-				continue // the server fused the branches without showing them
-			}
 			var b search.Snapshot
 			if j := slices.IndexFunc(other[i].trace, func(s search.Snapshot) bool { return stageName(s) == stage }); j >= 0 {
 				b = other[i].trace[j]
@@ -465,12 +450,3 @@ func (a *app) printParity(out *parityJSON) {
 
 //go:embed parity.html
 var parityPage string
-
-// writePage writes the report as one self-contained page.
-func writePage(file string, out *parityJSON) error {
-	page, err := template.New("parity").Parse(parityPage)
-	if err != nil {
-		return err
-	}
-	return writeFile(file, func(w io.Writer) error { return page.Execute(w, out) })
-}

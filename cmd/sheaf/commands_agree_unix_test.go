@@ -108,9 +108,10 @@ func (a *agreeing) fill(r *rand.Rand) {
 		case 10:
 			a.hide(folder+".DS_Store", folder+".DS_Store", "unsupported type")
 		case 11:
-			a.link(name+"-link.md", []string{"nowhere", a.root, "."}[r.IntN(3)])
+			to := []string{"nowhere", a.root, "."}[r.IntN(3)]
+			a.special(name+"-link.md", "symbolic link", func(full string) error { return os.Symlink(to, full) })
 		case 12:
-			a.special(name + ".md")
+			a.special(name+".md", "not a regular file", func(full string) error { return syscall.Mkfifo(full, 0o644) })
 		case 13:
 			a.unreadable(name + ".md")
 		default:
@@ -147,20 +148,13 @@ func (a *agreeing) hide(path, said, why string) {
 	a.rules[said] = why
 }
 
-func (a *agreeing) link(path, to string) {
+// special makes a file that is not regular.
+func (a *agreeing) special(path, reason string, make func(full string) error) {
 	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.Symlink(to, full)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), make(full)); err != nil {
 		a.t.Fatal(err)
 	}
-	a.skipped[path] = "symbolic link"
-}
-
-func (a *agreeing) special(path string) {
-	full := filepath.Join(a.root, filepath.FromSlash(path))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), syscall.Mkfifo(full, 0o644)); err != nil {
-		a.t.Fatal(err)
-	}
-	a.skipped[path] = "not a regular file"
+	a.skipped[path] = reason
 }
 
 func (a *agreeing) unreadable(path string) {
@@ -175,27 +169,41 @@ func (a *agreeing) unreadable(path string) {
 	a.skipped[path] = "cannot be read"
 }
 
-// run runs the command, as the user nobody if this test runs as root, and decodes its output. The
-// exit status must be in ok.
+// run runs the command and decodes its output. The exit status must be in ok.
 func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string) {
 	a.t.Helper()
-	cmd := exec.Command(a.binary, args...)
+	cmd := unprivilegedCommand(a.binary, a.data, args...)
+	cmd.Env = append(cmd.Env, "SHEAF_MAX_FILE_SIZE=4KB")
+	stdout, stderr = finished(a.t, cmd, ok...)
+	if to != nil {
+		if err := json.Unmarshal([]byte(stdout), to); err != nil {
+			a.t.Fatalf("%v: %v in %s", args, err, stdout)
+		}
+	}
+	return stdout, stderr
+}
+
+// unprivilegedCommand returns a program whose folders are in home. It runs as the user nobody if this
+// test runs as root, because no permission stops root.
+func unprivilegedCommand(binary, home string, args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
 	if canBeNobody() {
 		asNobody(cmd)
 	}
-	cmd.Dir = a.data
-	cmd.Env = append(os.Environ(), "HOME="+a.data, "XDG_DATA_HOME="+a.data+"/data", "XDG_CONFIG_HOME="+a.data+"/config",
-		"XDG_STATE_HOME="+a.data+"/state", "SHEAF_MAX_FILE_SIZE=4KB")
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home+"/data", "XDG_CONFIG_HOME="+home+"/config",
+		"XDG_STATE_HOME="+home+"/state", "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+// finished runs a program to its end and returns its output. The exit status must be in ok.
+func finished(t *testing.T, cmd *exec.Cmd, ok ...int) (stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the exit status is checked below
-	if cmd.ProcessState == nil || !slices.Contains(ok, cmd.ProcessState.ExitCode()) {
-		a.t.Fatalf("%v ended with %v:\n%s", args, cmd.ProcessState, errs.String())
-	}
-	if to != nil {
-		if err := json.Unmarshal(out.Bytes(), to); err != nil {
-			a.t.Fatalf("%v: %v in %s", args, err, out.String())
-		}
+	if s := cmd.ProcessState; s == nil || !slices.Contains(ok, s.ExitCode()) {
+		t.Fatalf("%v ended with %v:\n%s%s", cmd.Args, s, out.String(), errs.String())
 	}
 	return out.String(), errs.String()
 }

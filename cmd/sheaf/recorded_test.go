@@ -539,134 +539,49 @@ func (r *recorder) assistant(ctx context.Context) *client.Client {
 	return c
 }
 
-// interfaceOf returns an OpenAPI document without prose: one line for each operation, parameter,
-// status and property.
+// interfaceOf returns an OpenAPI document without prose, one short part on a line.
 func interfaceOf(t *testing.T, content []byte) string {
-	type body struct {
-		Content map[string]struct{ Schema any }
-	}
-	type parameter struct {
-		Name, In string
-		Required bool
-		Schema   any
-	}
-	var api struct {
-		OpenAPI string
-		Paths   map[string]map[string]struct {
-			OperationID string
-			Parameters  []parameter
-			RequestBody body
-			Responses   map[string]struct {
-				Ref     string `json:"$ref"`
-				Headers map[string]any
-				body
-			}
-		}
-		Components struct {
-			Schemas   map[string]map[string]any
-			Responses map[string]body
-		}
-	}
+	var api map[string]any
 	if err := json.Unmarshal(content, &api); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	media := func(c body) string {
-		var list []string
-		for _, kind := range slices.Sorted(maps.Keys(c.Content)) {
-			list = append(list, kind+" "+typeOf(c.Content[kind].Schema))
-		}
-		return strings.Join(list, ", ")
-	}
-	fmt.Fprintf(&b, "OpenAPI %s\n", api.OpenAPI)
-	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
-		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
-			o := api.Paths[path][method]
-			fmt.Fprintf(&b, "%s %s (%s)\n", strings.ToUpper(method), path, o.OperationID)
-			for _, p := range o.Parameters {
-				fmt.Fprintf(&b, " %s %s%s: %s\n", p.In, p.Name, star(p.Required), typeOf(p.Schema))
-			}
-			if len(o.RequestBody.Content) > 0 {
-				fmt.Fprintf(&b, " body: %s\n", media(o.RequestBody))
-			}
-			for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
-				a := o.Responses[status]
-				headers := strings.Join(slices.Sorted(maps.Keys(a.Headers)), " ")
-				fmt.Fprintf(&b, " %s: %s\n", status, strings.Join(strings.Fields(a.Ref+" "+media(a.body)+" "+headers), " "))
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(api.Components.Responses)) {
-		fmt.Fprintf(&b, "response %s: %s\n", name, media(api.Components.Responses[name]))
-	}
-	for _, name := range slices.Sorted(maps.Keys(api.Components.Schemas)) {
-		schema := api.Components.Schemas[name]
-		rest := maps.Clone(schema)
-		delete(rest, "properties")
-		delete(rest, "required")
-		fmt.Fprintf(&b, "schema %s: %s\n", name, typeOf(rest))
-		writeProperties(&b, schema)
-	}
+	writePart(&b, "", withoutProse(api))
 	return b.String()
 }
 
-// writeProperties writes a line for each property of a schema. A star marks required properties.
-func writeProperties(b *strings.Builder, schema map[string]any) {
-	properties, _ := schema["properties"].(map[string]any)
-	required, _ := schema["required"].([]any)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		fmt.Fprintf(b, " %s%s: %s\n", name, star(slices.Contains(required, any(name))), typeOf(properties[name]))
-	}
-}
-
-func star(required bool) string {
-	if required {
-		return "*"
-	}
-	return ""
-}
-
-// typeOf returns a schema as one line: its type, then everything but prose. A pattern is only
-// mentioned.
-func typeOf(schema any) string {
-	s, ok := schema.(map[string]any)
-	if !ok {
-		return fmt.Sprint(schema)
-	}
-	text := ""
-	if ref, ok := s["$ref"].(string); ok {
-		text = filepath.Base(ref)
-	} else if kind, ok := s["type"]; ok {
-		text = fmt.Sprint(kind)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		switch value := s[name].(type) {
-		case map[string]any:
-			if name == "properties" {
-				var b strings.Builder
-				writeProperties(&b, s)
-				text += " {" + strings.ReplaceAll(strings.TrimSpace(b.String()), "\n", ";") + "}"
-			} else {
-				text += fmt.Sprintf(" %s(%s)", name, typeOf(value))
-			}
-		case []any:
-			if name == "anyOf" || name == "oneOf" || name == "allOf" {
-				text += " " + name
-				for _, one := range value {
-					text += " (" + typeOf(one) + ")"
-				}
-			} else if name != "type" && name != "examples" && (name != "required" || s["properties"] == nil) {
-				text += fmt.Sprintf(" %s%v", name, value)
-			}
-		default:
-			switch name {
-			case "$ref", "type", "description", "title", "example":
-			case "pattern":
-				text += " pattern"
+// withoutProse returns a part of an OpenAPI document without texts for programmers. It only mentions patterns.
+func withoutProse(value any) any {
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			value[i] = withoutProse(value[i])
+		}
+	case map[string]any:
+		for name, member := range value {
+			_, isText := member.(string)
+			switch {
+			case isText && name == "pattern":
+				value[name] = true
+			case name == "example", name == "examples", isText && (name == "description" || name == "title" || name == "summary"):
+				delete(value, name)
 			default:
-				text += fmt.Sprintf(" %s=%v", name, value)
+				value[name] = withoutProse(member)
 			}
 		}
 	}
-	return strings.TrimSpace(text)
+	return value
+}
+
+// writePart writes a value as JSON after its name, or the members of a long object.
+func writePart(b *strings.Builder, name string, value any) {
+	text, err := json.Marshal(value)
+	members, ok := value.(map[string]any)
+	if err != nil || !ok || len(text) < 100 {
+		fmt.Fprintf(b, "%s %s\n", name, text)
+		return
+	}
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		writePart(b, name+"/"+member, members[member])
+	}
 }

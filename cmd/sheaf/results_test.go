@@ -59,7 +59,7 @@ func answer() *searchJSON {
 	}
 }
 
-func render(t *testing.T, out terminal.Output, set func(*app)) []byte {
+func render(t *testing.T, out terminal.Output) []byte {
 	t.Helper()
 	c, err := config.Load(config.Options{})
 	if err != nil {
@@ -67,9 +67,6 @@ func render(t *testing.T, out terminal.Output, set func(*app)) []byte {
 	}
 	var buffer bytes.Buffer
 	a := &app{streams: streams{stdout: bufio.NewWriter(&buffer), out: &out}, config: c}
-	if set != nil {
-		set(a)
-	}
 	if err := a.printSearch(answer()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +76,9 @@ func render(t *testing.T, out terminal.Output, set func(*app)) []byte {
 	return buffer.Bytes()
 }
 
-func TestResultsForPeople(t *testing.T) {
-	golden(t, "results_pipe.golden", render(t, terminal.Output{Width: 80}, nil))
-	golden(t, "results_terminal.golden", render(t, terminal.Output{Terminal: true, Color: true, Links: true, Width: 60},
-		nil))
-	golden(t, "results_dumb.golden", render(t, terminal.Output{Terminal: true, Width: 40}, nil))
-}
-
-func TestResultsForPrograms(t *testing.T) {
-	golden(t, "results.json.golden", render(t, terminal.Output{}, func(a *app) { a.json = true }))
-	golden(t, "results.jsonl.golden", render(t, terminal.Output{}, func(a *app) { a.jsonl = true }))
+// TestResultsOnTerminal checks colors, links, line breaks and removed control characters on terminals. TestRecorded
+// has other outputs.
+func TestResultsOnTerminal(t *testing.T) {
+	golden(t, "results_terminal.golden", render(t, terminal.Output{Terminal: true, Color: true, Links: true, Width: 60}))
+	golden(t, "results_dumb.golden", render(t, terminal.Output{Terminal: true, Width: 40}))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -260,50 +259,26 @@ func TestServerOnNetworkNeedsKeys(t *testing.T) {
 	if err != nil || !strings.HasPrefix(secret, "sheaf_") {
 		t.Fatalf("key add: %q, %v", secret, err)
 	}
-	for name, text := range map[string]string{"open.md": "---\naccess: user:ann\n---\n# Open\n\napples\n",
-		"shut.md": "# Shut\n\napples\n"} {
-		n.write(t, name, text)
-	}
 	address := n.serve(t)
 	ready(t, address)
-	ask := func(key string) (int, string) {
+	status := func(key string) int {
 		req, err := http.NewRequest("GET", address+"/v1/search?query=apples", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if key != "" {
-			req.Header.Set("Authorization", "Bearer "+key)
-		}
+		req.Header.Set("Authorization", "Bearer "+key)
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer res.Body.Close()
-		body, _ := io.ReadAll(res.Body)
-		return res.StatusCode, string(body)
+		res.Body.Close()
+		return res.StatusCode
 	}
-	if status, _ := ask(""); status != 401 {
-		t.Errorf("without a key: %d", status)
+	if right, wrong := status(secret), status(secret+"x"); right != 200 || wrong != 401 {
+		t.Errorf("with a key: %d, with a wrong key: %d", right, wrong)
 	}
-	if status, _ := ask(secret + "x"); status != 401 {
-		t.Errorf("with a wrong key: %d", status)
-	}
-	if status, body := ask(secret); status != 200 || !strings.Contains(body, "open.md") ||
-		strings.Contains(body, "shut.md") {
-		t.Errorf("with a key: %d %s", status, body)
-	}
-	var listed struct {
-		Keys []struct{ ID, Name string }
-	}
-	if text, err := run("key", "list", "--json"); err != nil || json.Unmarshal([]byte(text), &listed) != nil ||
-		len(listed.Keys) != 1 || strings.Contains(text, secret[20:]) {
-		t.Errorf("key list: %s, %v", text, err)
-	}
-	if _, err := run("key", "revoke", "ann"); err != nil {
-		t.Error(err)
-	}
-	if status, _ := ask(secret); status != 401 {
-		t.Errorf("with a revoked key: %d", status)
+	if _, err := run("key", "revoke", "ann"); err != nil || status(secret) != 401 {
+		t.Errorf("a revoked key: %v, %d", err, status(secret))
 	}
 	if _, err := run("key", "add", "x", "--expires", "soon"); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("key add --expires soon: %v", err)

@@ -36,17 +36,6 @@ func TestSuggestedCommandQuotesFolder(t *testing.T) {
 	}
 }
 
-func TestCopyReportsWhereItContinues(t *testing.T) {
-	for want, n := range map[string][2]int{
-		"copying 38,533 chunks from a":                  {0, 38533},
-		"going on after 15,000 of 38,533 chunks from a": {15000, 38533},
-	} {
-		if got := copyBegins("a", n[0], n[1]); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // streaming is a store that returns its chunks one at a time.
 type streaming struct {
 	store.Backend

@@ -160,19 +160,11 @@ func newWriters(t *testing.T, links bool) *writers {
 	return w
 }
 
-// command returns a program for the index called index. It runs as the user nobody if this test
-// runs as root, because no permission stops root.
+// command returns a program for the index called index.
 func (w *writers) command(index string, args ...string) *exec.Cmd {
-	args = append([]string{"--index", filepath.Join(w.data, index)}, args...)
-	cmd := exec.Command(w.binary, args...)
-	if canBeNobody() {
-		asNobody(cmd)
-	}
-	cmd.Dir = w.data
-	cmd.Env = append(os.Environ(), "HOME="+w.data, "XDG_DATA_HOME="+w.data+"/data", "XDG_CONFIG_HOME="+w.data+"/config",
-		"XDG_STATE_HOME="+w.data+"/state",
-		"SHEAF_MAX_FILE_SIZE=100KB", "SHEAF_LANGUAGE=en", "SHEAF_FOLLOW_SYMLINKS="+strconv.FormatBool(w.links),
-		"GORACE=atexit_sleep_ms=0")
+	cmd := unprivilegedCommand(w.binary, w.data, append([]string{"--index", filepath.Join(w.data, index)}, args...)...)
+	cmd.Env = append(cmd.Env, "SHEAF_MAX_FILE_SIZE=100KB", "SHEAF_LANGUAGE=en",
+		"SHEAF_FOLLOW_SYMLINKS="+strconv.FormatBool(w.links))
 	return cmd
 }
 
@@ -214,14 +206,8 @@ func (w *writers) stop(cmd *exec.Cmd) {
 // run runs a program to its end and returns what it printed.
 func (w *writers) run(index string, ok int, args ...string) string {
 	w.t.Helper()
-	cmd := w.command(index, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // the exit status is checked below
-	if s := cmd.ProcessState; s == nil || s.ExitCode() != 0 && s.ExitCode() != ok {
-		w.t.Fatalf("%v ended with %v:\n%s%s", args, s, out.String(), errs.String())
-	}
-	return out.String()
+	out, _ := finished(w.t, w.command(index, args...), 0, ok)
+	return out
 }
 
 func (w *writers) check(index string) {
@@ -239,7 +225,7 @@ func (w *writers) same(index string) {
 	want := w.contents(fresh)
 	// This is less than the time between full scans: no change event may be missed.
 	deadline := time.Now().Add(40 * time.Second)
-	for !equal(w.contents(index), want) {
+	for differences(w.contents(index), want) != "" {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("the index is not what one made now is:\n%s", differences(w.contents(index), want))
 		}
@@ -308,8 +294,6 @@ func (w *writers) contents(index string) map[string]string {
 	}
 	return out
 }
-
-func equal(a, b map[string]string) bool { return differences(a, b) == "" }
 
 func differences(got, want map[string]string) string {
 	var b strings.Builder

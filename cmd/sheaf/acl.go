@@ -105,7 +105,8 @@ func (s *session) auditAccess(ctx context.Context, o collection.AuditOptions, sa
 // printAudits prints the findings. It returns an error when there are leaks.
 func (s *session) printAudits(audits []*collection.Audit) error {
 	leaks := slices.Concat(audits[0].Leaks, audits[1].Leaks)
-	err := s.print(map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}, func() {
+	report := map[string]any{"schema": "sheaf.acl-audit/1", "as_it_is": audits[0], "random_lists": audits[1]}
+	err := s.print(report, func() {
 		for i, what := range []string{"the index as it is", "random access lists"} {
 			out := audits[i]
 			fmt.Fprintf(s.stdout, "%s: %s of %s, %s hidden on average, %s\n", what,

@@ -563,7 +563,8 @@ func withoutProse(value any) any {
 			switch {
 			case isText && name == "pattern":
 				value[name] = true
-			case name == "example", name == "examples", isText && (name == "description" || name == "title" || name == "summary"):
+			case name == "example", name == "examples",
+				isText && slices.Contains([]string{"description", "title", "summary"}, name):
 				delete(value, name)
 			default:
 				value[name] = withoutProse(member)

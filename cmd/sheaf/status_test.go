@@ -17,8 +17,8 @@ func TestStatusOfGivenDocuments(t *testing.T) {
 	}
 	defer out.Close()
 	a := newApp(os.Stdin, out, os.Stderr)
-	(&session{app: a}).printStatus(&statusJSON{Trees: []collection.Tree{{Name: "notes", Root: "/notes"}, {Name: "api"}}}, false,
-		false)
+	trees := []collection.Tree{{Name: "notes", Root: "/notes"}, {Name: "api"}}
+	(&session{app: a}).printStatus(&statusJSON{Trees: trees}, false, false)
 	if err := a.flush(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,26 +13,6 @@ import (
 	"time"
 )
 
-// TestHostilePatterns checks that patterns with many stars end soon. Naive backtracking would take
-// too long for each of them.
-func TestHostilePatterns(t *testing.T) {
-	for _, c := range []struct {
-		pattern, s string
-		want       bool
-	}{
-		{strings.Repeat("*a", 40) + "b", strings.Repeat("a", 200), false},
-		{strings.Repeat("*a", 40), strings.Repeat("a", 200), true},
-		{strings.Repeat("**/", 40) + "x", strings.Repeat("a/", 100) + "y", false},
-		{strings.Repeat("**/*a", 20) + "b", strings.Repeat("a/", 100) + "a", false},
-		{strings.Repeat("a/**/", 20) + "b", strings.Repeat("a/", 100) + "c", false},
-		{strings.Repeat("?*", 60) + "/", strings.Repeat("z", 150), false},
-	} {
-		if got := patternOf(c.pattern).MatchString(c.s); got != c.want {
-			t.Errorf("%.30s...: %v", c.pattern, got)
-		}
-	}
-}
-
 // TestIgnoresAsGitDoes compares random rules, at the top and in a folder, and random paths with git.
 // The paths have only ASCII letters, because git matches bytes and this package matches characters.
 func TestIgnoresAsGitDoes(t *testing.T) {

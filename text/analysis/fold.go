@@ -68,7 +68,11 @@ func strip(s string) string {
 		case r < utf8.RuneSelf:
 			b.WriteByte(byte(r))
 		case unicode.IsLetter(r): // first, since most characters are letters
-			writeFolded(&b, r)
+			if letters, ok := variants[r]; ok {
+				b.WriteString(letters)
+			} else {
+				b.WriteRune(r)
+			}
 		case isIgnorable(r):
 			continue
 		case unicode.Is(unicode.Mn, r):
@@ -94,37 +98,13 @@ func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == '\u034F'
 }
 
-// writeFolded writes a letter, or the letters that it is a variant of.
-func writeFolded(b *strings.Builder, r rune) {
-	switch r {
-	case 'ß':
-		b.WriteString("ss")
-	case 'æ':
-		b.WriteString("ae")
-	case 'œ':
-		b.WriteString("oe")
-	case 'ø':
-		b.WriteByte('o')
-	case 'đ', 'ð':
-		b.WriteByte('d')
-	case 'ł':
-		b.WriteByte('l')
-	case 'ı':
-		b.WriteByte('i')
-	case 'ς':
-		b.WriteRune('σ')
-	case 0x640: // tatweel
-	case 0x649, 0x6CC: // alef maksura, Persian yeh
-		b.WriteRune(0x64A)
-	case 0x6A9: // Persian kaf
-		b.WriteRune(0x643)
-	case 0x629: // teh marbuta
-		b.WriteRune(0x647)
-	case 0x671: // alef wasla
-		b.WriteRune(0x627)
-	default:
-		b.WriteRune(r)
-	}
+// variants are the letters that other letters are variants of.
+var variants = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'ı': "i",
+	'ς':   "σ",
+	0x640: "",                        // tatweel
+	0x649: "\u064A", 0x6CC: "\u064A", // alef maksura, Persian yeh
+	0x6A9: "\u0643", 0x629: "\u0647", // Persian kaf, teh marbuta
+	0x671: "\u0627", // alef wasla
 }
 
 // digitValue returns the value of a decimal digit of any script. Unicode assigns digits in runs of

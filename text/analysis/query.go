@@ -112,36 +112,24 @@ type Piece struct {
 // more than two characters in a script without spaces is a phrase, because the dictionary only has
 // pairs. So the query finds every chunk with a raw word that begins with text.
 func (a *Analyzer) PrefixPieces(text string) []Piece {
-	pieces := a.pieces(text)
-	for i := range pieces {
-		p := &pieces[i]
-		if p.Exact = i < len(pieces)-1; !p.Exact && isDense(p.Text) {
-			_, characters := runTerms(nil, p.Text, true)
-			p.Exact = characters > 2
+	return a.pieces(text, func(piece string, last bool) bool {
+		if !last || !isDense(piece) {
+			return !last
 		}
-		if !p.Exact {
-			p.Text = a.Fold(p.Text)
-		}
-	}
-	return pieces
+		_, characters := runTerms(nil, piece, true)
+		return characters > 2
+	})
 }
 
 // FuzzyPieces returns the parts of a fuzzy query; a chunk must have them all: each word folded,
 // which a term or form must resemble, and runs in scripts without spaces as phrases.
 func (a *Analyzer) FuzzyPieces(text string) []Piece {
-	pieces := a.pieces(text)
-	for i := range pieces {
-		p := &pieces[i]
-		if p.Exact = isDense(p.Text); !p.Exact {
-			p.Text = a.Fold(p.Text)
-		}
-	}
-	return pieces
+	return a.pieces(text, func(piece string, _ bool) bool { return isDense(piece) })
 }
 
-// pieces returns the raw words of text, cut at hyphens, because only names keep their hyphens.
-func (a *Analyzer) pieces(text string) []Piece {
-	var out []Piece
+// pieces returns the raw words of text, cut at hyphens, because only names keep their hyphens. It
+// folds those that are not exact.
+func (a *Analyzer) pieces(text string, exact func(piece string, last bool) bool) (out []Piece) {
 	a.Words(text, func(start, end int) bool {
 		for piece := range strings.SplitSeq(text[start:end], "-") {
 			if utf8.ValidString(piece) && a.Fold(piece) != "" {
@@ -150,5 +138,11 @@ func (a *Analyzer) pieces(text string) []Piece {
 		}
 		return true
 	})
+	for i := range out {
+		p := &out[i]
+		if p.Exact = exact(p.Text, i == len(out)-1); !p.Exact {
+			p.Text = a.Fold(p.Text)
+		}
+	}
 	return out
 }

@@ -21,7 +21,7 @@ func TestCacheChangesNoTerms(t *testing.T) {
 		for seed := range uint64(3) {
 			wg.Go(func() {
 				random := rand.New(rand.NewPCG(seed, 6))
-				for range 10_000 {
+				for range 1_500 {
 					word := ""
 					for range 1 + random.IntN(4) {
 						word += parts[random.IntN(len(parts))]

@@ -10,6 +10,24 @@ import (
 	"sheaf/store/storekit"
 )
 
+// Retrieve implements [store.Backend].
+func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
+	out, err := s.RetrieveAll(ctx, []store.Request{req})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// Count implements [store.Counter].
+func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
+	out, err := s.CountAll(ctx, []store.Request{req})
+	if err != nil {
+		return 0, err
+	}
+	return out[0], nil
+}
+
 // RetrieveAll implements [store.Batcher] with one request of many searches.
 func (s *Store) RetrieveAll(ctx context.Context, reqs []store.Request) ([]sheaf.Ranking, error) {
 	out := make([]sheaf.Ranking, len(reqs))
@@ -40,9 +58,14 @@ func (s *Store) CountAll(ctx context.Context, reqs []store.Request) ([]int, erro
 		}
 		return object{"size": 0, "query": query, "track_total_hits": true}, err
 	}, func(i int, found *answer) error {
-		_, err := s.hits(found)
-		out[i] = found.Hits.Total.Value
-		return err
+		if err := s.whole(found); err != nil {
+			return err
+		}
+		if found.Hits.Total.Value == nil {
+			return s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not from such a server")
+		}
+		out[i] = *found.Hits.Total.Value
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -108,8 +131,7 @@ func (s *Store) multiple(ctx context.Context, lines []byte, asked []int, read fu
 			case one.Status == http.StatusTooManyRequests && attempt < bulkAttempts:
 				busy = true
 			case one.Status >= 300:
-				return fmt.Errorf("%s: POST %s: search %d of %d: %w", s.o.Dialect, path, k+1, len(asked),
-					storekit.Refused(one.Status, one.Error.String()))
+				return fmt.Errorf("%s: POST %s: %w", s.o.Dialect, path, one.Error.refused(one.Status))
 			default:
 				if err := read(i, &one.answer); err != nil {
 					return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,49 +66,53 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
+// refusals are messages of the server with the category and the advice for each.
+var refusals = []struct {
+	says     []string
+	category error
+	advice   string
+}{
+	{[]string{"No handler for type [dense_vector]"}, sheaf.ErrInvalid,
+		"is that OpenSearch? then the address begins with opensearch://"},
+	{[]string{"No handler for type [knn_vector]", "unknown setting [index.knn"}, sheaf.ErrUnsupported,
+		"the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address begins with elasticsearch://"},
+	{[]string{"script_lang not supported [painless]"}, sheaf.ErrUnsupported, fmt.Sprintf("the module lang-painless is "+
+		"missing, which exact vector search in an index with hnsw needs, or for more than %d hits without hnsw: install "+
+		"it, or ask for fewer hits", maxNear)},
+	{[]string{"tokenizer type [char_group]", "filter type [pattern_capture]"}, sheaf.ErrUnsupported,
+		"the module analysis-common is missing: install it"},
+	{[]string{"maxClauseCount", "too_many_clauses", "too_many_nested_clauses"}, sheaf.ErrUnsupported,
+		"a filter has more parts than the server takes: name the values of one column together, or raise " +
+			"indices.query.bool.max_clause_count"},
+	{[]string{"license is non-compliant"}, sheaf.ErrUnsupported,
+		"the server's license does not cover that: start its trial, or one of its subscriptions"},
+	{[]string{"index_closed_exception"}, sheaf.ErrUnavailable, "open the index with POST /INDEX/_open"},
+	{[]string{"cluster_block_exception"}, sheaf.ErrUnavailable,
+		"the server blocks this, as it does when its disk is full: make space and lift the block"},
+}
+
 // refusal gives an unsuccessful answer a category of the root package.
 func refusal(status int, body []byte) error {
 	var said struct{ Error serverError }
 	if json.Unmarshal(body, &said) != nil || said.Error.Type == "" {
 		return storekit.Refusal(status, body) // the answer of a proxy
 	}
-	if status == http.StatusNotFound && said.Error.Type == "index_not_found_exception" {
+	return said.Error.refused(status)
+}
+
+// refused gives the server's error a category of the root package.
+func (e serverError) refused(status int) error {
+	text := e.Type + ": " + e.String()
+	for _, r := range refusals {
+		if slices.ContainsFunc(r.says, func(part string) bool { return strings.Contains(text, part) }) {
+			return fmt.Errorf("%w: status %d (%s): %.500s", r.category, status, r.advice, e)
+		}
+	}
+	switch {
+	case status == http.StatusNotFound && e.Type == "index_not_found_exception":
 		return errMissing
+	case e.tooLarge():
+		return e.asTooLarge(status)
 	}
-	switch text := said.Error.String(); {
-	case strings.Contains(text, "No handler for type [dense_vector]"):
-		return fmt.Errorf("%w: status %d (is that OpenSearch? then the address begins with opensearch://): %.500s",
-			sheaf.ErrInvalid, status, text)
-	case strings.Contains(text, "No handler for type [knn_vector]"), strings.Contains(text, "unknown setting [index.knn"):
-		return fmt.Errorf("%w: status %d (the plug-in opensearch-knn is missing, or that is Elasticsearch: then the "+
-			"address begins with elasticsearch://): %.500s", sheaf.ErrUnsupported, status, text)
-	case strings.Contains(text, "script_lang not supported [painless]"):
-		return fmt.Errorf("%w: status %d (the module lang-painless is missing, which exact vector search in an index "+
-			"with hnsw needs, or for more than %d hits without hnsw: install it, or ask for fewer hits): %.500s",
-			sheaf.ErrUnsupported, status, maxNear, text)
-	case strings.Contains(text, "tokenizer type [char_group]"), strings.Contains(text, "filter type [pattern_capture]"):
-		return fmt.Errorf("%w: status %d (the module analysis-common is missing: install it): %.500s", sheaf.ErrUnsupported,
-			status, text)
-	case strings.Contains(text, "unknown retriever ["):
-		return fmt.Errorf(
-			"%w: status %d (the module rank-rrf is missing: install it, or let sheaf join the branches): %.500s",
-			sheaf.ErrUnsupported, status, text)
-	case strings.Contains(text, "maxClauseCount"), strings.Contains(text, "too_many_clauses"),
-		strings.Contains(text, "too_many_nested_clauses"):
-		return fmt.Errorf("%w: status %d (a filter has more parts than the server takes: name the values of one column "+
-			"together, or raise indices.query.bool.max_clause_count): %.500s", sheaf.ErrUnsupported, status, text)
-	case strings.Contains(text, "license is non-compliant"):
-		return fmt.Errorf("%w: status %d (the server's license does not cover that: start its trial, or one of its "+
-			"subscriptions, or let sheaf join the branches): %.500s", sheaf.ErrUnsupported, status, text)
-	case said.Error.Type == "index_closed_exception":
-		return fmt.Errorf("%w: status %d (open the index with POST /INDEX/_open): %.500s", sheaf.ErrUnavailable, status, text)
-	}
-	if said.Error.Type == "cluster_block_exception" {
-		return fmt.Errorf("%w: status %d (the server blocks this, as it does when its disk is full: make space and lift "+
-			"the block): %.500s", sheaf.ErrUnavailable, status, said.Error.String())
-	}
-	if said.Error.tooLarge() {
-		return said.Error.asTooLarge(status)
-	}
-	return storekit.Refused(status, fmt.Sprintf("%.500s", said.Error.String()))
+	return storekit.Refused(status, fmt.Sprintf("%.500s", e))
 }

@@ -87,7 +87,7 @@ func TestBusyServerIsAskedAgain(t *testing.T) { each(t, testPatience) }
 func testPatience(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
 	storetest.Patience(t, o.URL, behind(t, s, o), func(r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "_bulk") || strings.HasSuffix(r.URL.Path, "_search")
+		return strings.HasSuffix(r.URL.Path, "_bulk") || strings.HasSuffix(r.URL.Path, "search")
 	})
 }
 

@@ -59,12 +59,13 @@ func TestIncompleteAnswers(t *testing.T) {
 		{About: "delete", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
 		{About: "delete", Path: "/golden/_search", From: `"timed_out":\s*false`, To: `"timed_out":true`},
 		{About: "delete", Path: "/golden/_bulk", From: `"status":\s*200`, To: `"status":500`},
-		{About: "words", Path: "/golden/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
-		{About: "words", Path: "/golden/_search", From: `"failed":\s*0`, To: `"failed":1`},
-		{About: "words", Path: "/golden/_search", From: `"id":`, To: `"other":`},
+		{About: "words", Path: "/golden/_msearch", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}]}`},
+		{About: "words", Path: "/golden/_msearch", From: `(?s)"responses":.*\]`, To: `"responses":[]`},
+		{About: "words", Path: "/golden/_msearch", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "words", Path: "/golden/_msearch", From: `"id":`, To: `"other":`},
 		{About: "prefix", Path: "/golden-terms/_search", From: `"failed":\s*0`, To: `"failed":1`},
 		{About: "prefix", Path: "/golden-terms/_search", From: `(?s)"hits":\s*{.*`, To: `"hits":{}}`},
-		{About: "count", Path: "/golden/_count", From: `"count":\s*2`, To: `"count":null`},
-		{About: "count", Path: "/golden/_count", From: `"failed":\s*0`, To: `"failed":1`},
+		{About: "count", Path: "/golden/_msearch", From: `"value":\s*2`, To: `"value":null`},
+		{About: "count", Path: "/golden/_msearch", From: `"failed":\s*0`, To: `"failed":1`},
 	})
 }

@@ -14,14 +14,13 @@ import (
 )
 
 // TestLicenseRefuses checks that a feature without a license is ErrUnsupported and not ErrForbidden.
-// Then this program joins the branches itself, and no error blames the profile.
 func TestLicenseRefuses(t *testing.T) {
 	const cause = `{"type":"security_exception","reason":"current license is non-compliant for [Reciprocal Rank Fusion ` +
 		`(RRF)]","license.expired.feature":"Reciprocal Rank Fusion (RRF)"}`
 	err := refusal(http.StatusForbidden, []byte(`{"error":{"root_cause":[`+cause+`],`+cause[1:len(cause)-1]+
 		`},"status":403}`))
 	if !errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, store.ErrForbidden) ||
-		!strings.Contains(err.Error(), "let sheaf join the branches") {
+		!strings.Contains(err.Error(), "start its trial") {
 		t.Error(err)
 	}
 }

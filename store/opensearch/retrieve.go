@@ -9,28 +9,6 @@ import (
 	"sheaf/store/storekit"
 )
 
-// Retrieve implements [store.Backend].
-func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	if err := req.ValidatePlain(); err != nil {
-		return nil, err
-	}
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	s.follow(ctx)
-	query, err := s.query(ctx, &req)
-	if err != nil || query == nil {
-		return nil, err
-	}
-	var found answer
-	if err := s.client.Call(ctx, "POST", s.searching("_search"), ranked(&req, query), &found); err != nil {
-		return nil, err
-	}
-	return s.ranking(&req, &found)
-}
-
 // noStored makes the server skip the stored fields of a hit, even its key. They are stored with
 // texts and vectors, which the server would decompress for each hit.
 const noStored = "_none_"
@@ -90,24 +68,6 @@ func (s *Store) hits(found *answer) (sheaf.Ranking, error) {
 		out = append(out, hit)
 	}
 	return out, nil
-}
-
-// Count implements [store.Counter].
-func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	if err := req.ValidatePlain(); err != nil {
-		return 0, err
-	}
-	ctx, stop, err := s.calls.Begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
-	s.follow(ctx)
-	query, err := s.matching(ctx, req)
-	if err != nil || query == nil {
-		return 0, err
-	}
-	return s.count(ctx, query)
 }
 
 // count counts the matches of a query.

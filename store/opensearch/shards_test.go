@@ -1,13 +1,9 @@
 package opensearch_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +11,6 @@ import (
 	"sheaf"
 	"sheaf/store"
 	"sheaf/store/opensearch"
-	"sheaf/store/storekit"
 	"sheaf/store/storetest"
 )
 
@@ -84,52 +79,5 @@ func testShards(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		same("alone", alone[1][i], alone[0][i])
 		same("together", together[1][i], alone[0][i])
 		same("one shard, together", together[0][i], alone[0][i])
-	}
-}
-
-// TestShardsAndReplicasOfNewIndex checks the shards and replicas of a new index: as the options say, or else three
-// shards and one replica in a cluster of several nodes.
-func TestShardsAndReplicasOfNewIndex(t *testing.T) {
-	for _, c := range []struct{ nodes, shards, replicas, wantShards, wantReplicas int }{
-		{1, 0, 0, 1, 0}, {3, 0, 0, 3, 1}, {3, 5, 0, 5, 1}, {3, 0, 2, 3, 2}, {3, 1, opensearch.NoReplicas, 1, 0},
-		{1, 2, 1, 2, 1}, {0, 0, 0, 1, 0},
-	} {
-		var shards, replicas int
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/_cluster/health" && c.nodes == 0:
-				http.Error(w, `{"error":{"type":"security_exception","reason":"no permissions"}}`, http.StatusForbidden)
-			case r.URL.Path == "/_cluster/health":
-				fmt.Fprintf(w, `{"number_of_data_nodes":%d}`, c.nodes)
-			case r.Method == "PUT" && r.URL.Path == "/birds":
-				var body struct {
-					Settings struct {
-						Index struct {
-							Shards   int `json:"number_of_shards"`
-							Replicas int `json:"number_of_replicas"`
-						}
-					}
-				}
-				data, _ := io.ReadAll(r.Body)
-				if err := json.Unmarshal(data, &body); err != nil {
-					t.Error(err)
-				}
-				shards, replicas = body.Settings.Index.Shards, body.Settings.Index.Replicas
-				fmt.Fprint(w, `{"acknowledged":true}`)
-			case r.Method == "PUT":
-				fmt.Fprint(w, `{"acknowledged":true}`)
-			case strings.HasPrefix(r.URL.Path, "/birds"):
-				http.Error(w, `{"error":{"type":"index_not_found_exception","reason":"no such index"}}`, http.StatusNotFound)
-			default:
-				fmt.Fprint(w, `{}`)
-			}
-		}))
-		_, err := opensearch.Open(t.Context(),
-			opensearch.Options{Options: storekit.Options{URL: server.URL, Analyzer: storetest.Analyzer(t, "en")},
-				Dialect: opensearch.Elasticsearch, Index: "birds", Shards: c.shards, Replicas: c.replicas})
-		server.Close()
-		if shards != c.wantShards || replicas != c.wantReplicas {
-			t.Errorf("%+v: %d shards and %d replicas (%v)", c, shards, replicas, err)
-		}
 	}
 }

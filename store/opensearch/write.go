@@ -43,14 +43,11 @@ func (s *Store) Write(ctx context.Context, batch store.Batch) error {
 		if err := s.whose(ctx); err != nil {
 			return err
 		}
-		rejected := map[sheaf.ID]error{}
+		rejected := storekit.Rejected{}
 		if err := s.write(ctx, &batch, rejected); err != nil {
 			return err
 		}
-		if len(rejected) > 0 {
-			return &store.PartialError{Rejected: rejected}
-		}
-		return nil
+		return rejected.Err()
 	})
 }
 
@@ -60,7 +57,7 @@ func (s *Store) Delete(ctx context.Context, docs []sheaf.ID) error {
 }
 
 // write runs while no other write does.
-func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[sheaf.ID]error) error {
+func (s *Store) write(ctx context.Context, batch *store.Batch, rejected storekit.Rejected) error {
 	if len(batch.Replace)+len(batch.Chunks) == 0 {
 		return nil
 	}
@@ -81,12 +78,7 @@ func (s *Store) write(ctx context.Context, batch *store.Batch, rejected map[shea
 			}
 		}
 	}
-	gone := make([]sheaf.ID, 0, len(batch.Replace))
-	for _, id := range batch.Replace {
-		if rejected[id] == nil {
-			gone = append(gone, id)
-		}
-	}
+	gone := rejected.Accepted(batch.Replace)
 	if len(gone) > 0 {
 		// The leftovers of an interrupted write, by any process, must be visible before they can be
 		// found and removed. If everything is visible, this request does nothing.
@@ -159,11 +151,11 @@ type bulk struct {
 	lines   [][]byte   // the actions
 
 	mu       sync.Mutex
-	rejected map[sheaf.ID]error
+	rejected storekit.Rejected
 }
 
 // bulk returns a bulk for actions that end with the returned context.
-func (s *Store) bulk(ctx context.Context, rejected map[sheaf.ID]error) (*bulk, context.Context) {
+func (s *Store) bulk(ctx context.Context, rejected storekit.Rejected) (*bulk, context.Context) {
 	b := &bulk{s: s, rejected: rejected}
 	b.sending, ctx = errgroup.WithContext(ctx)
 	b.sending.SetLimit(bulks)
@@ -375,11 +367,11 @@ func (s *Store) actions(ctx context.Context, index string, lines [][]byte, done 
 }
 
 // retract removes the written chunks of partly rejected documents.
-func (s *Store) retract(ctx context.Context, rejected map[sheaf.ID]error) error {
+func (s *Store) retract(ctx context.Context, rejected storekit.Rejected) error {
 	if err := s.client.Call(ctx, "POST", "/"+s.index()+"/_refresh", nil, nil); err != nil {
 		return err
 	}
-	out, ctx := s.bulk(ctx, map[sheaf.ID]error{})
+	out, ctx := s.bulk(ctx, storekit.Rejected{})
 	return out.end(out.remove(ctx, slices.Collect(maps.Keys(rejected)), nil))
 }
 
@@ -391,7 +383,7 @@ type answer struct {
 		Failures []struct{ Reason serverError }
 	} `json:"_shards"`
 	Hits struct {
-		Total struct{ Value int }
+		Total struct{ Value *int }
 		Hits  []hit
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"sheaf"
@@ -38,14 +36,9 @@ type said[T any] struct {
 	Errors []struct{ Message string }
 }
 
-// forbidden reports whether the server refused the query because a right is missing.
-func (a *said[T]) forbidden() bool {
-	return len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden")
-}
-
 // of returns the data of an answer.
 func (a *said[T]) of(s *Store) (T, error) {
-	if a.forbidden() {
+	if len(a.Errors) > 0 && strings.Contains(a.Errors[0].Message, "authorization, forbidden") {
 		return a.Data, s.fault(store.ErrForbidden, "the user lacks a right (let the key read and write the class %s, or "+
 			"name another with store_key_env or store_key_file): %.300s", s.o.Class, a.Errors[0].Message)
 	}
@@ -78,44 +71,6 @@ func ask[T any](ctx context.Context, s *Store, query string) (T, error) {
 	return answer.of(s)
 }
 
-// askAll sends GraphQL queries in one request, which the server handles together, and returns the
-// data of each. Such a request needs the right to read every class, and Weaviate 1.35.2 then checks
-// the rights of an anonymous user instead of the key's. If the server refuses for that reason,
-// askAll sends one request for each query.
-func askAll[T any](ctx context.Context, s *Store, queries []string) ([]T, error) {
-	out := make([]T, len(queries))
-	if len(queries) > 1 && !s.alone.Load() {
-		body := make([]object, len(queries))
-		for i, q := range queries {
-			body[i] = object{"query": q}
-		}
-		var answers []said[T]
-		err := s.client.Call(ctx, "POST", "/v1/graphql/batch", body, &answers)
-		switch {
-		case errors.Is(err, store.ErrForbidden):
-			s.alone.Store(true)
-		case err != nil:
-			return nil, err
-		case len(answers) != len(queries):
-			return nil, s.fault(sheaf.ErrUnavailable, "the server answered %d of %d queries", len(answers), len(queries))
-		case slices.ContainsFunc(answers, func(a said[T]) bool { return a.forbidden() }):
-			s.alone.Store(true)
-		default:
-			for i := range answers {
-				if out[i], err = answers[i].of(s); err != nil {
-					return nil, err
-				}
-			}
-			return out, nil
-		}
-	}
-	err := store.Each(ctx, len(queries), func(ctx context.Context, i int) (err error) {
-		out[i], err = ask[T](ctx, s, queries[i])
-		return err
-	})
-	return out, err
-}
-
 // quote writes a GraphQL string; its escapes are those of JSON.
 func quote(text string) string {
 	out, err := json.Marshal(text)
@@ -126,14 +81,9 @@ func quote(text string) string {
 }
 
 func quoteAll(list []string) string {
-	var out bytes.Buffer
-	out.WriteByte('[')
+	quoted := make([]string, len(list))
 	for i, text := range list {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(quote(text))
+		quoted[i] = quote(text)
 	}
-	out.WriteByte(']')
-	return out.String()
+	return "[" + strings.Join(quoted, ",") + "]"
 }

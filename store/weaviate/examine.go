@@ -39,7 +39,7 @@ func Examine(ctx context.Context, o Options) []store.Finding {
 	case err != nil:
 		return append(out, storekit.Finding(check, "", err))
 	}
-	n, err := s.count(ctx, every(o.Class))
+	n, err := s.count(ctx, o.Class, everything)
 	return append(out, storekit.Chunks(check, n, err))
 }
 

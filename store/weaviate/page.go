@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sheaf"
+	"sheaf/store"
 	"sheaf/store/storekit"
 )
 
@@ -18,27 +19,20 @@ type page struct {
 	last  *float64
 }
 
-// pages asks for the hits of every element of list in one request.
+// pages asks for the hits of every element of list.
 func (s *Store) pages(ctx context.Context, list []asked) ([]page, error) {
-	queries := make([]string, len(list))
-	for i, a := range list {
-		queries[i] = a.query()
-	}
-	answers, err := askAll[got](ctx, s, queries)
-	if err != nil {
-		return nil, err
-	}
 	out := make([]page, len(list))
-	for i, a := range list {
-		list, err := hits(s, answers[i].Get, a.class)
+	return out, store.Each(ctx, len(list), func(ctx context.Context, i int) error {
+		answer, err := ask[got](ctx, s, list[i].query())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if out[i], err = s.page(a, list); err != nil {
-			return nil, err
+		found, err := hits(s, answer.Get, list[i].class)
+		if err == nil {
+			out[i], err = s.page(list[i], found)
 		}
-	}
-	return out, nil
+		return err
+	})
 }
 
 // query returns a in GraphQL.
@@ -114,42 +108,21 @@ func (s *Store) page(a asked, list []gotten) (page, error) {
 	return out, nil
 }
 
-// every matches all objects of a class.
-func every(class string) asked { return asked{class: class, where: everything, matching: everything} }
-
-// count counts the matches of a.
-func (s *Store) count(ctx context.Context, a asked) (int, error) {
-	counts, err := s.countAll(ctx, []asked{a})
+// count counts the objects of a class that meet a condition.
+func (s *Store) count(ctx context.Context, class string, c condition) (int, error) {
+	where := c.where
+	if where != "" {
+		where = "(where:" + where + ")"
+	}
+	answer, err := ask[struct {
+		Aggregate map[string][]struct{ Meta struct{ Count *int } }
+	}](ctx, s, fmt.Sprintf("{Aggregate{%s%s{meta{count}}}}", class, where))
 	if err != nil {
 		return 0, err
 	}
-	return counts[0], nil
-}
-
-// counts is the data of an answer that counts.
-type counts struct {
-	Aggregate map[string][]struct{ Meta struct{ Count *int } }
-}
-
-func (s *Store) countAll(ctx context.Context, list []asked) ([]int, error) {
-	queries, out := make([]string, len(list)), make([]int, len(list))
-	for i, a := range list {
-		where := a.filter().where
-		if where != "" {
-			where = "(where:" + where + ")"
-		}
-		queries[i] = fmt.Sprintf("{Aggregate{%s%s{meta{count}}}}", a.class, where)
+	found := answer.Aggregate[class]
+	if len(found) != 1 || found[0].Meta.Count == nil {
+		return 0, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not from such a server")
 	}
-	answers, err := askAll[counts](ctx, s, queries)
-	if err != nil {
-		return nil, err
-	}
-	for i, a := range list {
-		found := answers[i].Aggregate[a.class]
-		if len(found) != 1 || found[0].Meta.Count == nil {
-			return nil, s.fault(sheaf.ErrUnavailable, "a count without a number: the answer is not from such a server")
-		}
-		out[i] = *found[0].Meta.Count
-	}
-	return out, nil
+	return *found[0].Meta.Count, nil
 }

@@ -14,30 +14,40 @@ import (
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	out, err := s.RetrieveAll(ctx, []store.Request{req})
-	if err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return nil, err
 	}
-	return out[0], nil
+	return timed(ctx, s, func(ctx context.Context) (sheaf.Ranking, error) {
+		a, err := s.prepare(&req)
+		if err != nil || a.where.none {
+			return nil, err
+		}
+		out, err := s.enough(ctx, a, req.Limit)
+		return out[:min(len(out), req.Limit)], err
+	})
 }
 
-// Count implements [store.Counter].
+// Count implements [store.Counter]. It counts hits one by one where the server cannot count them.
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	out, err := s.CountAll(ctx, []store.Request{req})
-	if err != nil {
+	if err := req.ValidatePlain(); err != nil {
 		return 0, err
 	}
-	return out[0], nil
+	return timed(ctx, s, func(ctx context.Context) (int, error) {
+		req = s.o.Unscored(req)
+		a, err := s.prepare(&req)
+		switch {
+		case err != nil || a.where.none:
+			return 0, err
+		case !a.meaning && !a.where.loose:
+			return s.count(ctx, a.class, and(a.where, a.matching))
+		}
+		found, err := s.enough(ctx, a, MaxLimit-1)
+		if err == nil && len(found) >= MaxLimit-1 {
+			err = s.fault(sheaf.ErrUnsupported, "count more than %d hits of this request", len(found))
+		}
+		return len(found), err
+	})
 }
-
-// counting returns a request whose hits are only counted.
-func (s *Store) counting(req store.Request) (asked, error) {
-	req = s.o.Unscored(req)
-	return s.prepare(&req)
-}
-
-// countable reports whether the server counts the matches of a.
-func (a asked) countable() bool { return !a.meaning && !a.where.loose }
 
 // asked is a request that is sent repeatedly until there are enough hits.
 type asked struct {
@@ -66,13 +76,7 @@ type list struct {
 	how    string
 	field  int
 	weight float64
-	// words are searched in property, each with a factor.
-	words    string
-	property string
-	factor   float64
 }
-
-func (a asked) filter() condition { return and(a.where, a.matching) }
 
 // Supports implements [store.Selective]: it refuses what the server does not compute.
 func (s *Store) Supports(req store.Request) error {
@@ -214,10 +218,8 @@ func (s *Store) bm25(req *store.TextRequest, terms []storekit.Term, plan storeki
 			}
 		}
 		w := plan.Fields[g.field]
-		l := list{field: g.field, weight: w.Weight * g.factor, words: strings.Join(text, " "), property: textProperty(w.Name),
-			factor: g.factor}
-		l.how = "bm25:{query:" + quote(l.words) + " properties:[" + quote(l.property) + "]}"
-		a.lists = append(a.lists, l)
+		a.lists = append(a.lists, list{field: g.field, weight: w.Weight * g.factor, how: "bm25:{query:" +
+			quote(strings.Join(text, " ")) + " properties:[" + quote(textProperty(w.Name)) + "]}"})
 	}
 	a.fields = len(plan.Fields)
 	a.combine = func(fields []float64) float64 {
@@ -245,25 +247,15 @@ func (a asked) total(scores []float64) float64 {
 // beginning of the whole list: version 1.35 drops some of the best hits, especially right after a
 // write. So lists of more than MaxLimit hits are only as good as the server's.
 func (s *Store) joined(ctx context.Context, a asked) (sheaf.Ranking, error) {
-	pages, err := s.pages(ctx, a.whole())
+	whole := make([]asked, len(a.lists))
+	for i, l := range a.lists {
+		whole[i] = a
+		whole[i].how, whole[i].want = l.how, MaxLimit
+	}
+	pages, err := s.pages(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
-	return s.join(ctx, a, pages)
-}
-
-// whole returns requests for each whole list.
-func (a asked) whole() []asked {
-	out := make([]asked, len(a.lists))
-	for i, l := range a.lists {
-		out[i] = a
-		out[i].how, out[i].want = l.how, MaxLimit
-	}
-	return out
-}
-
-// join combines the lists of a.
-func (s *Store) join(ctx context.Context, a asked, pages []page) (sheaf.Ranking, error) {
 	scores := map[sheaf.ID][]float64{}
 	for i, page := range pages {
 		for _, h := range page.found {

@@ -98,14 +98,6 @@ func (s *standIn) RoundTrip(req *http.Request) (*http.Response, error) {
 		var q struct{ Query string }
 		read(&q)
 		answer = s.answer(q.Query)
-	case what == "POST /v1/graphql/batch":
-		var list []struct{ Query string }
-		read(&list)
-		said := make([]any, len(list))
-		for i, q := range list {
-			said[i] = s.answer(q.Query)
-		}
-		answer = said
 	default:
 		s.t.Errorf("the stand-in does not know %s", what)
 	}

@@ -190,13 +190,13 @@ const streamedNumbers = 1 << 20
 func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) ([]passage, error) {
 	most := min(MaxLimit, 1+streamedNumbers/max(s.vectors.Get(field).Dims, 1))
 	class, where := s.passageClass(field), anyOf("chunk", hashes)
-	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
-		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	n, err := timed(ctx, s, func(ctx context.Context) (int, error) {
+		return s.count(ctx, class, where)
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case counts[0] > most && len(hashes) > 1:
+	case n > most && len(hashes) > 1:
 		half := len(hashes) / 2
 		first, err := s.passagesOf(ctx, field, hashes[:half])
 		if err != nil {
@@ -206,8 +206,8 @@ func (s *Store) passagesOf(ctx context.Context, field string, hashes []string) (
 		return append(first, rest...), err
 	}
 	var out []passage
-	for from := 0; from < counts[0]; from += most {
-		if counts[0] > most {
+	for from := 0; from < n; from += most {
+		if n > most {
 			where = and(anyOf("chunk", hashes), passagesIn(from, from+most))
 		}
 		query := fmt.Sprintf("{Get{%s(limit:%d where:%s){chunk n _additional{vector}}}}", class, most, where.where)

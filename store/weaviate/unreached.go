@@ -76,13 +76,12 @@ func (s *Store) unreached(ctx context.Context, field string, hashes []string, wi
 		return 0, nil
 	}
 	class, where := s.passageClass(field), and(anyOf("chunk", hashes), within)
-	counts, err := timed(ctx, s, func(ctx context.Context) ([]int, error) {
-		return s.countAll(ctx, []asked{{class: class, where: where, matching: everything}})
+	kept, err := timed(ctx, s, func(ctx context.Context) (int, error) {
+		return s.count(ctx, class, where)
 	})
 	if err != nil {
 		return 0, err
 	}
-	kept := counts[0]
 	switch {
 	case kept == 0:
 		return 0, nil

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"sheaf"
 	"sheaf/store"
@@ -45,11 +44,9 @@ const (
 
 // Store is an open class.
 type Store struct {
-	o      Options
-	client *storekit.Client
-	calls  *storekit.Calls
-	// alone means that the server only accepts one query in a request from this store.
-	alone   atomic.Bool
+	o       Options
+	client  *storekit.Client
+	calls   *storekit.Calls
 	vectors storekit.Vectors
 
 	mu     sync.Mutex
@@ -61,7 +58,6 @@ var _ interface {
 	store.Backend
 	store.Streamer
 	store.Counter
-	store.Batcher
 	store.Selective
 	store.Reporter
 	store.Sharded
@@ -329,11 +325,11 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	defer stop()
 	var out store.Stats
-	if out.Chunks, err = s.count(ctx, every(s.o.Class)); err != nil {
+	if out.Chunks, err = s.count(ctx, s.o.Class, everything); err != nil {
 		return out, err
 	}
 	for _, v := range s.vectors.All() {
-		n, err := s.count(ctx, every(s.passageClass(v.Name)))
+		n, err := s.count(ctx, s.passageClass(v.Name), everything)
 		if err != nil {
 			return out, err
 		}

@@ -2,10 +2,8 @@ package storekit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,75 +44,27 @@ func (c *Calls) Begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, stop, nil
 }
 
-// silence measures how long a write waits for an answer of the server, and ends the write when it
-// waits too long. The time between requests does not count.
-type silence struct {
-	timeout time.Duration
+// writeKey is the context key of the timeout of requests in a write.
+type writeKey struct{}
 
-	mu     sync.Mutex
-	asking int // requests that wait for their answers
-	timer  *time.Timer
+// writeTimeout returns the timeout of a request in a write; 0 when ctx belongs to no write.
+func writeTimeout(ctx context.Context) time.Duration {
+	timeout, _ := ctx.Value(writeKey{}).(time.Duration)
+	return timeout
 }
 
-// silenceKey is the context key of a silence.
-type silenceKey struct{}
-
-// silenceOf returns the silence of a context, or nil.
-func silenceOf(ctx context.Context) *silence {
-	s, _ := ctx.Value(silenceKey{}).(*silence)
-	return s
-}
-
-// ask starts the timer unless another request already did; each ask needs an end.
-func (s *silence) ask() {
-	if s == nil {
-		return
+// bounded limits the time for an answer of the server, if ctx belongs to a write.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if timeout := writeTimeout(ctx); timeout > 0 {
+		return context.WithTimeout(ctx, timeout)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asking++; s.asking == 1 {
-		s.timer.Reset(s.timeout)
-	}
-}
-
-// end ends a request that ask began.
-func (s *silence) end() {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asking--; s.asking == 0 {
-		s.timer.Stop()
-	}
-}
-
-// answered restarts the timer after a success or a busy server's answer.
-func (s *silence) answered() {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asking > 0 && s.timer.Stop() { // otherwise it has ended
-		s.timer.Reset(s.timeout)
-	}
-}
-
-// patient returns a context that ends when requests get no answer for the timeout, and the function
-// that ends it.
-func patient(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
-	s := &silence{timeout: timeout, timer: time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })}
-	s.timer.Stop()
-	return context.WithValue(ctx, silenceKey{}, s), func() { s.timer.Stop(); end(nil) }
+	return ctx, func() {}
 }
 
 // WaitsFor reports whether to ask a server again that has been busy since began. A busy server gets
 // as much time as a silent one. Only writes wait.
 func WaitsFor(ctx context.Context, began time.Time) bool {
-	s := silenceOf(ctx)
-	return s != nil && time.Since(began) < s.timeout
+	return time.Since(began) < writeTimeout(ctx)
 }
 
 // Write runs f when no other write runs; earlier writes end first. It goes on as long as the server
@@ -136,13 +86,7 @@ func (c *Calls) Write(ctx context.Context, f func(context.Context) error) error 
 	if c.isClosed() {
 		return c.gone()
 	}
-	ctx, end := patient(ctx, c.timeout)
-	defer end()
-	err := f(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !strings.HasPrefix(err.Error(), c.store) {
-		return fmt.Errorf("%s: write: %w", c.store, err)
-	}
-	return err
+	return f(context.WithValue(ctx, writeKey{}, c.timeout))
 }
 
 // Close waits for a running write, closes idle connections, and refuses every later call, including

@@ -80,47 +80,51 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 			return sheaf.Invalidf("%s: %w", what, err)
 		}
 	}
-	silence := silenceOf(ctx)
-	silence.ask()
-	defer silence.end()
+	one, stop := bounded(ctx)
+	defer func() { stop() }()
 	began, failed := time.Now(), 0
 	for attempt := 1; ; attempt++ {
-		answer, pause, err := c.once(ctx, method, path, contentType, data)
+		answer, pause, err := c.once(one, method, path, contentType, data)
 		if err == nil {
-			if out == nil {
-				return nil
-			}
-			err := json.Unmarshal(answer, out)
-			if err == nil && string(bytes.TrimSpace(answer)) == "null" {
-				err = errors.New("it is empty")
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w: the answer is not from such a server (is that %s?): %w: %.200q", what,
-					sheaf.ErrUnavailable, c.Store, err, answer)
-			}
-			return nil
+			return c.decode(what, answer, out)
 		}
-		busy, again := errors.Is(err, errBusy), false
-		if busy && silence != nil {
-			again = WaitsFor(ctx, began)
-		} else {
+		busy := errors.Is(err, errBusy)
+		again := WaitsFor(ctx, began)
+		if !busy || writeTimeout(ctx) == 0 {
 			failed++
 			again = failed < c.attempts()
 		}
-		if pause < 0 || ctx.Err() != nil || !again {
+		if pause < 0 || one.Err() != nil || !again {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if busy { // the server answered; wait for the pause it asked for
-			silence.end()
+		waiting := one
+		if busy { // the server answered: its time begins again after the pause
+			waiting = ctx
 		}
-		err = Wait(ctx, attempt, pause)
+		if err = Wait(waiting, attempt, pause); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
 		if busy {
-			silence.ask()
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+			stop()
+			one, stop = bounded(ctx)
 		}
 	}
+}
+
+// decode decodes an answer into out, unless that is nil.
+func (c *Client) decode(what string, answer []byte, out any) error {
+	if out == nil {
+		return nil
+	}
+	err := json.Unmarshal(answer, out)
+	if err == nil && string(bytes.TrimSpace(answer)) == "null" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: the answer is not from such a server (is that %s?): %w: %.200q", what,
+			sheaf.ErrUnavailable, c.Store, err, answer)
+	}
+	return nil
 }
 
 func (c *Client) attempts() int {
@@ -147,7 +151,7 @@ func Wait(ctx context.Context, attempt int, pause time.Duration) error {
 // OutOfTime returns the error of a call whose context ended: the caller's cancellation, or
 // sheaf.ErrUnavailable for a slow server.
 func OutOfTime(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
 	return store.Late(err)
@@ -190,16 +194,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		}
 		return nil, 0, fmt.Errorf("%w: %s is not reached%s: %w", sheaf.ErrUnavailable, c.URL, c.unreached(err), err)
 	}
-	done := resp.StatusCode < 300
-	pause = patience(resp)
-	switch resp.StatusCode {
-	case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy answered instead of the server
-	default:
-		if done || pause >= 0 {
-			silenceOf(ctx).answered() // a busy server is alive
-		}
-	}
-	if done {
+	if resp.StatusCode < 300 {
 		return answer, 0, nil
 	}
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
@@ -222,7 +217,7 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, dat
 		}
 		err = busy{err}
 	}
-	return nil, pause, err
+	return nil, patience(resp), err
 }
 
 // errBusy marks an answer that asks to wait.

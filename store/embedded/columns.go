@@ -20,26 +20,22 @@ func (s *Store) Facets(ctx context.Context, req store.Request, columns []string,
 	if err := req.ValidateColumns(); err != nil {
 		return nil, err
 	}
-	out := make([]store.Facet, len(columns))
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) error {
+	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) ([]store.Facet, error) {
+		out := make([]store.Facet, len(columns))
 		counts, err := snapshot.Facets(ctx, r, columns)
 		for i, of := range counts {
 			values := make(map[sheaf.Value]int, len(of))
 			for key, n := range of {
 				v, ok := segment.DecodeValue([]byte(key), key[0] == byte(sheaf.KindText))
 				if !ok {
-					return fmt.Errorf("%w: a value of column %q is invalid", engine.ErrCorrupt, columns[i])
+					return nil, fmt.Errorf("%w: a value of column %q is invalid", engine.ErrCorrupt, columns[i])
 				}
 				values[sheaf.Value{Kind: sheaf.Kind(v.Kind), Text: v.Text, Number: v.Number}] = n
 			}
 			out[i] = store.NewFacet(columns[i], values, limit)
 		}
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // Sorted implements [store.Sorter].
@@ -47,13 +43,7 @@ func (s *Store) Sorted(ctx context.Context, req store.Request, by store.Order) (
 	if err := req.ValidateColumns(); err != nil {
 		return nil, err
 	}
-	var ranking sheaf.Ranking
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
-		ranking, err = snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
-		return err
+	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (sheaf.Ranking, error) {
+		return snapshot.Sorted(ctx, r, engine.Order{Column: by.Column, Descending: by.Descending})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return ranking, nil
 }

@@ -182,15 +182,9 @@ func (b bulk) Close() error { return category(b.load.Close()) }
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	var ranking sheaf.Ranking
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
-		ranking, err = snapshot.Search(ctx, r)
-		return err
+	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (sheaf.Ranking, error) {
+		return snapshot.Search(ctx, r)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return ranking, nil
 }
 
 // Pin implements [store.Pinner]. Writes to the snapshot, and merges, go to the index; the snapshot
@@ -229,22 +223,19 @@ func (s *Store) Scores(ctx context.Context, reqs []store.Request, ids []sheaf.ID
 		}
 		out[i] = make([]float64, len(ids))
 	}
-	err := s.read(func(snapshot *engine.Snapshot) error {
-		return snapshot.Scores(ctx, out, translated, ids, len(reqs)-1)
+	return read(s, func(snapshot *engine.Snapshot) ([][]float64, error) {
+		return out, snapshot.Scores(ctx, out, translated, ids, len(reqs)-1)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
-// answer translates a request and runs it.
-func (s *Store) answer(req store.Request, run func(*engine.Snapshot, engine.Request) error) error {
+// answer translates a request and returns what run returns for it.
+func answer[T any](s *Store, req store.Request, run func(*engine.Snapshot, engine.Request) (T, error)) (T, error) {
 	translated, err := s.translate(req)
 	if err != nil {
-		return err
+		var none T
+		return none, err
 	}
-	return s.read(func(snapshot *engine.Snapshot) error { return run(snapshot, translated) })
+	return read(s, func(snapshot *engine.Snapshot) (T, error) { return run(snapshot, translated) })
 }
 
 // translate checks a request and converts it to the engine's form.
@@ -271,25 +262,23 @@ func (s *Store) translate(req store.Request) (engine.Request, error) {
 
 // Explain implements [store.Explainer].
 func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	var out []*sheaf.Explanation
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
-		out, err = snapshot.Explain(ctx, r, ids)
-		return err
+	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) ([]*sheaf.Explanation, error) {
+		return snapshot.Explain(ctx, r, ids)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
-// read calls run with the pinned snapshot, or the newest.
-func (s *Store) read(run func(*engine.Snapshot) error) error {
+// read returns what run returns for the pinned snapshot, or the newest; the zero T with an error.
+func read[T any](s *Store, run func(*engine.Snapshot) (T, error)) (T, error) {
+	var none T
 	snapshot, err := s.acquire()
 	if err != nil {
-		return err
+		return none, err
 	}
-	err = run(snapshot)
-	return category(errors.Join(err, snapshot.Release()))
+	out, err := run(snapshot)
+	if err = category(errors.Join(err, snapshot.Release())); err != nil {
+		return none, err
+	}
+	return out, nil
 }
 
 // Matches implements [store.Matcher].
@@ -297,40 +286,25 @@ func (s *Store) Matches() bool { return true }
 
 // Count implements [store.Counter].
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	n := 0
-	err := s.answer(req, func(snapshot *engine.Snapshot, r engine.Request) (err error) {
-		n, err = snapshot.Count(ctx, r)
-		return err
-	})
-	return n, err
+	return answer(s, req, func(snapshot *engine.Snapshot, r engine.Request) (int, error) { return snapshot.Count(ctx, r) })
 }
 
 // Stats implements [store.Reporter].
 func (s *Store) Stats(context.Context) (store.Stats, error) {
-	snapshot, err := s.acquire()
-	if err != nil {
-		return store.Stats{}, err
-	}
-	st := snapshot.Stats()
-	return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors,
-		Generation: st.Generation}, category(snapshot.Release())
+	return read(s, func(snapshot *engine.Snapshot) (store.Stats, error) {
+		st := snapshot.Stats()
+		return store.Stats{Chunks: st.Chunks, Bytes: st.Bytes, Parts: st.Parts, Vectors: st.Vectors,
+			Generation: st.Generation}, nil
+	})
 }
 
 // Version implements [store.Versioned]. Versions only grow.
 func (s *Store) Version() (uint64, error) {
-	snapshot, err := s.acquire()
-	if err != nil {
-		return 0, err
-	}
-	return snapshot.Generation(), category(snapshot.Release())
+	return read(s, func(snapshot *engine.Snapshot) (uint64, error) { return snapshot.Generation(), nil })
 }
 
 // Recall implements [store.RecallMeter].
 func (s *Store) Recall(ctx context.Context, o store.RecallOptions) ([]store.Recall, error) {
-	snapshot, err := s.acquire()
-	if err != nil {
-		return nil, err
-	}
 	options := engine.RecallOptions{Queries: o.Queries, Progress: o.Progress}
 	if o.Originals != nil {
 		options.Originals = func(ctx context.Context, yield func(field, chunk string, passages [][]float32)) error {
@@ -343,15 +317,16 @@ func (s *Store) Recall(ctx context.Context, o store.RecallOptions) ([]store.Reca
 			})
 		}
 	}
-	measured, err := snapshot.Recall(ctx, options)
+	measured, err := read(s, func(snapshot *engine.Snapshot) ([]engine.Recall, error) {
+		return snapshot.Recall(ctx, options)
+	})
 	out := make([]store.Recall, len(measured))
 	for i, r := range measured {
 		out[i] = store.Recall{Field: r.Field, Dims: r.Dims, Passages: r.Passages, Queries: r.Queries, At10: r.At10,
-			At100:     r.At100,
-			Originals: r.Originals, Float10: r.Float10, Float100: r.Float100,
-			Exhaustive: r.Exhaustive, SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
+			At100: r.At100, Originals: r.Originals, Float10: r.Float10, Float100: r.Float100, Exhaustive: r.Exhaustive,
+			SearchMillis: r.Search.Seconds() * 1e3, BruteForceMillis: r.BruteForce.Seconds() * 1e3}
 	}
-	return out, category(errors.Join(err, snapshot.Release()))
+	return out, err
 }
 
 // Check implements [store.Checker].

@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -104,7 +105,7 @@ func (c *chunk) Values(column string) []sheaf.Value {
 func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	c := &chunk{id: in.ID, doc: in.Doc, fields: make([]namedField, 0, len(in.Fields)), blank: true}
 	for _, f := range in.Fields {
-		if out := v.shared(f); out != nil {
+		if out := v.field(f.Text); out != nil {
 			c.fields = append(c.fields, namedField{f.Name, out})
 			c.blank = c.blank && len(out.terms)+len(out.forms) == 0
 		}
@@ -127,27 +128,6 @@ func (b *Backend) analyze(v *vocabulary, in *store.Chunk) *chunk {
 	return c
 }
 
-// check refuses batches that no store accepts, and vectors whose dimensions differ from dims. It
-// adds new vector fields to dims.
-func (b *Backend) check(batch *store.Batch, dims map[string]int) error {
-	if err := batch.Validate(); err != nil {
-		return err
-	}
-	for i := range batch.Chunks {
-		c := &batch.Chunks[i]
-		for _, v := range c.Vectors {
-			for n, p := range v.Passages {
-				if want := dims[v.Name]; want != 0 && len(p) != want {
-					return sheaf.Invalidf("write %s: passage %d of vector field %q has %d dimensions, the index has %d", c.ID, n,
-						v.Name, len(p), want)
-				}
-				dims[v.Name] = len(p)
-			}
-		}
-	}
-	return nil
-}
-
 // prepared is a batch with analyzed texts. It shares no memory with the caller.
 type prepared struct {
 	replace []sheaf.ID
@@ -157,7 +137,10 @@ type prepared struct {
 
 func (b *Backend) prepare(batch *store.Batch, dims map[string]int) (prepared, error) {
 	p := prepared{replace: slices.Clone(batch.Replace), dims: maps.Clone(dims)}
-	if err := b.check(batch, p.dims); err != nil {
+	if err := batch.Validate(); err != nil {
+		return p, err
+	}
+	if err := batch.ValidateDims(p.dims, math.MaxInt); err != nil {
 		return p, err
 	}
 	p.chunks = b.analyzeAll(batch.Chunks)

@@ -3,7 +3,6 @@ package memory
 import (
 	"strings"
 
-	"sheaf/store"
 	"sheaf/text/analysis"
 )
 
@@ -20,18 +19,11 @@ type vocabulary struct {
 	wanted   *wanted // nil keeps every term
 	words    map[string]*word
 	terms    []analysis.Term
-	last     map[string]analyzed // by field
-	begins   *[256]bool          // first bytes of wanted terms; nil when any word may be wanted
+	begins   *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
 // single is a word whose only term is not kept.
 var single = word{length: 1, positions: 1}
-
-// analyzed is a text with its result.
-type analyzed struct {
-	text  string
-	field *field
-}
 
 // maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
 // memory than its size.
@@ -40,11 +32,9 @@ const maxVocabulary = 1 << 16
 // vocabulary returns the vocabulary of a worker. It requires b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
-		v := b.vocabularies[worker]
-		clear(v.last) // drops the texts of an earlier write
-		return v
+		return b.vocabularies[worker]
 	}
-	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{}, last: map[string]analyzed{},
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{},
 		begins: b.wanted.begins()}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)
@@ -85,17 +75,6 @@ func (v *vocabulary) make(raw string) *word {
 		}
 	}
 	return w
-}
-
-// shared is field, but returns the same result when the previous chunk has the same text: chunks of
-// one document share path and properties.
-func (v *vocabulary) shared(f store.Field) *field {
-	last, ok := v.last[f.Name]
-	if !ok || last.text != f.Text {
-		last = analyzed{f.Text, v.field(f.Text)}
-		v.last[f.Name] = last
-	}
-	return last.field
 }
 
 // field analyzes a text; nil when it has no terms.

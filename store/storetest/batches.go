@@ -10,9 +10,7 @@ import (
 
 // together checks that requests sent together get the same answers as alone, even with unknown
 // words before, among and after them.
-func together(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func together(t *testing.T, b store.Backend) {
 	all, ok := b.(store.Batcher)
 	if !ok {
 		t.Skip("the store takes one request at a time")

@@ -14,9 +14,7 @@ import (
 )
 
 // changes checks that writes, replacements and deletions are visible when the call returns.
-func changes(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func changes(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	x := body(sheaf.Match{Text: "x y"})
 	expect(t, b, "an empty store", x, "")
@@ -51,9 +49,7 @@ func changes(t *testing.T, o Options) {
 
 // emptied checks that Empty leaves nothing, that later writes score as in a new store, and that an
 // empty store can be emptied.
-func emptied(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func emptied(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Emptier)
 	if !ok {
 		t.Skip("this store is no store.Emptier")
@@ -91,9 +87,7 @@ func emptied(t *testing.T, o Options) {
 	}
 }
 
-func within(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func within(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"), Chunk("t:c", "body", "y"))
 	req := body(sheaf.Match{Text: "x"})
 	req.Within = []sheaf.ID{"t:b", "t:c", "t:gone", "t:b"}
@@ -106,9 +100,7 @@ func within(t *testing.T, o Options) {
 
 // many checks bounds, filters and deletions with more values than PostgreSQL allows parameters in a
 // statement (65,535), or Lucene clauses in a query. A store may refuse them as unsupported.
-func many(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func many(t *testing.T, b store.Backend) {
 	write(t, b, withColumns(Chunk("t:a", "body", "x"), column("n", sheaf.NumberValue(69_999))), Chunk("t:b", "body", "x"))
 	names := make([]sheaf.ID, 70_000)
 	values := make([]sheaf.Value, len(names))
@@ -164,9 +156,7 @@ func unit(v ...float32) []float32 {
 
 // vectors checks that the best passage decides the similarity of a chunk. Similarities may differ
 // by 0.02, because some stores keep vectors with less precision.
-func vectors(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func vectors(t *testing.T, b store.Backend) {
 	v := func(id, field string, passages ...[]float32) store.Chunk {
 		c := Chunk(id, "body", "x")
 		c.Vectors = []store.Vectors{{Name: field, Passages: passages}}
@@ -197,9 +187,7 @@ func vectors(t *testing.T, o Options) {
 }
 
 // invalid checks that bad requests and batches are errors and change nothing.
-func invalid(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func invalid(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	write(t, b, Chunk("t:a", "body", "x"))
 	v := Chunk("t:v", "body", "x")
@@ -296,9 +284,7 @@ func invalid(t *testing.T, o Options) {
 }
 
 // hostile checks any bytes in IDs, fields, columns and queries.
-func hostile(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func hostile(t *testing.T, b store.Backend) {
 	texts := []string{"\x00", "\xff\xfe", "'; DROP TABLE x; --", `{"match_all":{}}`, "a\nb\r\nc",
 		strings.Repeat("long ", 10_000), strings.Repeat("x", 100_000), "%s %n", "../../etc", "<script>", "\u202e", "🚀",
 		"' OR 1=1", "\\", "\"", "t:b", ""}
@@ -332,9 +318,7 @@ func hostile(t *testing.T, o Options) {
 }
 
 // bulk checks that added chunks appear at Commit, all at once, and never without it.
-func bulk(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func bulk(t *testing.T, b store.Backend) {
 	loader, ok := b.(store.Bulk)
 	if !ok {
 		t.Skip("the store has no bulk load")
@@ -387,9 +371,7 @@ func bulk(t *testing.T, o Options) {
 }
 
 // concurrent checks that readers see a whole batch or nothing of it during writes.
-func concurrent(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func concurrent(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	batch := func(n int) store.Batch {
 		out := store.Batch{Replace: []sheaf.ID{"t:d"}}
@@ -412,7 +394,7 @@ func concurrent(t *testing.T, o Options) {
 				default:
 				}
 				r, err := b.Retrieve(ctx, body(sheaf.Match{Text: "both"}))
-				if err != nil || len(r) != 5 && !o.Torn {
+				if err != nil || len(r) != 5 && !optionsOf(b).Torn {
 					t.Errorf("%d found while another wrote, %v", len(r), err)
 					return
 				}
@@ -430,9 +412,7 @@ func concurrent(t *testing.T, o Options) {
 }
 
 // explain checks that the parts of an explanation give the score of Retrieve.
-func explain(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func explain(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Explainer)
 	if !ok {
 		t.Skip("the store does not explain")
@@ -472,27 +452,25 @@ func checkExplanations(t *testing.T, b store.Backend, e store.Explainer, req sto
 	}
 }
 
-func reopen(t *testing.T, o Options) {
-	if o.Reopen == nil {
+func reopen(t *testing.T, b store.Backend) {
+	again := optionsOf(b).Reopen
+	if again == nil {
 		t.Skip("the store keeps nothing")
 	}
-	b := o.Open(t)
 	write(t, b, Chunk("t:a", "body", "x"), Chunk("t:b", "body", "x"))
 	if err := b.Delete(context.Background(), []sheaf.ID{"t:a"}); err != nil {
 		t.Fatal(err)
 	}
-	b = o.Reopen(t, b)
+	b = again(t, b)
 	defer func() { b.Close() }()
 	expect(t, b, "reopened", body(sheaf.Match{Text: "x"}), "t:b")
 	write(t, b, Chunk("t:c", "body", "x"))
-	b = o.Reopen(t, b)
+	b = again(t, b)
 	expect(t, b, "reopened again", body(sheaf.Match{Text: "x"}), "t:b t:c")
 }
 
 // cancel checks that calls with an ended context fail and write nothing.
-func cancel(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func cancel(t *testing.T, b store.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:a", "body", "x")}}); !errors.Is(err,

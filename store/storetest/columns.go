@@ -12,9 +12,7 @@ import (
 )
 
 // columns checks that facets count the matches, and that orders sort them by a column.
-func columns(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func columns(t *testing.T, b store.Backend) {
 	faceter, facets := b.(store.Faceter)
 	sorter, sorts := b.(store.Sorter)
 	if !facets && !sorts {

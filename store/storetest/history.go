@@ -58,21 +58,33 @@ func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend
 	}
 }
 
-// check compares the answers of two stores: as many hits, in the order of a ranking, each with the
-// oracle's score. So only hits whose scores differ in the last bits can change places.
+// check compares the answers of two stores to a request by words.
 func check(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
 	t.Helper()
 	if refused(t, a, req) {
 		return
 	}
+	got, _ := compare(t, where, req, a, oracle, func(x, y float64) bool { return near(a, x, y) })
+	checkColumns(t, where, req, a, oracle)
+	if len(got) > 0 {
+		checkExplanation(t, where, req, a, got[0])
+	}
+}
+
+// compare compares the answers of two stores: as many hits, in the order of a ranking, each with the
+// oracle's score. So only hits whose scores are nearly equal can change places. It returns the hits of
+// a and the scores of the oracle.
+func compare(t *testing.T, where string, req store.Request, a, oracle store.Backend,
+	near func(x, y float64) bool) (got sheaf.Ranking, scores map[sheaf.ID]float64) {
+	t.Helper()
 	ctx := context.Background()
 	got, err := a.Retrieve(ctx, req)
 	if err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
-	limit := req.Limit
-	req.Limit = store.MaxLimit
-	want, err := oracle.Retrieve(ctx, req)
+	all := req
+	all.Limit = store.MaxLimit
+	want, err := oracle.Retrieve(ctx, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,32 +93,36 @@ func check(t *testing.T, where string, req store.Request, a, oracle store.Backen
 			t.Fatalf("%s: %+v %+v: counts %d, the oracle finds %d, %v", where, req.Text, req.Filter, n, len(want), err)
 		}
 	}
-	if step := req; req.Text != nil {
-		step.Limit = limit
-		checkColumns(t, where, step, a, oracle)
-	}
-	scores := map[sheaf.ID]float64{}
+	scores = map[sheaf.ID]float64{}
 	for _, h := range want {
 		scores[h.ID] = h.Score
 	}
-	want = want[:min(len(want), limit)]
+	want = want[:min(len(want), req.Limit)]
 	if len(got) != len(want) || !slices.IsSortedFunc(got, sheaf.Compare) {
 		t.Fatalf("%s: %+v %+v: found, perhaps out of order:\n%s\nthe oracle finds\n%s", where, req.Text, req.Filter, ids(got),
 			ids(want))
 	}
+	seen := map[sheaf.ID]bool{}
 	for i, h := range got {
-		score, ok := scores[h.ID]
-		if delete(scores, h.ID); !ok || !near(a, h.Score, score) || !near(a, h.Score, want[i].Score) {
+		if score, ok := scores[h.ID]; !ok || seen[h.ID] || !near(h.Score, score) || !near(h.Score, want[i].Score) {
 			t.Fatalf("%s: %+v %+v: place %d is %s %.17g, the oracle has %s %.17g there", where, req.Text, req.Filter, i+1, h.ID,
 				h.Score, want[i].ID, want[i].Score)
 		}
+		seen[h.ID] = true
 	}
-	if e, ok := a.(store.Explainer); ok && len(got) > 0 {
-		x, err := e.Explain(ctx, req, []sheaf.ID{got[0].ID})
-		if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, got[0].Score) ||
-			!near(a, x[0].Recombine(), got[0].Score) {
-			t.Fatalf("%s: %+v: %s scores %.17g, explained as %+v, %v", where, req.Text, got[0].ID, got[0].Score, x, err)
-		}
+	return got, scores
+}
+
+// checkExplanation checks that a store explains the score of a hit.
+func checkExplanation(t *testing.T, where string, req store.Request, a store.Backend, h sheaf.Hit) {
+	t.Helper()
+	e, ok := a.(store.Explainer)
+	if !ok {
+		return
+	}
+	x, err := e.Explain(context.Background(), req, []sheaf.ID{h.ID})
+	if err != nil || len(x) != 1 || x[0] == nil || !near(a, x[0].Value, h.Score) || !near(a, x[0].Recombine(), h.Score) {
+		t.Fatalf("%s: %+v: %s scores %.17g, explained as %+v, %v", where, req.Text, h.ID, h.Score, x, err)
 	}
 }
 

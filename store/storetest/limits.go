@@ -13,9 +13,7 @@ import (
 
 // large checks texts and values that are larger than index keys. If the store cannot take a
 // document, it must name the document and the limit, and write the rest.
-func large(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func large(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	value := strings.Repeat("v", 40_000)
 	path := "t:" + strings.Repeat("folder/", 500) + "deep.md"
@@ -78,9 +76,7 @@ func large(t *testing.T, o Options) {
 
 // names checks names of fields and columns that look like parts of a request. If the store cannot
 // use a name, its error must name it, before it writes anything.
-func names(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func names(t *testing.T, b store.Backend) {
 	ctx := context.Background()
 	for i, name := range []string{`x"}}}) {y`, "x'; DROP TABLE chunk; --", "x) OR true", "a.b.c", "_id", "t_body", "Ä ö",
 		"x\ny", strings.Repeat("n", 200), "$1", "%s", "\x00", "\xff"} {

@@ -12,9 +12,7 @@ import (
 
 // asWritten checks that numbers match in the document's form, and compare by size. Dates compare by
 // their local time, with a zone or without.
-func asWritten(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func asWritten(t *testing.T, b store.Backend) {
 	numbers := func(name string, values ...sheaf.Value) []store.Column {
 		plain, written := column(sheaf.PropertyColumn(name)), column(sheaf.WrittenColumn(name))
 		for _, v := range values {

@@ -85,20 +85,20 @@ func refused(t testing.TB, b store.Backend, req store.Request) bool {
 // Run runs the suite.
 func Run(t *testing.T, o Options) {
 	o = o.remembering()
-	for name, test := range map[string]func(*testing.T, Options){
+	for name, test := range map[string]func(*testing.T, store.Backend){
 		"scores": scores, "combine": combine, "statistics": statistics, "queries": queries, "filters": filters,
-		"order":   order,
-		"changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid, "hostile": hostile,
-		"bulk":       bulk,
-		"concurrent": concurrent, "columns": columns, "explain": explain, "reopen": reopen, "cancel": cancel,
-		"together": together, "large": large, "names": names, "emptied": emptied,
+		"order": order, "changes": changes, "within": within, "many": many, "vectors": vectors, "invalid": invalid,
+		"hostile": hostile, "bulk": bulk, "concurrent": concurrent, "columns": columns, "explain": explain,
+		"reopen": reopen, "cancel": cancel, "together": together, "large": large, "names": names, "emptied": emptied,
 		"anyCase": anyCase, "cutWords": cutWords, "valueEnds": valueEnds, "emoji": emoji, "asWritten": asWritten,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if reason, ok := o.Skip[name]; ok {
 				t.Skip(reason)
 			}
-			test(t, o)
+			b := o.Open(t)
+			defer b.Close()
+			test(t, b)
 		})
 	}
 }
@@ -201,9 +201,7 @@ func near(s store.Backend, a, b float64) bool {
 func idf(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
 // scores checks BM25 against numbers computed here.
-func scores(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func scores(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "body", "apple banana apple"), Chunk("t:b", "body", "banana cherry cherry cherry cherry"),
 		Chunk("t:c", "title", "apple"))
 	r := retrieve(t, b, body(sheaf.Match{Text: "Apples banana"}))
@@ -229,9 +227,7 @@ func scores(t *testing.T, o Options) {
 }
 
 // combine checks the ways to combine fields against numbers computed here.
-func combine(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func combine(t *testing.T, b store.Backend) {
 	write(t, b, Chunk("t:a", "title", "apple", "body", "apple pie apple"), Chunk("t:b", "title", "pie", "body", "banana"))
 	title := 2 * idf(1, 2) * (1 / (1 + 1.2*(0.25+0.75*1/1)))
 	text := idf(1, 2) * (2 / (2 + 1.2*(0.25+0.75*3/2)))
@@ -260,9 +256,7 @@ func combine(t *testing.T, o Options) {
 }
 
 // statistics checks scores with idf and lengths of all chunks, of candidates, and of Among.
-func statistics(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func statistics(t *testing.T, b store.Backend) {
 	in := column("g", sheaf.TextValue("in"))
 	write(t, b, withColumns(Chunk("t:a", "body", "apple pie"), in, column("only", sheaf.BoolValue(true))),
 		withColumns(Chunk("t:b", "body", "pie crust dough flour"), in),
@@ -294,9 +288,7 @@ func statistics(t *testing.T, o Options) {
 }
 
 // queries checks what each kind of query finds.
-func queries(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func queries(t *testing.T, b store.Backend) {
 	write(t, b,
 		Chunk("t:a", "title", "Access tokens", "body", "The refresh token is rotated. getUserName returns it."),
 		Chunk("t:b", "body", "A token that you refresh by hand; authentication and authors"),
@@ -354,9 +346,7 @@ func queries(t *testing.T, o Options) {
 }
 
 // filters checks every operator against its own Match.
-func filters(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func filters(t *testing.T, b store.Backend) {
 	day := func(d int) sheaf.Value { return sheaf.DateValue(time.Date(2024, 1, d, 0, 0, 0, 0, time.UTC)) }
 	chunks := []store.Chunk{
 		withColumns(Chunk("t:a", "body", "x"), column("tag", sheaf.TextValue("red"), sheaf.TextValue("été")),
@@ -415,9 +405,7 @@ func filters(t *testing.T, o Options) {
 }
 
 // order checks that equal scores are ordered by ID, and that limits cut the same ranking.
-func order(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func order(t *testing.T, b store.Backend) {
 	var chunks []store.Chunk
 	for i := range 40 {
 		chunks = append(chunks, Chunk(fmt.Sprintf("t:%c%d", 'z'-rune(i%7), i%11+i), "body", strings.Repeat("same ", 1+i%2)))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"sheaf"
@@ -80,39 +79,13 @@ func (h *history) vectors() []store.Vectors {
 	return out
 }
 
+// checkVectors compares the answers of two stores to a request by vector.
 func checkVectors(t *testing.T, where string, req store.Request, a, oracle store.Backend,
 	passages map[sheaf.ID][]store.Vectors) {
 	t.Helper()
-	ctx := context.Background()
-	got, err := a.Retrieve(ctx, req)
-	if err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
-	all := req
-	all.Limit = store.MaxLimit
-	want, err := oracle.Retrieve(ctx, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, ok := a.(store.Counter); ok {
-		if n, err := c.Count(ctx, req); n != len(want) || err != nil {
-			t.Fatalf("%s: %+v: counts %d, the oracle finds %d, %v", where, req.Filter, n, len(want), err)
-		}
-	}
-	if len(got) != min(len(want), req.Limit) || !slices.IsSortedFunc(got, sheaf.Compare) {
-		t.Fatalf("%s: %+v: found, perhaps out of order:\n%v\nthe oracle finds\n%v", where, req.Filter, got, want)
-	}
 	near := func(x, y float64) bool { return math.Abs(x-y) <= vectorTolerance }
-	scores := map[sheaf.ID]float64{}
-	for _, w := range want {
-		scores[w.ID] = w.Score
-	}
-	for i, h := range got {
-		score, ok := scores[h.ID]
-		if delete(scores, h.ID); !ok || !near(h.Score, score) || !near(h.Score, want[i].Score) {
-			t.Fatalf("%s: place %d is %s %v, the oracle gives it %v, and has %s %v there", where, i+1, h.ID, h.Score, score,
-				want[i].ID, want[i].Score)
-		}
+	got, scores := compare(t, where, req, a, oracle, near)
+	for _, h := range got {
 		for _, v := range passages[h.ID] {
 			if v.Name != req.Vector.Field {
 				continue
@@ -123,17 +96,13 @@ func checkVectors(t *testing.T, where string, req store.Request, a, oracle store
 					dot += float64(x) * float64(req.Vector.Vector[j])
 				}
 			}
-			if h.Passage >= len(v.Passages) || !near(dot, score) {
+			if h.Passage >= len(v.Passages) || !near(dot, scores[h.ID]) {
 				t.Fatalf("%s: passage %d of %d of %s has similarity %v, the best one %v", where, h.Passage, len(v.Passages), h.ID,
-					dot, score)
+					dot, scores[h.ID])
 			}
 		}
 	}
-	if e, ok := a.(store.Explainer); ok && len(got) > 0 {
-		last := got[len(got)-1]
-		x, err := e.Explain(ctx, req, []sheaf.ID{last.ID})
-		if err != nil || len(x) != 1 || x[0] == nil || x[0].Value != last.Score {
-			t.Fatalf("%s: %s scores %v, explained as %+v, %v", where, last.ID, last.Score, x, err)
-		}
+	if len(got) > 0 {
+		checkExplanation(t, where, req, a, got[len(got)-1])
 	}
 }

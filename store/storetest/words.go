@@ -10,9 +10,7 @@ import (
 )
 
 // anyCase checks that words and phrases match in any case, also words of letters and digits.
-func anyCase(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func anyCase(t *testing.T, b store.Backend) {
 	write(t, b,
 		Chunk("t:net", "body", "we use IPv6 here"), Chunk("t:six", "body", "other text number 6"),
 		Chunk("t:low", "body", "pictures in 4k, tests are e2e"),
@@ -50,9 +48,7 @@ func anyCase(t *testing.T, o Options) {
 
 // cutWords checks that hyphens at line ends and invisible characters do not split words, and that
 // all kinds of hyphens are equal.
-func cutWords(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func cutWords(t *testing.T, b store.Backend) {
 	write(t, b,
 		Chunk("t:p", "body", "The infor-\nmation about ther-\r\n  mal runaway. A long-\nterm plan."),
 		Chunk("t:z", "body", "Donau\u200bdampf\u200bschiff 東\u200b京"),
@@ -70,9 +66,7 @@ func cutWords(t *testing.T, o Options) {
 }
 
 // valueEnds checks that a phrase never continues into the next value, even with very many values.
-func valueEnds(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func valueEnds(t *testing.T, b store.Backend) {
 	const many = 10_000
 	names := make([]string, many)
 	for i := range names {
@@ -99,9 +93,7 @@ func valueEnds(t *testing.T, o Options) {
 }
 
 // emoji checks that emoji are words, and that the parts of joined emoji find them.
-func emoji(t *testing.T, o Options) {
-	b := o.Open(t)
-	defer b.Close()
+func emoji(t *testing.T, b store.Backend) {
 	write(t, b,
 		Chunk("t:elephant", "title", "🐘", "body", "about animals"), Chunk("t:coder", "body", "she is a 👩‍💻 in 🇩🇪"),
 		Chunk("t:thumb", "body", "👍🏽 for 5️⃣ things"), Chunk("t:flag", "body", "🇫🇷🇩"))

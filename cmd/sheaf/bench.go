@@ -14,7 +14,6 @@ import (
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/eval/benchmark"
-	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 )
 
@@ -197,10 +196,7 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 		i := slices.Index(names, want)
 		if i < 0 {
 			err := fmt.Errorf("%w: no engine %q in %s", sheaf.ErrNotFound, want, wording.Clean(folder))
-			if near := suggest.Nearest(want, names); near != "" {
-				return nil, withHint(err, "did you mean %q?", near)
-			}
-			return nil, withHint(err, "there are %s", strings.Join(names, ", "))
+			return nil, unknownName(err, want, names, "there are %s", strings.Join(names, ", "))
 		}
 		out = append(out, all[i])
 	}

@@ -186,7 +186,7 @@ func shownKey(k *access.Key) map[string]any {
 }
 
 func (a *app) keyListCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the keys, without their secrets",
 		Args:  arguments(cobra.NoArgs),
@@ -200,22 +200,15 @@ func (a *app) keyListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				out := []map[string]any{}
-				for i := range list {
-					out = append(out, shownKey(&list[i]))
-				}
-				return a.printJSON(map[string]any{"schema": "sheaf.keys/1", "keys": out})
-			}
+			out := []map[string]any{}
 			rows := [][]string{{"id", "name", "scopes", "tenant", "access", "sets", "filter", "state"}}
 			for i := range list {
+				out = append(out, shownKey(&list[i]))
 				rows = append(rows, keyRow(&list[i]))
 			}
-			a.printTable(rows)
-			return nil
+			return a.print(map[string]any{"schema": "sheaf.keys/1", "keys": out}, func() { a.printTable(rows) })
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 // toTheMinute is the format of expiry times.
@@ -276,7 +269,7 @@ func (a *app) goodKeys(cmd *cobra.Command, args []string) []string {
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:   "revoke ID",
 		Short: "Revoke a key at once, by its ID or name",
 		Args:  arguments(cobra.ExactArgs(1)),
@@ -293,12 +286,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			if err != nil {
 				return s.unwritten(err)
 			}
-			if a.json {
-				return a.printJSON(shownKey(&key))
-			}
-			a.notice("key %s (%s) revoked", key.Name, key.ID)
-			return nil
+			return a.print(shownKey(&key), func() { a.notice("key %s (%s) revoked", key.Name, key.ID) })
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }

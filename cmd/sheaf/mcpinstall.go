@@ -17,7 +17,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/assistant"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 )
 
@@ -75,10 +74,7 @@ func assistants(p assistant.Places, names []string) ([]assistant.Assistant, erro
 		i := slices.IndexFunc(all, func(one assistant.Assistant) bool { return one.Name == name })
 		if i < 0 {
 			err := sheaf.Invalidf("no assistant is called %q", name)
-			if near := suggest.Nearest(name, assistantNames(all)); near != "" {
-				return nil, withHint(err, "did you mean %q?", near)
-			}
-			return nil, withHint(err, "known are %s", strings.Join(assistantNames(all), ", "))
+			return nil, unknownName(err, name, assistantNames(all), "known are %s", strings.Join(assistantNames(all), ", "))
 		}
 		out = append(out, all[i])
 	}

@@ -15,7 +15,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/collection"
-	"sheaf/internal/suggest"
 	"sheaf/internal/wording"
 	"sheaf/profile"
 )
@@ -67,10 +66,7 @@ func loadProfile(name string) (*profile.Profile, error) {
 	if errors.Is(err, sheaf.ErrNotFound) {
 		// A wrong profile name is invalid input, not a search without results.
 		err = sheaf.Invalidf("no profile is called %q", name)
-		if near := suggest.Nearest(name, profileNames()); near != "" {
-			return nil, withHint(err, "did you mean %q?", near)
-		}
-		return nil, withHint(err, "the profiles are %s", strings.Join(profileNames(), ", "))
+		return nil, unknownName(err, name, profileNames(), "the profiles are %s", strings.Join(profileNames(), ", "))
 	}
 	return p, err
 }
@@ -92,7 +88,7 @@ func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 }
 
 func (a *app) profileListCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return a.withJSON(&cobra.Command{
 		Use:   "list",
 		Short: "List the profiles",
 		Args:  arguments(cobra.NoArgs),
@@ -101,22 +97,20 @@ func (a *app) profileListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"schema": "sheaf.profile-list/1", "profiles": profilesOf(infos)})
-			}
-			var rows [][]string
-			for _, info := range infos {
+			rows := [][]string{}
+			list := make([]profileJSON, len(infos))
+			for i, info := range infos {
+				list[i] = profileJSON{Name: info.Name, About: info.About, File: info.File, Builtin: info.Builtin}
 				about := wording.Clean(info.About)
 				if info.Err != nil {
+					list[i].Error = info.Err.Error()
 					about = a.out.Paint(terminal.Fault, wording.Clean(info.Err.Error()))
 				}
 				rows = append(rows, []string{a.out.Paint(terminal.Title, info.Name), about})
 			}
-			a.printTable(rows)
-			return nil
+			return a.print(map[string]any{"schema": "sheaf.profile-list/1", "profiles": list}, func() { a.printTable(rows) })
 		},
-	}
-	return a.withJSON(cmd)
+	})
 }
 
 type profileJSON struct {
@@ -125,17 +119,6 @@ type profileJSON struct {
 	File    string `json:"file"`
 	Builtin bool   `json:"builtin"`
 	Error   string `json:"error,omitempty"`
-}
-
-func profilesOf(infos []profile.Info) []profileJSON {
-	out := make([]profileJSON, len(infos))
-	for i, info := range infos {
-		out[i] = profileJSON{Name: info.Name, About: info.About, File: info.File, Builtin: info.Builtin}
-		if info.Err != nil {
-			out[i].Error = info.Err.Error()
-		}
-	}
-	return out
 }
 
 func (a *app) profileShowCommand() *cobra.Command {

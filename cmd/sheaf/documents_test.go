@@ -32,6 +32,9 @@ func TestCommandsOfDocuments(t *testing.T) {
 	}
 	checked := 0
 	for _, name := range names {
+		if filepath.Base(name) == "errors.md" { // it lists texts of errors
+			continue
+		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

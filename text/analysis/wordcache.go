@@ -30,7 +30,7 @@ type cachedWord struct {
 
 // cachedTerms returns the terms of a single word, from the cache if possible.
 func (a *Analyzer) cachedTerms(word string) wordTerms {
-	if len(word) > longestCached {
+	if len(word) > longestCached || a.stemmer.stem == nil && isASCII(word) { // such a word is its own term
 		return a.wordTerms(word)
 	}
 	c := &a.cache

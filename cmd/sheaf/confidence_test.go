@@ -69,11 +69,9 @@ func TestServerUsesCurrentCalibration(t *testing.T) {
 	}{
 		{nil, none},
 		{write(1, nil), 1},
-		{nil, 1},
 		{write(2, nil), 2},
 		{write(3, func(c *confidenceJSON) { c.Schema = "another" }), none},
 		{nil, none},
-		{write(4, nil), 4},
 		{text(old), none},
 		{text(strings.Replace(old, "sheaf.confidence/2", confidenceSchema, 1)), none},
 		{write(5, nil), 5},

@@ -169,12 +169,7 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	n := newNotes(t)
 	g, host := newGate(t, server, rights)
 	t.Setenv("SHEAF_STORE", kind+"://"+host+"/"+place)
-	must := func(want string, args ...string) {
-		t.Helper()
-		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
-			t.Fatalf("%v with the rights %v: %v, want %q\n%s", args, g.granted, err, want, out)
-		}
-	}
+	must := n.must(t)
 	fails := func(missing string, args ...string) {
 		t.Helper()
 		if out, err := n.try(args...); err == nil || !strings.Contains(out, "the user lacks a right") ||
@@ -247,6 +242,16 @@ func testGate(t *testing.T, server, kind, place string, rights []right, read, wr
 	}
 }
 
+// must returns a function that runs a command, which must succeed and print a text.
+func (n notes) must(t *testing.T) func(want string, args ...string) {
+	return func(want string, args ...string) {
+		t.Helper()
+		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
+			t.Fatalf("%v: %v, want %q\n%s", args, err, want, out)
+		}
+	}
+}
+
 // testRoles makes one user who may index and one who may only search, with the SQL of doc/stores.md.
 func testRoles(t *testing.T) {
 	server := testServer(t, "postgres")
@@ -280,12 +285,7 @@ func testRoles(t *testing.T) {
 		t.Setenv("SHEAF_STORE", u.String())
 	}
 	n := newNotes(t)
-	must := func(want string, args ...string) {
-		t.Helper()
-		if out, err := n.try(args...); err != nil || !strings.Contains(out, want) {
-			t.Fatalf("%v: %v, want %q\n%s", args, err, want, out)
-		}
-	}
+	must := n.must(t)
 	fails := func(want string, args ...string) {
 		t.Helper()
 		if out, err := n.try(args...); err == nil || !strings.Contains(out, want) {

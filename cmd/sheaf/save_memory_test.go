@@ -13,11 +13,7 @@ func TestSaveMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	limit := func() int64 { return debug.SetMemoryLimit(-1) }
 	const files, some = 10 << 20, 20 << 20
-	taken := offheap.Beside()
 	adjust, restore := saveMemory(files)
-	if got, want := limit(), files+indexMemory-taken; got != want {
-		t.Errorf("limit %d, want %d", got, want)
-	}
 	var list offheap.List[byte]
 	defer list.Free()
 	list.Grow(some)
@@ -29,11 +25,6 @@ func TestSaveMemory(t *testing.T) {
 	adjust()
 	if got, want := limit(), int64(files+indexMemory)-offheap.Beside(); got != max(want, (files+indexMemory)/2) {
 		t.Errorf("limit %d with more taken than allowed, want half", got)
-	}
-	list.Free()
-	adjust()
-	if got, want := limit(), files+indexMemory-taken; got != want {
-		t.Errorf("limit %d after what was taken is given back, want %d", got, want)
 	}
 	restore()
 	if got := limit(); got != before {

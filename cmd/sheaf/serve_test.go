@@ -128,18 +128,6 @@ func waitFor(t *testing.T, address string, check func(status int, body string) b
 	}
 }
 
-func TestServeKeepsTheIndexFresh(t *testing.T) {
-	n := newNotes(t)
-	address := n.serve(t)
-	ready(t, address)
-	found(t, address, "apples", "a.md")
-	n.write(t, "b.md", "# B\n\nzebras\n")
-	saved := time.Now()
-	found(t, address, "zebras", "b.md")
-	// TestWatchTimes of package ingest checks how soon changes are found.
-	t.Logf("a saved note was found after %v", time.Since(saved))
-}
-
 // TestServeAFolderCalledAPI checks that a server of a folder called api accepts documents without a
 // folder, which use the tree api.
 func TestServeAFolderCalledAPI(t *testing.T) {

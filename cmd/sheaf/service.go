@@ -354,21 +354,14 @@ func (o *serviceOptions) config(args []string) *service.Config {
 
 // explain adds advice to an error of a service manager.
 func (o *serviceOptions) explain(verb string, err error) error {
-	err = fmt.Errorf("%s the service %q: %w", verb, o.name, err)
-	if o.system {
-		return withHint(sheaf.WithCategory(sheaf.ErrUnavailable, err),
-			"run this as an administrator%s", o.alternative())
+	err = sheaf.WithCategory(sheaf.ErrUnavailable, fmt.Errorf("%s the service %q: %w", verb, o.name, err))
+	switch {
+	case !o.system:
+		return withHint(err, "a service of yours needs a session: log in as yourself, not by su or sudo, or use --system")
+	case runtime.GOOS == "windows":
+		return withHint(err, "run this as an administrator")
 	}
-	return withHint(sheaf.WithCategory(sheaf.ErrUnavailable, err),
-		"a service of yours needs a session: log in as yourself, not by su or sudo, or use --system")
-}
-
-// alternative suggests a command that needs no administrator rights.
-func (o *serviceOptions) alternative() string {
-	if runtime.GOOS == "windows" {
-		return ""
-	}
-	return ", or leave out --system for a service of yours"
+	return withHint(err, "run this as an administrator, or leave out --system for a service of yours")
 }
 
 // systemdUnit returns the unit file of the service.

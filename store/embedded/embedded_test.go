@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,69 +54,29 @@ func ids(r sheaf.Ranking) (out []sheaf.ID) {
 	return out
 }
 
-func TestWriteRetrieveDeleteReopen(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
+// TestReaderAndSecondWriter checks that a store that is open for reading sees the writes of another
+// and refuses its own, and that a second writer is refused until the first load ends.
+func TestReaderAndSecondWriter(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
 	s := open(t, embedded.Options{Dir: dir})
-	err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{
-		note("t:a", "t:a", "Running shoes", "The quick brown fox jumps over the lazy dog."),
-		note("t:a#x", "t:a", "Foxes", "A fox is a fox."),
-		note("t:b", "t:b", "Dogs", "Dogs run and jump."),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(s *embedded.Store, q sheaf.TextQuery, want ...sheaf.ID) {
+	find := func(s *embedded.Store, text string, want ...sheaf.ID) {
 		t.Helper()
-		r, err := s.Retrieve(ctx, words(q))
-		if err != nil {
+		r, err := s.Retrieve(ctx, words(sheaf.Match{Text: text}))
+		if err != nil || !slices.Equal(ids(r), want) {
+			t.Fatalf("%s finds %v, %v, want %v", text, ids(r), err, want)
+		}
+	}
+	write := func(replace sheaf.ID, c store.Chunk) {
+		t.Helper()
+		if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{replace}, Chunks: []store.Chunk{c}}); err != nil {
 			t.Fatal(err)
 		}
-		got := ids(r)
-		if len(got) != len(want) {
-			t.Fatalf("%#v finds %v, want %v", q, got, want)
-		}
-		for i := range got {
-			if got[i] != want[i] {
-				t.Fatalf("%#v finds %v, want %v", q, got, want)
-			}
-		}
-		n, err := s.Count(ctx, words(q))
-		if err != nil || n != len(want) {
-			t.Fatalf("%#v: count is %d, %v, want %d", q, n, err, len(want))
-		}
-		why, err := s.Explain(ctx, words(q), got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, e := range why {
-			if e == nil || e.Value != r[i].Score || e.Recombine() != r[i].Score {
-				t.Fatalf("%#v: explanation of %s is %+v, its score %v", q, got[i], e, r[i].Score)
-			}
-		}
 	}
-	check(s, sheaf.Match{Text: "foxes"}, "t:a#x", "t:a")
-	check(s, sheaf.Phrase{Text: "lazy dog"}, "t:a")
-	check(s, sheaf.Phrase{Text: "dog lazy"})
-	check(s, sheaf.Prefix{Text: "runn"}, "t:a")
-	check(s, sheaf.Fuzzy{Text: "quikc", Distance: 1}, "t:a")
-	check(s, sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "jump"}},
-		MustNot: []sheaf.TextQuery{sheaf.Match{Text: "fox"}}}, "t:b")
-	if err := s.Delete(ctx, []sheaf.ID{"t:a"}); err != nil {
-		t.Fatal(err)
-	}
-	check(s, sheaf.Match{Text: "fox jump"}, "t:b")
-	if err := s.Write(ctx, store.Batch{Chunks: []store.Chunk{note("t:b", "t:b", "Cats", "Cats sleep.")}}); err != nil {
-		t.Fatal(err)
-	}
-	check(s, sheaf.Match{Text: "jump"})
-	check(s, sheaf.Match{Text: "cat"}, "t:b")
+	write("t:b", note("t:b", "t:b", "Cats", "Cats sleep."))
 	reader := open(t, embedded.Options{Dir: dir, ReadOnly: true})
-	check(reader, sheaf.Match{Text: "sleeping"}, "t:b")
-	if err := s.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:b"},
-		Chunks: []store.Chunk{note("t:c", "t:c", "Cows", "Moo.")}}); err != nil {
-		t.Fatal(err)
-	}
-	check(reader, sheaf.Match{Text: "moo sleep"}, "t:c")
+	find(reader, "sleeping", "t:b")
+	write("t:b", note("t:c", "t:c", "Cows", "Moo."))
+	find(reader, "moo sleep", "t:c")
 	if faults := s.Check(ctx, nil); len(faults) > 0 {
 		t.Fatal(faults)
 	}
@@ -130,14 +91,14 @@ func TestWriteRetrieveDeleteReopen(t *testing.T) {
 	if err := second.Write(ctx, store.Batch{}); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Fatalf("a second writer gets %v", err)
 	}
-	check(second, sheaf.Match{Text: "cow"}, "t:c")
+	find(second, "cow", "t:c")
 	if err := load.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:c"}}); err != nil {
 		t.Fatalf("a second writer, when the first is done: %v", err)
 	}
-	check(s, sheaf.Match{Text: "cow"})
+	find(s, "cow")
 }
 
 // TestReaderFollowsRemadeIndex checks that an open reader follows when the folder is emptied and filled

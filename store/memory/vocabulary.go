@@ -3,6 +3,7 @@ package memory
 import (
 	"strings"
 
+	"sheaf/store"
 	"sheaf/text/analysis"
 )
 
@@ -18,12 +19,19 @@ type vocabulary struct {
 	analyzer *analysis.Analyzer
 	wanted   *wanted // nil keeps every term
 	words    map[string]*word
+	last     map[string]analyzed // by field
 	terms    []analysis.Term
 	begins   *[256]bool // first bytes of wanted terms; nil when any word may be wanted
 }
 
 // single is a word whose only term is not kept.
 var single = word{length: 1, positions: 1}
+
+// analyzed is a text with its result.
+type analyzed struct {
+	text  string
+	field *field
+}
 
 // maxVocabulary limits how many raw words are remembered, so that hostile text cannot take more
 // memory than its size.
@@ -32,9 +40,11 @@ const maxVocabulary = 1 << 16
 // vocabulary returns the vocabulary of a worker. It requires b.writing.
 func (b *Backend) vocabulary(worker int) *vocabulary {
 	if worker < len(b.vocabularies) {
-		return b.vocabularies[worker]
+		v := b.vocabularies[worker]
+		clear(v.last) // drops the texts of an earlier write
+		return v
 	}
-	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{},
+	v := &vocabulary{analyzer: b.analyzer, wanted: b.wanted, words: map[string]*word{}, last: map[string]analyzed{},
 		begins: b.wanted.begins()}
 	if b.wanted != nil && worker == len(b.vocabularies) {
 		b.vocabularies = append(b.vocabularies, v)
@@ -75,6 +85,17 @@ func (v *vocabulary) make(raw string) *word {
 		}
 	}
 	return w
+}
+
+// shared returns the field of a text. Chunks of one document share the fields of the same text, which
+// keeps a scan within its memory.
+func (v *vocabulary) shared(f store.Field) *field {
+	last, ok := v.last[f.Name]
+	if !ok || last.text != f.Text {
+		last = analyzed{f.Text, v.field(f.Text)}
+		v.last[f.Name] = last
+	}
+	return last.field
 }
 
 // field analyzes a text; nil when it has no terms.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,22 +90,36 @@ func TestAnswersAreShort(t *testing.T) {
 
 // BenchmarkSearchTool searches 10,000 notes with cached answers and with new queries.
 func BenchmarkSearchTool(b *testing.B) {
+	random := rand.New(rand.NewSource(1))
+	frequency := rand.NewZipf(random, 1.1, 5, 20_000)
+	word := func() string { return fmt.Sprintf("word%d", frequency.Uint64()) }
 	notes := map[string]string{}
 	for i := range 10_000 {
-		notes[fmt.Sprintf("folder %d/note %d.md", i%100, i)] = fmt.Sprintf(
-			"# Note %d\n\nThe harbor number %d has a lighthouse and %d boats.\n", i, i%997, i%31)
+		text := "# " + word() + " " + word() + "\n\n"
+		for range 60 {
+			text += word() + " "
+		}
+		notes[fmt.Sprintf("folder %d/note %d.md", i%100, i)] = text
 	}
 	s := connectOver(b, collectiontest.Open(b, notes, nil), access.Unrestricted())
 	for _, asked := range []string{"again", "new"} {
 		b.Run(asked, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				query := "harbor boats"
+				query := "word12 word80"
 				if asked == "new" {
-					query = fmt.Sprintf("harbor %d boats %d", i%997, time.Now().UnixNano())
+					query = fmt.Sprintf("%s %s %d", word(), word(), time.Now().UnixNano())
 				}
 				ask := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": query}}
-				if _, err := s.CallTool(b.Context(), ask); err != nil {
+				answer, err := s.CallTool(b.Context(), ask)
+				if err != nil {
 					b.Fatal(err)
+				}
+				if i == 0 {
+					text, err := json.Marshal(answer)
+					b.ReportMetric(float64(len(text)), "bytes")
+					if err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
 		})

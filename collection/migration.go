@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,9 +21,9 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Earlier versions stored each given document and each task in a separate file. This file moves them to intake.db. It
-// does not take over the results of idempotent requests, and which documents a killed process was writing together:
-// such a request was not acknowledged, and repeating it is safe.
+// Earlier versions stored each given document, each task and the results of idempotent requests in
+// separate files. This file moves them to intake.db. It repeats changes that an earlier version
+// began and did not end before it was killed.
 
 // These are the files and folders of earlier versions in an index folder, and the folder for moved files.
 const (
@@ -111,7 +112,10 @@ func UnreadableTasks(index string) (list []Skip, err error) {
 type takeOver struct {
 	c    *Collection
 	view *catalog.View
-	done []string // files that intake.db now contains, and files that do not count
+	// void has the names of files whose versions do not count.
+	void map[string]bool
+	// done are files that intake.db now contains, and files that do not count.
+	done []string
 }
 
 // takeOverOlder takes over the files of earlier versions, once per process. An unreadable file
@@ -120,9 +124,9 @@ func (c *Collection) takeOverOlder() error {
 	if c.given.owner.older.Load() {
 		return nil
 	}
-	t := takeOver{c: c, view: c.o.Catalog.View()}
+	t := takeOver{c: c, view: c.o.Catalog.View(), void: map[string]bool{}}
 	defer t.view.Close()
-	for _, step := range []func() error{t.documents, t.tasks, t.move} {
+	for _, step := range []func() error{t.batch, t.documents, t.tasks, t.answers, t.move} {
 		if err := step(); err != nil {
 			return fmt.Errorf("import the files of an earlier version: %w", err)
 		}
@@ -131,19 +135,13 @@ func (c *Collection) takeOverOlder() error {
 	return nil
 }
 
-// move moves the done files, and files that do not count.
+// move moves the done files. The batch file is last, because it tells which others count.
 func (t *takeOver) move() error {
-	for _, name := range []string{olderAnswers, filepath.Join(olderDocuments, olderBatch)} {
-		path := filepath.Join(t.c.o.Intake, name)
-		if _, err := os.Stat(path); err == nil {
-			t.done = append(t.done, path)
-		}
-	}
 	if len(t.done) == 0 {
 		return nil
 	}
 	reached("in move")
-	for _, path := range t.done {
+	for _, path := range slices.Backward(t.done) {
 		from, err := filepath.Rel(t.c.o.Intake, path)
 		to := filepath.Join(t.c.o.Intake, movedName, from)
 		if err == nil {
@@ -199,7 +197,8 @@ func (t *takeOver) documents() error {
 	})
 }
 
-// version returns the version of a document that counts: the catalog's, or else the newest readable one.
+// version returns the version of a document that counts: the catalog's, or else the newest. It
+// returns nil if no version counts.
 func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err error) {
 	var newest time.Time
 	certain := false
@@ -225,12 +224,46 @@ func (t *takeOver) version(files []string) (id sheaf.ID, content []byte, err err
 			return "", nil, err
 		}
 		indexed := err == nil && rec.File.Hash == catalog.HashOf(text)
-		if certain || !indexed && content != nil && info.ModTime().Before(newest) {
+		if t.void[filepath.Base(path)] || certain || !indexed && content != nil && info.ModTime().Before(newest) {
 			continue
 		}
 		id, content, newest, certain = doc.ID, text, info.ModTime(), indexed
 	}
 	return id, content, nil
+}
+
+// batch finds the versions that do not count after an unfinished change of several documents:
+// versions that were never acknowledged, or that were replaced.
+func (t *takeOver) batch() error {
+	path := filepath.Join(t.c.o.Intake, olderDocuments, olderBatch)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var names []struct {
+		ID         sheaf.ID
+		Old, Fresh string
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &names)
+	}
+	if err != nil {
+		t.c.unread(path, fmt.Errorf("read a group of documents: %w: %s: %w", sheaf.ErrCorrupt, path, err))
+		return nil
+	}
+	for _, n := range names {
+		rec, err := t.view.Record(n.ID)
+		switch {
+		case err != nil && !errors.Is(err, sheaf.ErrNotFound):
+			return err
+		case err == nil && olderName(n.ID, rec.File.Hash) == n.Fresh, err != nil && n.Fresh == "":
+			t.void[n.Old] = n.Old != n.Fresh
+		default:
+			t.void[n.Fresh] = n.Old != n.Fresh
+		}
+	}
+	t.done = append(t.done, path)
+	return nil
 }
 
 // tasks takes over tasks.
@@ -258,5 +291,45 @@ func (t *takeOver) tasks() error {
 			return putTask(tx, &k.keptTask, nil, k.Results)
 		}
 		return putTask(tx, &k.keptTask, k.Work, nil)
+	})
+}
+
+// olderAnswer is a line of the file of answers.
+type olderAnswer struct {
+	Key     string
+	Request string
+	At      time.Time
+	Answer  *struct {
+		Stored
+		Results []Stored
+		Task    *Task
+	}
+}
+
+// answers takes over results of idempotent requests. A line that a crash cut off was never sent.
+func (t *takeOver) answers() error {
+	path := filepath.Join(t.c.o.Intake, olderAnswers)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.done = append(t.done, path)
+	return inTransactions(t, slices.Collect(bytes.Lines(content)), func(tx *intake.Tx, line []byte) error {
+		var in olderAnswer
+		if json.Unmarshal(line, &in) != nil || in.Answer == nil {
+			return nil
+		}
+		name, err := hex.DecodeString(in.Key)
+		if err != nil || len(name) != sha256.Size {
+			return nil
+		}
+		r := keyRecord{Request: in.Request, At: in.At, Done: true, Results: in.Answer.Results, Task: in.Answer.Task}
+		if in.Answer.ID != "" {
+			r.Results = []Stored{in.Answer.Stored}
+		}
+		return putKey(tx, name, &r, t.c.o.Now())
 	})
 }

@@ -401,24 +401,54 @@ func TestReaderFollowsRemadeIndex(t *testing.T) {
 	}
 }
 
-// TestOutlines checks the outline of a document, its nodes, and names without one.
+// TestOutlines checks that outlines and nodes, which ranking uses, agree with the full records of
+// the documents.
 func TestOutlines(t *testing.T) {
 	c := open(t, t.TempDir())
-	put(t, c, record(t, "f #0/n.md", "# One\n\na\n\n## Part\n\nb\n"))
+	k, err := chunk.New(chunk.Options{})
+	must(t, err)
+	var update catalog.Update
+	for i, text := range []string{
+		"---\naliases: [one, eins]\nboost: 3\nname: 5 apples\nyears: [1, 2]\n---\n# One\n\na\n\n## Part\n\nb\n\n### Deep " +
+			"`x`\n\nc\n\n## Part\n\nd\n\n## Größe\n\ne #tag ^block\n",
+		"no heading [[one]]\n", "", "# Two\n\n# Three\n\nx\n",
+	} {
+		r := catalog.Record{Document: k.Chunk("t", fmt.Sprintf("f #%d/n.md", i), []byte(text)), Text: []byte(text)}
+		if i == 1 {
+			r.Date = sheaf.Dated{Time: time.UnixMilli(99).UTC(), Source: sheaf.DateModified}
+		}
+		update.Put = append(update.Put, r)
+	}
+	must(t, c.Update(t.Context(), update))
 	v := c.View()
 	defer v.Close()
-	const id = sheaf.ID("notes:f #0/n.md")
-	r, err := v.Record(id)
-	must(t, err)
+	chunks := 0
 	for range 2 { // the second pass reads from the cache
-		if got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
-			t.Errorf("outline:\n%+v, want\n%+v", got, want)
+		for id := range v.Files() {
+			r, err := v.Record(id)
+			must(t, err)
+			got, want := v.Outline(id), sheaf.OutlineOf(&r.Document, r.Date)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("outline of %s:\n%+v, want\n%+v", id, got, want)
+			}
+			for i := range r.Document.Chunks {
+				chunks++
+				c := &r.Document.Chunks[i]
+				want := sheaf.NodeOf(c)
+				want.Outline = v.Outline(id)
+				if want.Parent != "" {
+					want.Above = v.Outline(id).Node(want.Parent)
+				}
+				if n := v.Node(c.ID); n == nil || *n != want {
+					t.Errorf("node of %s: %+v", c.ID, n)
+				}
+			}
 		}
 	}
-	if n := v.Node(id + "#part"); n == nil || n.Above != v.Node(id+"#one") || n.Above == nil {
-		t.Errorf("node: %+v", n)
+	if chunks < 16 {
+		t.Errorf("%d chunks were compared", chunks)
 	}
-	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", id + "#none"} {
+	for _, id := range []sheaf.ID{"", "#", "t:", "t:none.md", "t:f #0/n.md#none"} {
 		if n := v.Node(id); n != nil {
 			t.Errorf("node of %q: %+v", id, n)
 		}

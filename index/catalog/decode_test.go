@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/binary"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func FuzzDecodeRecord(f *testing.F) {
 		r := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
 		if !decodeRecord(data, &r) {
 			return
+		}
+		if got, want := decodeOutline(data, "t:a.md"), sheaf.OutlineOf(&r.Document, r.Date); !reflect.DeepEqual(got, want) {
+			t.Fatalf("the outline is\n%+v, of the document it is\n%+v", got, want)
 		}
 		again := Record{Document: sheaf.Document{ID: "t:a.md", Tree: "t", Path: "a.md"}}
 		if !decodeRecord(encodeRecord(&r), &again) {

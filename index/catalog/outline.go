@@ -1,13 +1,18 @@
 package catalog
 
 import (
+	"strings"
+	"unique"
 	"unsafe"
 
 	"sheaf"
 )
 
-// Outline returns the part of document id that ranking needs; nil when there is none. It is shared and must not be
-// changed. Ranking examines hundreds of documents, so a view caches outlines, which are smaller than records.
+// Ranking examines hundreds of candidates in as many documents, but needs little of each. An
+// outline has only this part of a record, and a view caches outlines.
+
+// Outline returns the part of document id that ranking needs; nil when there is none. It is shared
+// and must not be changed.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	if o, ok := v.outlines.Get(id); ok {
 		return o
@@ -17,12 +22,15 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 		v.note(err)
 		return nil
 	}
-	r, err := s.record(id, st)
+	var o *sheaf.Outline
+	err = s.decode(id, st, func(b []byte) bool {
+		o = decodeOutline(b, id)
+		return o != nil
+	})
 	if err != nil {
 		v.note(translate(err))
 		return nil
 	}
-	o := sheaf.OutlineOf(&r.Document, r.Date)
 	v.outlines.Put(o.ID, o, int64(outlineSize(o)))
 	return o
 }
@@ -31,9 +39,66 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 // must not be changed.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
-// outlineSize returns the approximate memory of an outline. Its titles share the bytes of the whole record.
+// decodeOutline reads the part of a record that is in its outline; nil for invalid bytes. The
+// outline does not share the memory of b, because blocks are large and the cache keeps outlines.
+func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
+	d := &decoder{b: b}
+	var r Record
+	decodeAbove(d, &r)
+	o := sheaf.OutlineOf(&r.Document, r.Date) // without chunks
+	for i, alias := range o.Aliases {
+		o.Aliases[i] = strings.Clone(alias)
+	}
+	for i := range o.Numbers {
+		o.Numbers[i].Name = unique.Make(o.Numbers[i].Name).Value() // there are few different names
+	}
+	doc, n := &r.Document, d.count(4)
+	o.ID = sheaf.ID(strings.Clone(string(id)))
+	o.Path = o.ID.Path()
+	doc.ID, doc.Title = o.ID, strings.Clone(doc.Title)
+	if n > 0 {
+		o.Nodes = make([]sheaf.Node, n)
+	}
+	end := 0
+	for i := range o.Nodes {
+		var c sheaf.Chunk
+		flags, parent := decodeStart(d, doc, i, &c)
+		if flags&chunkTitle != 0 {
+			c.Title = strings.Clone(c.Title)
+		}
+		if flags&chunkExtra != 0 {
+			d.uint()
+			d.skipStrs()
+		}
+		end = decodeSpans(d, &c, flags, end)
+		c.SiblingCount = d.uint()
+		if flags&chunkLists != 0 {
+			for range 3 {
+				d.skipStrs()
+			}
+		}
+		if d.bad {
+			return nil
+		}
+		node := &o.Nodes[i]
+		*node = sheaf.NodeOf(&c)
+		node.Outline = o
+		switch {
+		case parent > 1:
+			node.Parent, node.Above = o.Nodes[parent-2].ID, &o.Nodes[parent-2]
+		case parent == 1 && i > 0 && o.Nodes[0].ID == o.ID:
+			node.Above = &o.Nodes[0]
+		}
+	}
+	if d.bad {
+		return nil
+	}
+	return o
+}
+
+// outlineSize returns the approximate memory of an outline.
 func outlineSize(o *sheaf.Outline) int {
-	size := 512 + len(o.Nodes)*(int(unsafe.Sizeof(sheaf.Node{}))+64)
+	size := 256 + len(o.Nodes)*int(unsafe.Sizeof(sheaf.Node{}))
 	for i := range o.Nodes {
 		size += len(o.Nodes[i].ID) + len(o.Nodes[i].Title)
 	}

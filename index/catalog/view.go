@@ -286,6 +286,9 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 
 // Date returns the date of a document; false when it has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
+	if r, ok := v.records.Get(doc); ok {
+		return r.Date, r.Date.Source != 0
+	}
 	if o := v.Outline(doc); o != nil {
 		return o.Date, o.Date.Source != 0
 	}

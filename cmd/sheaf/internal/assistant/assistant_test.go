@@ -321,7 +321,7 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 		}
 		const theirs = `{"mcpServers": {"theirs": {"command": "x"}}}`
 		put(t, file, theirs)
-		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "changed meanwhile") {
+		if err := change.Write(); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "another program changed") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if content, err := os.ReadFile(file); string(content) != theirs {
@@ -334,7 +334,7 @@ func TestConcurrentChangeIsKept(t *testing.T) {
 // members of one name, because it is unknown which of them a program reads.
 func TestRefusedFileStaysUnchanged(t *testing.T) {
 	for text, want := range map[string]string{
-		"{": "cannot be read", "[]": "no object", `{"mcpServers": 5}`: "not an object", "{} {}": "cannot be read",
+		"{": "cannot be read", "[]": "not a JSON object", `{"mcpServers": 5}`: "not an object", "{} {}": "cannot be read",
 		"{\"mcpServers\": {\n\"sheaf\": 1,\n\"x\": {},\n\"she\\u0061f\": 2}}": `called "sheaf", in lines 2 and 4`,
 		"\ufeff{\"mcpServers\": {},\n\n\"mcpServers\": {}}":                   `called "mcpServers", in lines 1 and 3`,
 	} {

@@ -144,17 +144,6 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	}
 }
 
-// waitTask waits until a task has ended, and returns it.
-func waitTask(t *testing.T, s *server, id string) (task collection.Task) {
-	t.Helper()
-	eventually(t, "the task ends", func() bool {
-		task = collection.Task{}
-		s.get(t, "GET", "/v1/tasks/"+id, "", &task)
-		return task.State != "waiting"
-	})
-	return task
-}
-
 // TestTags checks that the server refuses malformed lists of tags, and compares lists and weak tags
 // by RFC 9110.
 func TestTags(t *testing.T) {

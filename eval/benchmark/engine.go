@@ -125,6 +125,9 @@ func (r *Result) build(ctx context.Context, e Engine, dir string, task Task, ind
 	err = e.Build(ctx, index, corpus.docs.Items, corpus.vectors.Items)
 	r.BuildSeconds = time.Since(began).Seconds()
 	r.PeakBytes = most() - before
+	if err != nil {
+		return err
+	}
 	r.IndexBytes, err = folderBytes(index)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"sheaf"
@@ -29,14 +30,16 @@ func HollowAnswers(t *testing.T, path string, open func(client *http.Client) sto
 	t.Helper()
 	words := Words(sheaf.Match{Text: "tea"})
 	for _, h := range list {
-		from, changed := regexp.MustCompile(h.From), false
+		from, changed := regexp.MustCompile(h.From), atomic.Bool{} // a store may send several requests at once
 		x := NewExchanges(t, path, false)
 		x.Alter = func(path string, answer []byte) []byte {
 			if x.About != h.About || !strings.HasSuffix(path, h.Path) {
 				return answer
 			}
 			after := from.ReplaceAll(answer, []byte(h.To))
-			changed = changed || !bytes.Equal(answer, after)
+			if !bytes.Equal(answer, after) {
+				changed.Store(true)
+			}
 			return after
 		}
 		x.About = "open"
@@ -60,7 +63,7 @@ func HollowAnswers(t *testing.T, path string, open func(client *http.Client) sto
 				}
 			}
 		}
-		if !changed {
+		if !changed.Load() {
 			t.Errorf("%s: no answer of %s holds %s", h.About, h.Path, h.From)
 		}
 		if !errors.Is(err, sheaf.ErrUnavailable) || errors.As(err, new(*store.PartialError)) {

@@ -110,7 +110,7 @@ func (s *answers) get(key answerKey, compute func() (a *answer, share bool, err 
 	return a, computed, err
 }
 
-// lookUp returns an answer and marks it as used; nil when there is none.
+// lookUp returns the cached answer of a key and marks the answer as used. It returns nil if the cache has none.
 func (s *answers) lookUp(key cursorKey) *answer {
 	a, _ := s.cache.Get(key)
 	if a == nil || time.Since(time.Unix(0, a.used.Load())) > answerAge {

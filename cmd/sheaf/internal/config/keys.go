@@ -106,7 +106,7 @@ type Chunk struct {
 	GitHubSlugs               bool
 }
 
-// Endpoint is a model on a server, and the place of its secret. Without an address there is none.
+// Endpoint is the address of a model server with the place of its secret. An empty address means no server.
 type Endpoint struct{ URL, Model, KeyEnv, KeyFile string }
 
 // Embedder says what embeds texts.

@@ -57,15 +57,15 @@ func (s *segment) entry(id string, i int) (Encoded, error) {
 	if err != nil || st.tombstone() {
 		return Encoded{id: id}, err
 	}
-	e := Encoded{id: id, file: st.file, chunks: st.chunks, aliases: st.aliases, hasText: st.text > 0}
+	var e Encoded
 	r := newRecord(sheaf.ID(id), &st)
 	err = s.decode(sheaf.ID(id), &st, func(b []byte) bool {
-		e.record = b
-		return decodeRecord(b, r)
+		ok := decodeRecord(b, r)
+		e = newEncoded(id, r, b)
+		return ok
 	})
 	if err == nil && e.hasText {
 		e.text, e.textSize, err = s.packedText(&st)
 	}
-	e.filing = filingOf(&r.Document)
 	return e, err
 }

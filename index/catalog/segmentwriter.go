@@ -74,17 +74,22 @@ func Encode(r *Record) (Encoded, error) {
 	if err := valid(r); err != nil {
 		return Encoded{}, err
 	}
-	doc := &r.Document
-	e := Encoded{id: string(doc.ID), file: r.File, record: encodeRecord(r), hasText: r.HasText, chunks: len(doc.Chunks),
-		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
+	e := newEncoded(string(r.Document.ID), r, encodeRecord(r))
 	if len(e.record) > maxRecord {
 		return Encoded{}, sheaf.Invalidf("document %q: the record of its chunks and links has %d bytes: at most %d "+
-			"are allowed", doc.ID, len(e.record), maxRecord)
+			"are allowed", e.id, len(e.record), maxRecord)
 	}
 	if r.HasText {
 		e.text, e.textSize = packText(r.Text), len(r.Text)
 	}
 	return e, nil
+}
+
+// newEncoded returns the stored form of a record with its encoded form, without the text.
+func newEncoded(id string, r *Record, encoded []byte) Encoded {
+	doc := &r.Document
+	return Encoded{id: id, file: r.File, record: encoded, hasText: r.HasText, chunks: len(doc.Chunks),
+		aliases: len(doc.Aliases) > 0, filing: filingOf(doc)}
 }
 
 // filingOf returns the filing of a document; it shares no memory with doc.

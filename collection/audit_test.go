@@ -15,7 +15,6 @@ import (
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
 	"sheaf/index/catalog"
-	"sheaf/search/scan"
 	"sheaf/store"
 )
 
@@ -96,81 +95,41 @@ func TestAuditFindsLeaks(t *testing.T) {
 	}
 }
 
-// unfiltered is a store that ignores filters.
-type unfiltered struct{ store.Backend }
-
-func (s unfiltered) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
-	r.Filter = nil
-	return s.Backend.Retrieve(ctx, r)
-}
-
 // TestAuditFindsLeakingStore checks that the audit reports hidden documents that a store retrieves,
 // even if no answer names them.
 func TestAuditFindsLeakingStore(t *testing.T) {
-	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
-		o.Backend = unfiltered{o.Backend}
-	})
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))),
+		hookStore(func(_ context.Context, verb string, r *store.Request) error {
+			if verb == "retrieve" {
+				r.Filter = nil
+			}
+			return nil
+		}))
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 100, Seed: 3})
 	if err != nil || !slices.ContainsFunc(out.Leaks, func(l collection.Leak) bool { return l.Door == "legs" }) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
 
-// leaky is a store that ignores filters in its counts or its statistics of words.
-type leaky struct {
-	faceted
-	counts, facets, statistics bool
-}
-
-// faceted is the part of a store that leaky needs.
-type faceted interface {
-	countable
-	store.Faceter
-}
-
-func (s leaky) open(leaks bool, r store.Request) store.Request {
-	if leaks {
-		r.Filter = nil
-	}
-	if s.statistics && r.Text != nil {
-		text := *r.Text
-		text.Among, r.Text = nil, &text
-	}
-	return r
-}
-
-func (s leaky) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
-	return s.faceted.Retrieve(ctx, s.open(false, r))
-}
-
-func (s leaky) Explain(ctx context.Context, r store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	return s.faceted.Explain(ctx, s.open(false, r), ids)
-}
-
-func (s leaky) Count(ctx context.Context, r store.Request) (int, error) {
-	return s.faceted.Count(ctx, s.open(s.counts, r))
-}
-
-func (s leaky) Facets(ctx context.Context, r store.Request, columns []string, limit int) ([]store.Facet, error) {
-	return s.faceted.Facets(ctx, s.open(s.facets, r), columns, limit)
-}
-
 // TestAuditFindsNumbers checks that numbers about hidden documents are leaks: counts, facets,
 // values suggested for an empty result, and how rare words are.
 func TestAuditFindsNumbers(t *testing.T) {
 	for _, c := range []struct {
-		leaks leaky
-		doors []string
-	}{
-		{leaky{}, nil},
-		{leaky{counts: true}, []string{"search"}},
-		{leaky{facets: true}, []string{"search", "unmet"}},
-		{leaky{statistics: true}, []string{"explain"}},
-	} {
-		f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
-			c.leaks.faceted = o.Backend.(faceted)
-			o.Backend = c.leaks
-		})
+		leaks string   // the verb that ignores filters; "statistics" for counting words in all documents
+		doors []string // that must show the leak
+	}{{"nothing", nil}, {"count", []string{"search"}}, {"facets", []string{"search", "unmet"}},
+		{"statistics", []string{"explain"}}} {
+		f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))),
+			hookStore(func(_ context.Context, verb string, r *store.Request) error {
+				if verb == c.leaks {
+					r.Filter = nil
+				}
+				if c.leaks == "statistics" && r.Text != nil {
+					text := *r.Text
+					text.Among, r.Text = nil, &text
+				}
+				return nil
+			}))
 		out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1500, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +140,7 @@ func TestAuditFindsNumbers(t *testing.T) {
 		}
 		for _, door := range c.doors {
 			if !told[door] {
-				t.Errorf("%+v: no leak was found through %s: %v", c.leaks, door, told)
+				t.Errorf("%s: no leak was found through %s: %v", c.leaks, door, told)
 			}
 		}
 		if len(c.doors) == 0 && len(told) > 0 {
@@ -202,13 +161,7 @@ func TestAuditOfSections(t *testing.T) {
 		files[fmt.Sprintf("at/long%d.md", i)] = "---\naccess: " + list + "\ntags: long\n---\n" +
 			strings.Repeat(fmt.Sprintf("The harbor of walrus%d lies there.\n\n", i), 1000)
 	}
-	f := collectiontest.Open(t, files, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Scanner = s
-	})
+	f := scanning(t, files)
 	out, err := f.Audit(context.Background(), collection.AuditOptions{Checks: 1000, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -254,27 +207,18 @@ func TestAuditReportsIncompleteChecks(t *testing.T) {
 	}
 }
 
-// awayStore returns an error while away is set.
-type awayStore struct {
-	store.Backend
-	away bool
-}
-
-func (s *awayStore) Retrieve(ctx context.Context, r store.Request) (sheaf.Ranking, error) {
-	if s.away {
-		return nil, fmt.Errorf("%w: the store is away", sheaf.ErrUnavailable)
-	}
-	return s.Backend.Retrieve(ctx, r)
-}
-
 // TestAuditWithoutAnswers checks an audit in which no search is answered. It returns an error with the
 // reason, or the leaks that it found.
 func TestAuditWithoutAnswers(t *testing.T) {
-	store := &awayStore{}
-	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))), func(o *collection.Options) {
-		store.Backend, o.Backend = o.Backend, store
-	})
-	store.away = true
+	away := false
+	f := collectiontest.Open(t, listed(40, rand.New(rand.NewPCG(7, 7))),
+		hookStore(func(_ context.Context, verb string, _ *store.Request) error {
+			if away && verb == "retrieve" {
+				return fmt.Errorf("%w: the store is away", sheaf.ErrUnavailable)
+			}
+			return nil
+		}))
+	away = true
 	o := collection.AuditOptions{Checks: 100, Seed: 3}
 	if out, err := f.Audit(context.Background(), o); !errors.Is(err, sheaf.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "the store is away") {

@@ -375,33 +375,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// failing is a store that fails at requests other than retrieving while err is not nil.
-type failing struct {
-	whole
-	err *error
-}
-
-// whole is the part of a store that these tests need.
-type whole interface {
-	countable
-	store.Faceter
-	store.Versioned
-}
-
-func (f failing) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	if *f.err != nil {
-		return nil, *f.err
-	}
-	return f.whole.Explain(ctx, req, ids)
-}
-
-func (f failing) Facets(ctx context.Context, req store.Request, columns []string, limit int) ([]store.Facet, error) {
-	if *f.err != nil {
-		return nil, *f.err
-	}
-	return f.whole.Facets(ctx, req, columns, limit)
-}
-
 // TestAnswerWithMissingDataIsNotCached checks that an answer without data that the store failed to return is not
 // cached. An answer without data that the store never supports is cached.
 func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
@@ -410,7 +383,12 @@ func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 		"values there are": {Text: "undo tag:nothing-has-it"},
 	} {
 		var fault error
-		f := collectiontest.Open(t, notes, func(o *collection.Options) { o.Backend = failing{o.Backend.(whole), &fault} })
+		f := collectiontest.Open(t, notes, hookStore(func(_ context.Context, verb string, _ *store.Request) error {
+			if verb == "explain" || verb == "facets" {
+				return fault
+			}
+			return nil
+		}))
 		r := reader(t, f, access.Unrestricted())
 		said := func(a *collection.Answer) (string, bool) {
 			text, err := json.Marshal([]any{a.Notes, a.Results})

@@ -16,7 +16,6 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	"sheaf/index/catalog"
 )
 
 func reader(t testing.TB, f *collectiontest.Fixture, g access.Grant) *collection.Reader {
@@ -64,69 +63,6 @@ func TestPropertyFiltersInBrackets(t *testing.T) {
 	}
 }
 
-func TestSearchGetSimilar(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{
-		"git.md": "---\ntags: [vcs]\ndate: 2024-05-01\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset " +
-			"to undo a commit. See [cooking](cook.md).\n",
-		"hg.md":   "---\ntags: [vcs]\n---\n# Mercurial\n\nUse rollback to undo the last commit.\n",
-		"cook.md": "# Cooking\n\nOlive oil and tomatoes.\n",
-	}, nil)
-	r := reader(t, f, access.Unrestricted())
-	a := find(t, r, collection.SearchRequest{Text: "undo commit", Facets: []string{"tag", "ext"}, Count: true,
-		Explain: true})
-	if len(a.Results) == 0 || a.Results[0].ID != "notes:git.md#undo-a-commit" {
-		t.Fatalf("results: %+v", a.Results)
-	}
-	first := a.Results[0]
-	if !strings.Contains(first.Snippet, "reset") || len(first.Matches) == 0 || first.Line != 11 || first.Date == nil ||
-		first.Explanation == nil || first.File == "" {
-		t.Errorf("first result: %+v", first)
-	}
-	if a.Matches == nil || *a.Matches < 2 || a.Facets["tag"][0].Value != "vcs" || a.Total.Relation != "eq" ||
-		a.Total.Value != len(a.Results) {
-		t.Errorf("matches %v, facets %v, total %v", a.Matches, a.Facets, a.Total)
-	}
-	sorted := find(t, r, collection.SearchRequest{Text: "undo", Sort: "-path"})
-	if len(sorted.Results) < 2 || sorted.Results[0].Doc != "notes:hg.md" {
-		t.Errorf("in the order of paths: %+v", sorted.Results)
-	}
-	part, err := r.Get(context.Background(), first.ID, collection.GetOptions{Neighbors: 1})
-	if err != nil || !strings.HasPrefix(part.Text, "## Undo a commit") || len(part.Before) != 1 ||
-		part.Links[0].To != "notes:cook.md" {
-		t.Errorf("get: %+v, %v", part, err)
-	}
-	whole, err := r.Get(context.Background(), "notes:git.md", collection.GetOptions{Body: true, Neighbors: 1})
-	if err != nil || strings.Contains(whole.Text, "## ") || len(whole.Before) != 0 || len(whole.After) != 1 ||
-		whole.After[0].Position != 1 {
-		t.Errorf("the first chunks of a document: %+v, %v", whole, err)
-	}
-	like, err := r.Similar(context.Background(), first.ID, collection.SearchRequest{})
-	if err != nil || len(like.Results) == 0 || !strings.HasPrefix(string(like.Results[0].ID), "notes:") {
-		t.Errorf("similar: %+v, %v", like, err)
-	}
-	for _, res := range like.Results {
-		if res.Doc == first.Doc {
-			t.Errorf("similar shows the document itself: %s", res.ID)
-		}
-	}
-	d, err := r.Document(context.Background(), "notes:git.md")
-	if err != nil || len(d.Outline) != 3 || d.Links[0] != "notes:cook.md" || d.ETag == "" {
-		t.Errorf("document: %+v, %v", d, err)
-	}
-	if _, err := r.Get(context.Background(), "notes:none.md", collection.GetOptions{}); !errors.Is(err,
-		sheaf.ErrNotFound) {
-		t.Errorf("get of nothing: %v", err)
-	}
-	list, err := r.Documents(context.Background(), "", "", 2)
-	if err != nil || len(list.Documents) != 2 || list.Next != "notes:git.md" {
-		t.Errorf("documents: %+v, %v", list, err)
-	}
-	if list, err = r.Documents(context.Background(), "", list.Next, 2); err != nil || len(list.Documents) != 1 ||
-		list.Next != "" {
-		t.Errorf("second page: %+v, %v", list, err)
-	}
-}
-
 func TestRequestsOutOfRange(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
 	r := reader(t, f, access.Unrestricted())
@@ -145,28 +81,6 @@ func TestRequestsOutOfRange(t *testing.T) {
 		if !errors.As(err, &at) || at.Field != field ||
 			field == "sort" && !strings.Contains(err.Error(), "date, path or prop.NAME") {
 			t.Errorf("%s: %v", field, err)
-		}
-	}
-}
-
-// TestFailedPreconditionIsNotInvalid checks that a failed precondition is not invalid input, but a wrong field is.
-func TestFailedPreconditionIsNotInvalid(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\ntext\n"}, nil)
-	for _, c := range []struct {
-		change collection.Change
-		field  string
-		is     error
-		isNot  error
-	}{
-		{collection.Change{ID: catalog.FreeTree + ":a.md", Put: &collection.DocumentInput{Text: "# A\n"}, IfMatch: `"other"`},
-			"if_match", collection.ErrPrecondition, sheaf.ErrInvalid},
-		{collection.Change{ID: catalog.FreeTree + ":../a.md", Put: &collection.DocumentInput{}}, "id", sheaf.ErrInvalid,
-			collection.ErrPrecondition},
-	} {
-		_, err := f.Collection.Write(context.Background(), access.Unrestricted(), []collection.Change{c.change})
-		var at *collection.FieldError
-		if !errors.As(err, &at) || at.Field != c.field || !errors.Is(err, c.is) || errors.Is(err, c.isNot) {
-			t.Errorf("%s: %v", c.change.ID, err)
 		}
 	}
 }
@@ -217,96 +131,6 @@ func TestPagesWhileIndexChanges(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%s is there %d times", id, n)
 		}
-	}
-}
-
-func TestForeignCursors(t *testing.T) {
-	files := map[string]string{}
-	for i := range 20 {
-		files[fmt.Sprintf("n%d.md", i)] = "---\naccess: [public]\n---\n# Note\n\napples\n"
-	}
-	f := collectiontest.Open(t, files, nil)
-	mine := find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: "apples", Limit: 3})
-	other := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
-	if _, err := other.Page(context.Background(), mine.Next, collection.SearchRequest{}); !errors.Is(err,
-		collection.ErrExpired) {
-		t.Errorf("somebody else's cursor: %v", err)
-	}
-	r := reader(t, f, access.Unrestricted())
-	for _, as := range []collection.SearchRequest{{Text: "pears"}, {Profile: "rrf"}, {Text: "apples", Filter: "ext:md"},
-		{Sort: "path"}} {
-		if _, err := r.Page(context.Background(), mine.Next, as); !errors.Is(err, collection.ErrConflict) {
-			t.Errorf("a cursor of another search than %+v: %v", as, err)
-		}
-	}
-	if page, err := r.Page(context.Background(), mine.Next,
-		collection.SearchRequest{Text: "apples", Profile: mine.Profile}); err != nil || len(page.Results) != 3 {
-		t.Errorf("a cursor of this search: %+v, %v", page, err)
-	}
-	for _, cursor := range []string{"", "x", "!!!", mine.Next + "A", mine.Next[1:], strings.Repeat("A", 22)} {
-		if _, err := r.Page(context.Background(), cursor, collection.SearchRequest{}); !errors.Is(err, sheaf.ErrInvalid) &&
-			!errors.Is(err, collection.ErrExpired) {
-			t.Errorf("cursor %q: %v", cursor, err)
-		}
-	}
-}
-
-func TestHiddenDocumentsAreNotFound(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{
-		"open.md":   "---\naccess: public\n---\n# Open\n\nbudget figures, see [closed](closed.md)\n",
-		"mine.md":   "---\naccess: [user:ann]\nsets: [finance]\n---\n# Mine\n\nbudget figures [open](open.md)\n",
-		"closed.md": "# Closed\n\nsecret budget figures [open](open.md)\n",
-		"other.md":  "---\naccess: public\ntenant: acme\n---\n# Other\n\nbudget of acme\n",
-	}, nil)
-	search := []access.Scope{access.ScopeSearch}
-	for name, test := range map[string]struct {
-		grant access.Grant
-		want  string
-	}{
-		"all":          {access.Unrestricted(), "closed mine open other"},
-		"nobody":       {access.Grant{Scopes: search}, "open"},
-		"ann":          {access.Grant{Scopes: search, Access: []string{"user:ann"}}, "mine open"},
-		"a set":        {access.Grant{Scopes: search, Access: []string{access.All}, Sets: []string{"finance"}}, "mine"},
-		"acme":         {access.Grant{Scopes: search, Tenant: "acme"}, "other"},
-		"every tenant": {access.Grant{Scopes: search, Tenant: access.All}, "open other"},
-		"baked": {access.Grant{Scopes: search, Tenant: access.All, Access: []string{access.All},
-			Baked: "path:mine.md -tag:x"}, "mine"},
-	} {
-		r := reader(t, f, test.grant)
-		got := map[string]bool{}
-		for _, res := range find(t, r, collection.SearchRequest{Text: "budget"}).Results {
-			got[strings.TrimSuffix(res.Path, ".md")] = true
-		}
-		for _, doc := range []string{"closed", "mine", "open", "other"} {
-			id := sheaf.ID("notes:" + doc + ".md")
-			want := strings.Contains(" "+test.want+" ", " "+doc+" ")
-			if got[doc] != want {
-				t.Errorf("%s: %s found: %v", name, doc, got[doc])
-			}
-			_, err := r.Get(context.Background(), id, collection.GetOptions{})
-			if want != (err == nil) {
-				t.Errorf("%s: get %s: %v", name, doc, err)
-			}
-			if !want {
-				_, missing := r.Get(context.Background(), "notes:nothing.md", collection.GetOptions{})
-				if strings.Replace(err.Error(), string(id), "X", 1) != strings.Replace(missing.Error(), "notes:nothing.md", "X",
-					1) {
-					t.Errorf("%s: %q tells from %q", name, err, missing)
-				}
-			}
-		}
-	}
-	ann := reader(t, f, access.Grant{Scopes: search})
-	part, err := ann.Get(context.Background(), "notes:open.md", collection.GetOptions{})
-	if err != nil || len(part.Links) != 1 || part.Links[0].To != "" {
-		t.Errorf("a link to a hidden document: %+v, %v", part, err)
-	}
-	d, err := ann.Document(context.Background(), "notes:open.md")
-	if err != nil || len(d.Links)+len(d.Backlinks) != 0 {
-		t.Errorf("links of a document: %+v, %v", d, err)
-	}
-	if s, err := ann.Summary(context.Background()); err != nil || s.Documents != 1 || s.Chunks != 2 {
-		t.Errorf("summary: %+v, %v", s, err)
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	"sheaf/model/hashed"
-	"sheaf/search/scan"
 )
 
 const commented = "---\naccess: public\n---\n# Plan\n\nWe ship in March. %%the oryx%% <!-- an oryx -->\n\n%%\n## " +
@@ -21,12 +19,7 @@ func withComments(t *testing.T, hide *bool) *collectiontest.Fixture {
 	return collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# " +
 		"Other\n\nWe ship in April. [[Plan]]\n"}, func(o *collection.Options) {
 		o.Ingest.HideComments = func() bool { return *hide }
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
-			Embedder: hashed.New(64)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Scanner = s
+		scanFiles(t, o)
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/eval/dataset"
 	"sheaf/profile"
-	"sheaf/store"
 )
 
 // notes are the files of a small collection.
@@ -203,12 +202,6 @@ func TestMeasureRecall(t *testing.T) {
 	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
 		t.Errorf("after it was closed: %v", err)
 	}
-}
-
-type countable interface {
-	store.Backend
-	store.Counter
-	store.Explainer
 }
 
 // TestJudgingHiddenChunk checks that judging a hidden chunk returns the same error as judging a missing one.

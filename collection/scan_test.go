@@ -12,21 +12,12 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	"sheaf/model/hashed"
-	"sheaf/search/scan"
 )
 
 // scanning opens a collection with files and a scanner, for profiles without an index.
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()
-	return collectiontest.Open(t, files, func(o *collection.Options) {
-		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
-			Embedder: hashed.New(64)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Scanner = s
-	})
+	return collectiontest.Open(t, files, func(o *collection.Options) { scanFiles(t, o) })
 }
 
 // TestScanHasSnippetsAndPages checks that a profile without an index answers with snippets and pages,

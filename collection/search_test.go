@@ -2,7 +2,6 @@ package collection_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,33 +14,6 @@ import (
 	"sheaf/collection/collectiontest"
 	"sheaf/store"
 )
-
-// TestBlockOfResult checks that a result names the block of its match, also from the cache, and
-// that get accepts that name.
-func TestBlockOfResult(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# Birds\n\nFree.\n\nThe egret. ^bird\n\nThe heron.\n",
-		"b.txt": "The stork. ^bird\n"}, nil)
-	for range 2 {
-		r := reader(t, f, access.Unrestricted())
-		a := find(t, r, collection.SearchRequest{Text: "egret"})
-		if got := a.Results[0].Block; got != "notes:a.md#^bird" {
-			t.Fatalf("block %q", got)
-		}
-		if text, err := json.Marshal(a); err != nil ||
-			!strings.Contains(string(text), `"line":5,"block":"notes:a.md#^bird"`) {
-			t.Errorf("%s, %v", text, err)
-		}
-		target, err := r.Find(string(a.Results[0].Block))
-		if err != nil || target.Line != 5 || target.Count != 1 {
-			t.Errorf("got %+v, %v", target, err)
-		}
-		for _, word := range []string{"heron", "stork"} {
-			if got := find(t, r, collection.SearchRequest{Text: word}).Results[0].Block; got != "" {
-				t.Errorf("%s: block %q", word, got)
-			}
-		}
-	}
-}
 
 // TestDefaultLimitOfProfile checks that a request without a limit gets the limit of the profile and its
 // parameters.
@@ -367,23 +339,6 @@ func TestCountsCoverVisibleDocuments(t *testing.T) {
 	counts("with other lists", 2, 2, 3)
 }
 
-// corpusOnly is a store with word statistics over all chunks only.
-type corpusOnly struct{ store.Backend }
-
-func (b corpusOnly) Supports(req store.Request) error {
-	if req.CountsAmong() {
-		return fmt.Errorf("store: %w: statistics", sheaf.ErrUnsupported)
-	}
-	return nil
-}
-
-func (b corpusOnly) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	if err := b.Supports(req); err != nil {
-		return sheaf.Ranking{}, err
-	}
-	return b.Backend.Retrieve(ctx, req)
-}
-
 // TestSharedStatistics checks a store that counts words over all documents only. A caller that sees
 // a part gets an error with the option that allows word search. With the option, the caller finds
 // only visible documents.
@@ -392,7 +347,15 @@ func TestSharedStatistics(t *testing.T) {
 		f := collectiontest.Open(t, map[string]string{
 			"open.md":   "---\naccess: public\n---\n# Open\n\nbudget\n",
 			"hidden.md": "# Hidden\n\nbudget budget\n",
-		}, func(o *collection.Options) { o.Backend, o.SharedStatistics = corpusOnly{o.Backend}, shared })
+		}, func(o *collection.Options) {
+			o.SharedStatistics = shared
+			hookStore(func(_ context.Context, _ string, r *store.Request) error {
+				if r.CountsAmong() {
+					return fmt.Errorf("store: %w: statistics", sheaf.ErrUnsupported)
+				}
+				return nil
+			})(o)
+		})
 		q := collection.SearchRequest{Text: "budget", Profile: "bench"}
 		if a := find(t, reader(t, f, access.Unrestricted()), q); len(a.Results) != 2 {
 			t.Errorf("who sees everything: %+v", a.Results)

@@ -16,19 +16,15 @@ import (
 	"sheaf/store"
 )
 
-// counting is a store that answers Count with count. It has a version like the store in it.
-type counting struct {
-	store.Backend
-	count func(ctx context.Context, req store.Request, next store.Counter) (int, error)
+// hookCount puts a hook before every count of a store.
+func hookCount(hook func(ctx context.Context, r *store.Request) error) func(*collection.Options) {
+	return hookStore(func(ctx context.Context, verb string, r *store.Request) error {
+		if verb == "count" {
+			return hook(ctx, r)
+		}
+		return nil
+	})
 }
-
-// Count implements store.Counter.
-func (c *counting) Count(ctx context.Context, req store.Request) (int, error) {
-	return c.count(ctx, req, c.Backend.(store.Counter))
-}
-
-// Version implements store.Versioned.
-func (c *counting) Version() (uint64, error) { return c.Backend.(store.Versioned).Version() }
 
 // hanging opens a collection with a store whose Count blocks until the channel is closed.
 func hanging(t *testing.T) (*collectiontest.Fixture, *chan struct{}) {
@@ -37,14 +33,14 @@ func hanging(t *testing.T) (*collectiontest.Fixture, *chan struct{}) {
 	return collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\n---\n# Okapi\n\nzebra\n"},
 		func(o *collection.Options) {
 			o.Distant = true
-			o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
+			hookCount(func(ctx context.Context, _ *store.Request) error {
 				select {
 				case <-ctx.Done():
-					return 0, ctx.Err()
+					return ctx.Err()
 				case <-free:
-					return next.Count(ctx, req)
+					return nil
 				}
-			}}
+			})(o)
 		}), &free
 }
 
@@ -114,16 +110,14 @@ func (e *ending) Err() error {
 func TestCountHangs(t *testing.T) {
 	var end func() // ends the time of the request
 	f := collectiontest.Open(t, map[string]string{"a.md": "# Okapi\n\nzebra\n", "b.md": "# Zebra\n\nokapi\n"},
-		func(o *collection.Options) {
-			o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
-				if m, ok := req.Text.Query.(sheaf.Match); ok && !strings.Contains(m.Text, " ") {
-					return next.Count(ctx, req) // of a single word
-				}
-				end()
-				<-ctx.Done()
-				return 0, ctx.Err()
-			}}
-		})
+		hookCount(func(ctx context.Context, r *store.Request) error {
+			if m, ok := r.Text.Query.(sheaf.Match); ok && !strings.Contains(m.Text, " ") {
+				return nil // of a single word
+			}
+			end()
+			<-ctx.Done()
+			return ctx.Err()
+		}))
 	r := reader(t, f, access.Unrestricted())
 	want := find(t, r, collection.SearchRequest{Text: "okapi zebra"})
 	for range 2 {
@@ -152,16 +146,14 @@ func TestCountHangs(t *testing.T) {
 func TestFailedPropertyLookupIsError(t *testing.T) {
 	var missing error
 	f := collectiontest.Open(t, map[string]string{"a.md": "---\naccess: public\nstatus: draft\n---\n# Okapi\n\nzebra\n",
-		"b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, func(o *collection.Options) {
-		o.Backend = &counting{o.Backend, func(ctx context.Context, req store.Request, next store.Counter) (int, error) {
-			if f, ok := req.Filter.(sheaf.And); ok && missing != nil {
-				if _, ok := f[len(f)-1].(sheaf.Exists); ok { // whether a document has a property
-					return 0, missing
-				}
+		"b.md": "---\naccess: public\n---\n# Zebra\n\nokapi\n"}, hookCount(func(_ context.Context, r *store.Request) error {
+		if f, ok := r.Filter.(sheaf.And); ok {
+			if _, ok := f[len(f)-1].(sheaf.Exists); ok { // whether a document has a property
+				return missing
 			}
-			return next.Count(ctx, req)
-		}}
-	})
+		}
+		return nil
+	}))
 	r := reader(t, f, access.Grant{Scopes: []access.Scope{access.ScopeSearch}})
 	for _, fault := range []error{errors.New("no connection"), context.DeadlineExceeded} {
 		missing = fault

@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"eval/parity":     {"root"},
 	"profile":         {"root", "rank", "internal/suggest", "internal/yamlfile", "index/vfs"},
 	"store/storetest": {"root", "store", "text/analysis", "rank"},
-	"store/memory":    {"root", "store", "text/analysis", "internal/distinct", "internal/edits"},
+	"store/memory":    {"root", "store", "store/storekit", "text/analysis", "internal/distinct"},
 	"store/embedded":  {"root", "store", "text/analysis", "index/engine", "index/engine/...", "index/vfs"},
 	"store/storekit":  {"root", "store", "text/analysis", "internal/edits"},
 	"rank/runfile":    {"root", "rank"},

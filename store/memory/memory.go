@@ -8,8 +8,8 @@
 // BM25F, N is the number of all chunks, df counts chunks with the term in any searched field, and
 // length and frequency are weighted sums.
 //
-// Scores are float64, summed in a fixed order: in each field over the parts of the query and the
-// terms of a part in their order, then over the fields in the order of the request.
+// Scores are float64, summed in the order of the plan (package storekit): in each field over its
+// nodes, then over the fields in the order of the request.
 package memory
 
 import (

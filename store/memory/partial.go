@@ -2,11 +2,13 @@ package memory
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 	"sheaf/text/analysis"
 )
 
@@ -16,66 +18,36 @@ import (
 // usual, but columns and vectors belong to the caller, who must not change them later.
 func NewFor(a *analysis.Analyzer, queries ...sheaf.TextQuery) *Backend {
 	b := New(a)
-	w := &wanted{exact: map[string]bool{}}
+	b.wanted = &wanted{exact: map[string]bool{}}
 	for _, q := range queries {
-		w.add(a, q)
+		plan := storekit.Compile(a, &store.TextRequest{Query: q})
+		storekit.Walk(plan.Root, b.wanted.add)
 	}
-	b.wanted = w
 	return b
 }
 
 // wanted has the terms that some queries use.
 type wanted struct {
 	exact map[string]bool
-	// like accept terms and forms, likeTerms accept only terms.
-	like, likeTerms []func(term string) float64
+	like  []storekit.Expand
 }
 
-func (w *wanted) add(a *analysis.Analyzer, q sheaf.TextQuery) {
-	switch q := q.(type) {
-	case sheaf.Match:
-		w.addTokens(a.QueryTokens(q.Text))
-	case sheaf.Phrase:
-		w.addTokens(a.QueryTokens(q.Text))
-	case sheaf.Prefix:
-		w.addPieces(a, a.PrefixPieces(q.Text), prefixWeight)
-	case sheaf.Fuzzy:
-		w.addPieces(a, a.FuzzyPieces(q.Text), func(folded string) func(string) float64 { return fuzzyWeight(folded, q) })
-	case sheaf.Boost:
-		w.add(a, q.Query)
-	case sheaf.Bool:
-		for _, parts := range [...][]sheaf.TextQuery{q.Must, q.Should, q.MustNot} {
-			for _, part := range parts {
-				w.add(a, part)
-			}
+func (w *wanted) add(n storekit.Node) {
+	switch n := n.(type) {
+	case storekit.Term:
+		w.exact[n.Text] = true
+	case storekit.Phrase:
+		for _, t := range n.Tokens {
+			w.exact[t.Text] = true
 		}
-	}
-}
-
-func (w *wanted) addTokens(tokens []analysis.Token) {
-	for _, t := range tokens {
-		if t.Prefix {
-			w.likeTerms = append(w.likeTerms, prefixWeight(t.Term))
-			continue
-		}
-		w.exact[t.Term] = true
-	}
-}
-
-func (w *wanted) addPieces(a *analysis.Analyzer, pieces []analysis.Piece,
-	weight func(folded string) func(string) float64) {
-	for _, p := range pieces {
-		if p.Exact {
-			w.addTokens(a.QueryTokens(p.Text))
-			continue
-		}
-		w.like = append(w.like, weight(p.Text))
+	case storekit.Expand:
+		w.like = append(w.like, n)
 	}
 }
 
 // begins returns the first bytes of the terms that a query wants; nil when every word may be wanted.
 func (w *wanted) begins() *[256]bool {
-	if w == nil || len(w.like)+len(w.likeTerms) > 0 {
+	if w == nil || len(w.like) > 0 {
 		return nil
 	}
 	var begins [256]bool
@@ -86,22 +58,8 @@ func (w *wanted) begins() *[256]bool {
 }
 
 func (w *wanted) accepts(t *analysis.Term) bool {
-	if !t.Form {
-		if w.exact[t.Text] {
-			return true
-		}
-		for _, weight := range w.likeTerms {
-			if weight(t.Text) > 0 {
-				return true
-			}
-		}
-	}
-	for _, weight := range w.like {
-		if weight(t.Text) > 0 {
-			return true
-		}
-	}
-	return false
+	return !t.Form && w.exact[t.Text] ||
+		slices.ContainsFunc(w.like, func(e storekit.Expand) bool { return (e.Forms || !t.Form) && e.Weight(t.Text) > 0 })
 }
 
 // parallelChunks is how many chunks a processor analyzes at a time; neighbors share texts.

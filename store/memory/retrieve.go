@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // Retrieve implements store.Backend.
@@ -52,7 +53,7 @@ func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 	}
 	s := b.scorer(&req, allowed)
 	var out sheaf.Ranking
-	blanks := matchesBlank(req.Text.Query)
+	blanks := matchesBlank(s.plan.Root)
 	for _, c := range allowed {
 		if c.blank && !blanks {
 			continue
@@ -65,15 +66,9 @@ func (b *Backend) find(req store.Request) (sheaf.Ranking, error) {
 }
 
 // matchesBlank reports whether a chunk without any of the query's words may match it.
-func matchesBlank(q sheaf.TextQuery) bool {
-	switch q := q.(type) {
-	case sheaf.Boost:
-		return matchesBlank(q.Query)
-	case sheaf.Bool:
-		return len(q.Must)+len(q.Should) == 0 || slices.ContainsFunc(q.Must, matchesBlank) ||
-			slices.ContainsFunc(q.Should, matchesBlank)
-	}
-	return false
+func matchesBlank(n storekit.Node) bool {
+	b, ok := n.(storekit.Bool)
+	return ok && (b.All || slices.ContainsFunc(b.Must, matchesBlank) || slices.ContainsFunc(b.Should, matchesBlank))
 }
 
 // allowed returns the chunks that pass filter and bound.

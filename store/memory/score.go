@@ -8,34 +8,21 @@ import (
 	"strings"
 
 	"sheaf"
-	"sheaf/internal/edits"
 	"sheaf/store"
-	"sheaf/text/analysis"
+	"sheaf/store/storekit"
 )
 
 // scorer scores chunks for one request by words.
 type scorer struct {
-	b      *Backend
-	req    *store.TextRequest
-	fields []store.FieldWeight
-	listed int                    // how many of fields the request lists; they come first
-	stats  map[string]*fieldStats // by field
-	over   []*chunk               // the chunks over which statistics are counted
+	b     *Backend
+	req   *store.TextRequest
+	plan  storekit.Plan
+	stats map[string]*fieldStats // by field
+	over  []*chunk               // the chunks over which statistics are counted
 	// holding are those of over that have any term.
 	holding []*chunk
 	df      map[string]int // by field, zero byte, term
-	words   map[string][]analysis.Token
-	says    bool // keep the parts of scores
-}
-
-// tokens returns the tokens of a Match, which are analyzed once.
-func (s *scorer) tokens(text string) []analysis.Token {
-	if t, ok := s.words[text]; ok {
-		return t
-	}
-	t := s.b.analyzer.MatchTokens(text)
-	s.words[text] = t
-	return t
+	says    bool           // keep the parts of scores
 }
 
 type fieldStats struct{ chunks, tokens int }
@@ -49,8 +36,8 @@ func (f fieldStats) average() float64 {
 
 func (b *Backend) scorer(asked *store.Request, allowed []*chunk) *scorer {
 	req := asked.Text
-	s := &scorer{b: b, req: req, fields: slices.Clone(req.Fields), listed: len(req.Fields),
-		stats: map[string]*fieldStats{}, df: map[string]int{}, words: map[string][]analysis.Token{}}
+	s := &scorer{b: b, req: req, plan: storekit.Compile(b.analyzer, req), stats: map[string]*fieldStats{},
+		df: map[string]int{}}
 	switch {
 	case !asked.CountsAmong():
 		for _, c := range b.chunks {
@@ -86,46 +73,35 @@ func (s *scorer) of(field string) fieldStats {
 	return fieldStats{}
 }
 
-// parts are scores by field, in the order of scorer.fields, with the parts that explain them.
+// parts are scores by field of the plan, with the parts that explain them.
 type parts struct {
 	scores []float64
 	labels [][]sheaf.Explanation // nil unless requested
 }
 
 func (s *scorer) parts() *parts {
-	p := &parts{scores: make([]float64, len(s.fields))}
+	p := &parts{scores: make([]float64, len(s.plan.Fields))}
 	if s.says {
-		p.labels = make([][]sheaf.Explanation, len(s.fields))
+		p.labels = make([][]sheaf.Explanation, len(s.plan.Fields))
 	}
 	return p
 }
 
-// reach makes room for n fields: later parts of the query may name new fields.
-func (p *parts) reach(n int) {
-	for len(p.scores) < n {
-		p.scores = append(p.scores, 0)
-		if p.labels != nil {
-			p.labels = append(p.labels, nil)
-		}
-	}
-}
-
 func (p *parts) add(field int, score float64, term, name string, weight float64) {
-	p.reach(field + 1)
 	p.scores[field] += score
 	if p.labels != nil {
-		label := fmt.Sprintf("%q", strings.TrimPrefix(term, formMark))
+		term = strings.TrimPrefix(term, storekit.FormMark)
+		label := fmt.Sprintf("%q", term)
 		if name != "" {
 			label += " in " + name
 		}
 		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score, Kind: sheaf.KindTerm,
-			Details: map[string]sheaf.Value{"term": sheaf.TextValue(strings.TrimPrefix(term, formMark)),
-				"field": sheaf.TextValue(name), "weight": sheaf.NumberValue(weight)}})
+			Details: map[string]sheaf.Value{"term": sheaf.TextValue(term), "field": sheaf.TextValue(name),
+				"weight": sheaf.NumberValue(weight)}})
 	}
 }
 
 func (p *parts) addAll(q *parts) {
-	p.reach(len(q.scores))
 	for i := range q.scores {
 		p.scores[i] += q.scores[i]
 		if p.labels != nil {
@@ -136,8 +112,8 @@ func (p *parts) addAll(q *parts) {
 
 // hit scores a chunk; ok is false when it does not match.
 func (s *scorer) hit(c *chunk) (sheaf.Hit, bool) {
-	p, ok := s.query(s.req.Query, 1, c)
-	if !ok {
+	p := s.parts()
+	if !s.node(p, s.plan.Root, c) {
 		return sheaf.Hit{}, false
 	}
 	return sheaf.Hit{ID: c.id, Score: s.total(p)}, true
@@ -156,8 +132,8 @@ func (s *scorer) total(p *parts) float64 {
 }
 
 func (s *scorer) explain(c *chunk) *sheaf.Explanation {
-	p, ok := s.query(s.req.Query, 1, c)
-	if !ok {
+	p := s.parts()
+	if !s.node(p, s.plan.Root, c) {
 		return nil
 	}
 	root := &sheaf.Explanation{Label: "words", Value: s.total(p), Combine: sheaf.CombineSum}
@@ -173,7 +149,7 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 		}
 		name := "all fields"
 		if s.req.Combine != store.CombineBM25F {
-			name = s.fields[i].Name
+			name = s.plan.Fields[i].Name
 		}
 		field := sheaf.Explanation{Label: name, Value: p.scores[i], Combine: sheaf.CombineSum, Parts: labels}
 		if s.req.Combine == store.CombineBest && i != best {
@@ -186,109 +162,48 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	return root
 }
 
-// in returns the indices of the fields that a part of the query searches.
-func (s *scorer) in(name string) []int {
-	if name == "" {
-		all := make([]int, s.listed)
-		for i := range all {
-			all[i] = i
-		}
-		return all
+// node adds the scores of a part of the plan to out, and reports whether the chunk matches the part.
+// Without a match out is undefined.
+func (s *scorer) node(out *parts, n storekit.Node, c *chunk) bool {
+	switch n := n.(type) {
+	case storekit.Term:
+		return s.term(out, n.Text, n.Fields, n.Factor, c)
+	case storekit.Expand:
+		return s.expand(out, n, c)
+	case storekit.Phrase:
+		return s.phrase(out, n, c)
+	case storekit.Bool:
+		return s.bool(out, n, c)
 	}
-	i := slices.IndexFunc(s.fields, func(f store.FieldWeight) bool { return f.Name == name })
-	if i < 0 {
-		i = len(s.fields)
-		s.fields = append(s.fields, store.FieldWeight{Name: name, Weight: 1})
-	}
-	return []int{i}
+	return false
 }
 
-// query scores a part of the query; ok is false when the chunk does not match.
-func (s *scorer) query(q sheaf.TextQuery, factor float64, c *chunk) (*parts, bool) {
-	switch q := q.(type) {
-	case sheaf.Match:
-		return s.match(q, factor, c)
-	case sheaf.Phrase:
-		return s.phrase(q, factor, c)
-	case sheaf.Prefix:
-		return s.pieces(s.b.analyzer.PrefixPieces(q.Text), q.Field, factor, c, prefixWeight)
-	case sheaf.Fuzzy:
-		return s.pieces(s.b.analyzer.FuzzyPieces(q.Text), q.Field, factor, c, func(folded string) func(string) float64 {
-			return fuzzyWeight(folded, q)
-		})
-	case sheaf.Boost:
-		return s.query(q.Query, factor*q.Factor, c)
-	case sheaf.Bool:
-		return s.bool(q, factor, c)
-	}
-	return nil, false
-}
-
-// pieces scores the parts of a prefix or fuzzy query, which must all match.
-func (s *scorer) pieces(pieces []analysis.Piece, field string, factor float64, c *chunk,
-	weight func(folded string) func(term string) float64) (*parts, bool) {
-	out := s.parts()
-	for _, piece := range pieces {
-		var p *parts
-		var ok bool
-		if piece.Exact {
-			p, ok = s.phrase(sheaf.Phrase{Text: piece.Text, Field: field}, factor, c)
-		} else {
-			p, ok = s.expand(s.in(field), factor, c, true, weight(piece.Text))
-		}
-		if !ok {
-			return nil, false
-		}
-		out.addAll(p)
-	}
-	return out, len(pieces) > 0
-}
-
-func (s *scorer) bool(q sheaf.Bool, factor float64, c *chunk) (*parts, bool) {
-	out, matched := s.parts(), len(q.Must)+len(q.Should) == 0
-	for _, part := range q.Must {
-		p, ok := s.query(part, factor, c)
-		if !ok {
-			return nil, false
-		}
-		out.addAll(p)
-		matched = true
-	}
-	for _, part := range q.Should {
-		if p, ok := s.query(part, factor, c); ok {
-			out.addAll(p)
-			matched = true
+func (s *scorer) bool(out *parts, n storekit.Bool, c *chunk) bool {
+	for _, part := range n.MustNot {
+		if s.node(s.parts(), part, c) {
+			return false
 		}
 	}
-	for _, part := range q.MustNot {
-		if _, ok := s.query(part, factor, c); ok {
-			return nil, false
+	for _, part := range n.Must {
+		if !s.node(out, part, c) {
+			return false
 		}
 	}
-	return out, matched
-}
-
-func (s *scorer) match(q sheaf.Match, factor float64, c *chunk) (*parts, bool) {
-	return s.any(s.tokens(q.Text), q.Field, factor, c)
-}
-
-// any scores those of the tokens that a chunk contains.
-func (s *scorer) any(tokens []analysis.Token, field string, factor float64, c *chunk) (*parts, bool) {
-	out, matched := s.parts(), false
-	fields := s.in(field)
-	for _, t := range tokens {
-		if t.Prefix {
-			if p, ok := s.expand(fields, factor, c, false, prefixWeight(t.Term)); ok {
-				out.addAll(p)
-				matched = true
-			}
+	matched := n.All || len(n.Must) > 0
+	for _, part := range n.Should {
+		own := out
+		if _, nested := part.(storekit.Bool); nested {
+			own = s.parts()
+		}
+		if !s.node(own, part, c) {
 			continue
 		}
-		if s.term(out, t.Term, fields, factor, c) {
-			matched = true
+		matched = true
+		if own != out {
+			out.addAll(own)
 		}
 	}
-	return out, matched
+	return matched
 }
 
 // term adds the score of one term, and reports whether the chunk contains it.
@@ -301,22 +216,19 @@ func (s *scorer) term(out *parts, term string, fields []int, factor float64, c *
 		return ok
 	}
 	for _, i := range fields {
-		f := c.field(s.fields[i].Name)
+		w := s.plan.Fields[i]
+		f := c.field(w.Name)
 		if f == nil || f.frequency(term) == 0 {
 			continue
 		}
 		found = true
-		out.add(i, factor*s.fields[i].Weight*s.fieldScore(term, s.fields[i].Name, f), term, s.fields[i].Name,
-			s.fields[i].Weight)
+		out.add(i, factor*w.Weight*s.fieldScore(term, w.Name, f), term, w.Name, w.Weight)
 	}
 	return found
 }
 
-// A form is stored under a leading byte that no term has.
-const formMark = "\x01"
-
 func (f *field) frequency(term string) int {
-	if form, ok := strings.CutPrefix(term, formMark); ok {
+	if form, ok := strings.CutPrefix(term, storekit.FormMark); ok {
 		return f.forms[form]
 	}
 	return len(f.terms[term])
@@ -361,7 +273,7 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 	frequency, length, average := 0.0, 0.0, 0.0
 	var names []string
 	for _, i := range fields {
-		w := s.fields[i]
+		w := s.plan.Fields[i]
 		names = append(names, w.Name)
 		average += w.Weight * float64(s.of(w.Name).tokens)
 		if f := c.field(w.Name); f != nil {
@@ -382,42 +294,27 @@ func (s *scorer) virtual(term string, fields []int, factor float64, c *chunk) (f
 }
 
 // phrase scores the terms of a phrase in the fields that contain it.
-func (s *scorer) phrase(q sheaf.Phrase, factor float64, c *chunk) (*parts, bool) {
-	tokens := s.b.analyzer.PhraseTokens(q.Text)
-	if len(tokens) == 1 {
-		return s.any(tokens, q.Field, factor, c)
-	}
-	fields := s.in(q.Field)
-	out, matched := s.parts(), false
-	for _, i := range fields {
-		f := c.field(s.fields[i].Name)
-		if f == nil || !f.holds(tokens, q.Slop) {
-			continue
-		}
-		matched = true
-		if s.req.Combine == store.CombineBM25F {
-			continue
-		}
-		for _, t := range tokens {
-			s.term(out, t.Term, []int{i}, factor, c)
+func (s *scorer) phrase(out *parts, n storekit.Phrase, c *chunk) (found bool) {
+	var fields []int
+	for _, i := range n.Fields {
+		if f := c.field(s.plan.Fields[i].Name); f != nil && f.holds(n.Tokens, n.Slop) {
+			fields = append(fields, i)
 		}
 	}
-	if matched && s.req.Combine == store.CombineBM25F {
-		for _, t := range tokens {
-			s.term(out, t.Term, fields, factor, c)
-		}
+	if len(fields) > 0 && s.req.Combine == store.CombineBM25F {
+		fields = n.Fields
 	}
-	return out, matched
+	for _, t := range n.Tokens {
+		s.term(out, t.Text, fields, n.Factor, c)
+	}
+	return len(fields) > 0
 }
 
 // holds reports whether each token has a position such that these positions, less the tokens' own
 // positions, differ by at most slop.
-func (f *field) holds(tokens []analysis.Token, slop int) bool {
-	if len(tokens) == 0 {
-		return false
-	}
+func (f *field) holds(tokens []storekit.Token, slop int) bool {
 	for _, token := range tokens {
-		for _, low := range f.terms[token.Term] {
+		for _, low := range f.terms[token.Text] {
 			if f.within(tokens, low-token.Position, slop) {
 				return true
 			}
@@ -427,9 +324,9 @@ func (f *field) holds(tokens []analysis.Token, slop int) bool {
 }
 
 // within reports whether every token has a position within slop positions from low on.
-func (f *field) within(tokens []analysis.Token, low, slop int) bool {
+func (f *field) within(tokens []storekit.Token, low, slop int) bool {
 	for _, token := range tokens {
-		if !slices.ContainsFunc(f.terms[token.Term], func(at int) bool {
+		if !slices.ContainsFunc(f.terms[token.Text], func(at int) bool {
 			d := at - token.Position - low
 			return d >= 0 && d <= slop
 		}) {
@@ -439,56 +336,42 @@ func (f *field) within(tokens []analysis.Token, low, slop int) bool {
 	return true
 }
 
-// expand scores, in each field, the best of the terms that weight accepts; of equal terms the first
-// in the order of bytes. weight returns 0 for terms that it rejects.
-func (s *scorer) expand(fields []int, factor float64, c *chunk, forms bool, weight func(term string) float64) (*parts,
-	bool) {
+// expand scores, in each field, the best of the terms that e accepts; of equal terms the first in the
+// order of bytes.
+func (s *scorer) expand(out *parts, e storekit.Expand, c *chunk) bool {
 	accepted := map[string]float64{}
-	for _, i := range fields {
-		f := c.field(s.fields[i].Name)
+	for _, i := range e.Fields {
+		f := c.field(s.plan.Fields[i].Name)
 		if f == nil {
 			continue
 		}
 		for term := range f.terms {
-			if w := weight(term); w > 0 {
+			if w := e.Weight(term); w > 0 {
 				accepted[term] = w
 			}
 		}
-		if forms {
-			for form := range f.forms {
-				if w := weight(form); w > 0 {
-					accepted[formMark+form] = w
-				}
+		if !e.Forms {
+			continue
+		}
+		for form := range f.forms {
+			if w := e.Weight(form); w > 0 {
+				accepted[storekit.FormMark+form] = w
 			}
 		}
 	}
-	out := s.parts()
+	best := s.parts()
 	for _, term := range slices.Sorted(maps.Keys(accepted)) {
 		one := s.parts()
-		s.term(one, term, fields, factor*accepted[term], c)
-		out.reach(len(one.scores))
+		s.term(one, term, e.Fields, e.Factor*accepted[term], c)
 		for i, v := range one.scores {
-			if v > out.scores[i] {
-				out.scores[i] = v
-				if out.labels != nil {
-					out.labels[i] = one.labels[i]
+			if v > best.scores[i] {
+				best.scores[i] = v
+				if best.labels != nil {
+					best.labels[i] = one.labels[i]
 				}
 			}
 		}
 	}
-	return out, len(accepted) > 0
-}
-
-func prefixWeight(prefix string) func(string) float64 {
-	return func(term string) float64 {
-		if strings.HasPrefix(term, prefix) {
-			return 1
-		}
-		return 0
-	}
-}
-
-func fuzzyWeight(folded string, q sheaf.Fuzzy) func(string) float64 {
-	word := []rune(folded)
-	return func(term string) float64 { return edits.Weight([]rune(term), word, q.Distance, q.Same) }
+	out.addAll(best)
+	return len(accepted) > 0
 }

@@ -1,22 +1,16 @@
 package memory_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"sheaf"
+	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/store"
 	"sheaf/store/memory"
-	"sheaf/text/analysis"
+	"sheaf/store/storetest"
 )
 
 // collection is a judged set with the known nDCG@10 of BM25 (k1 1.2, b 0.75, title and text as one
@@ -24,7 +18,7 @@ import (
 // characters.
 type collection struct {
 	name     string
-	language string // of the analyzer; "detect" means the result of Detect
+	language string // of the analyzer
 	want     float64
 	large    bool // runs only with SHEAF_TEST_LONG
 }
@@ -75,117 +69,36 @@ func TestQuality(t *testing.T) {
 
 func ndcg(t *testing.T, dir, language string) float64 {
 	t.Helper()
-	ctx := t.Context()
-	a, err := analysis.New(analysis.Options{Language: language})
+	set, err := dataset.BEIR(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := memory.New(a)
+	st := memory.New(storetest.Analyzer(t, language))
 	var batch store.Batch
-	lines(t, dir, "corpus.jsonl", func(line []byte) error {
-		d, err := decode(line)
-		if err != nil {
-			return err
-		}
+	for _, d := range set.Documents {
 		batch.Chunks = append(batch.Chunks, store.Chunk{ID: sheaf.ID(d.ID), Doc: sheaf.ID(d.ID),
 			Fields: []store.Field{{Name: sheaf.FieldBody, Text: d.Title + "\n" + d.Text}}})
-		return nil
-	})
-	if err := st.Write(ctx, batch); err != nil {
+	}
+	if err := st.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	measure, err := metric.Parse("nDCG@10")
 	if err != nil {
 		t.Fatal(err)
 	}
-	qrels := judgements(t, dir)
-	sum, n := 0.0, 0
-	lines(t, dir, "queries.jsonl", func(line []byte) error {
-		q, err := decode(line)
-		if err != nil || qrels[q.ID] == nil {
-			return err
-		}
-		found, err := st.Retrieve(ctx, store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: q.Text},
-			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
+	sum := 0.0
+	for _, q := range set.Queries {
+		found, err := st.Retrieve(t.Context(), store.Request{Limit: 10, Text: &store.TextRequest{
+			Query: sheaf.Match{Text: q.Text}, Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}},
+			K1: store.DefaultK1, B: store.DefaultB}})
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		var ranking []string
 		for _, h := range found {
 			ranking = append(ranking, string(h.ID))
 		}
-		sum += measure.Of(ranking, qrels[q.ID])
-		n++
-		return nil
-	})
-	if n == 0 {
-		t.Fatalf("%s: no query has judgements", dir)
+		sum += measure.Of(ranking, set.Qrels[q.ID])
 	}
-	return sum / float64(n)
-}
-
-// record is a line of the documents or of the queries.
-type record struct {
-	ID    string `json:"_id"`
-	Title string `json:"title"`
-	Text  string `json:"text"`
-}
-
-func decode(line []byte) (record, error) {
-	var r record
-	err := json.Unmarshal(line, &r)
-	return r, err
-}
-
-// lines calls f for every line of a file of the set, which may be compressed.
-func lines(t *testing.T, dir, name string, f func(line []byte) error) {
-	t.Helper()
-	file, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		if file, err = os.Open(filepath.Join(dir, name+".gz")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(file.Name(), ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 1<<26)
-	for n := 1; s.Scan(); n++ {
-		if err := f(s.Bytes()); err != nil {
-			t.Fatalf("%s:%d: %v", file.Name(), n, err)
-		}
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// judgements returns the judgements of the test split, by query.
-func judgements(t *testing.T, dir string) map[string]metric.Judgements {
-	t.Helper()
-	out := map[string]metric.Judgements{}
-	lines(t, filepath.Join(dir, "qrels"), "test.tsv", func(line []byte) error {
-		parts := strings.Split(string(line), "\t")
-		if len(parts) != 3 {
-			return fmt.Errorf("%d columns", len(parts))
-		}
-		gain, err := strconv.Atoi(parts[2])
-		if err != nil {
-			if parts[0] == "query-id" {
-				return nil // the heading
-			}
-			return err
-		}
-		if out[parts[0]] == nil {
-			out[parts[0]] = metric.Judgements{}
-		}
-		out[parts[0]][parts[1]] = gain
-		return nil
-	})
-	return out
+	return sum / float64(len(set.Queries))
 }

@@ -183,8 +183,8 @@ func (a *agreeing) run(to any, ok []int, args ...string) (stdout, stderr string)
 	return stdout, stderr
 }
 
-// unprivilegedCommand returns a program whose folders are in home. It runs as the user nobody if this
-// test runs as root, because no permission stops root.
+// unprivilegedCommand returns a command that runs in the folder home and keeps its data there. A test that runs as
+// root runs the command as the user nobody if the system allows that, because root may read every file.
 func unprivilegedCommand(binary, home string, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	if canBeNobody() {

@@ -211,7 +211,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 	}
 	st, err := into.OpenEmpty(cmd.Context())
 	if err != nil {
-		return err
+		return into.ofStore(err)
 	}
 	defer st.Close()
 	if err := a.transfer(cmd.Context(), source, out, st, filepath.Join(into.Where.Dir, copyStateName), state); err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -110,9 +112,18 @@ func (a *app) openAt(ctx context.Context, folder string, where location.Location
 	}
 	if err != nil {
 		s.Close()
-		return nil, err
+		return nil, a.ofStore(err)
 	}
 	return s, nil
+}
+
+// ofStore names the flag that chose the store in an error of that store.
+func (a *app) ofStore(err error) error {
+	var store collection.StoreError
+	if a.elsewhere != "" && errors.As(err, &store) {
+		return fmt.Errorf("%s: %w", a.elsewhere, err)
+	}
+	return err
 }
 
 // openModels opens the configured models that answer queries.

@@ -506,7 +506,7 @@ func (w *Walk) Sample(n, size int) string {
 	buffer := make([]byte, max(size, headBytes))
 	n = min(n, len(w.files))
 	for i := range n {
-		head, err := readHead(filepath.Join(w.root, filepath.FromSlash(w.files[i*len(w.files)/n].Path)), buffer)
+		head, err := ReadHead(filepath.Join(w.root, filepath.FromSlash(w.files[i*len(w.files)/n].Path)), buffer)
 		if err != nil {
 			continue
 		}
@@ -529,8 +529,9 @@ const (
 // LanguageSample returns the sample for detecting the language of the folder.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
-// readHead reads the beginning of a file into buffer.
-func readHead(name string, buffer []byte) ([]byte, error) {
+// ReadHead reads the beginning of a file into buffer. It returns the part of buffer with the bytes of the file. It
+// fails for anything but a file, such as a folder or a pipe.
+func ReadHead(name string, buffer []byte) ([]byte, error) {
 	f, _, err := openFile(name)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,21 +119,18 @@ func (f *facts) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return nil
 }
 
-// openLinks returns a catalog of the names and links of candidates. It adds names of other files
-// that a link may mean, so that such a link does not lead to a candidate with a similar name.
+// openLinks returns a catalog of the names and links of candidates. It adds other files with the same name, so that
+// a link to such a file does not lead to a candidate.
 func (f *facts) openLinks() (*catalog.View, error) {
-	docs, meant, called := make([]*document, len(f.docs)), names{}, names{}
+	docs, called := make([]*document, len(f.docs)), map[string]bool{}
 	for i, d := range f.docs {
 		all := sheaf.Chunk{ID: d.doc.ID, Doc: d.doc.ID, Title: d.doc.Title, SiblingCount: 1}
 		for j := range d.doc.Chunks {
 			all.Links = append(all.Links, d.doc.Chunks[j].Links...)
 		}
-		for j := range all.Links {
-			meant.link(&all.Links[j])
-		}
-		called.add(path.Base(fold.Text(d.path)))
-		for _, alias := range d.doc.Aliases {
-			called.add(path.Base(fold.Text(alias)))
+		for _, name := range append([]string{d.path}, d.doc.Aliases...) {
+			name = path.Base(fold.Text(name))
+			called[name], called[withoutExt(name)] = true, true
 		}
 		docs[i] = &document{path: d.path, modTime: d.modTime, size: d.size, hash: d.hash,
 			doc: sheaf.Document{ID: d.doc.ID, Tree: d.doc.Tree, Path: d.doc.Path, Title: d.doc.Title, Aliases: d.doc.Aliases,
@@ -142,15 +138,8 @@ func (f *facts) openLinks() (*catalog.View, error) {
 	}
 	for i := range f.files {
 		file, tree := &f.files[i], f.scanner.o.Tree
-		if len(meant) == 0 {
-			break
-		}
-		name := fold.Text(end(file.Path, 2))
-		if base := path.Base(name); !called.has(base) || !meant.has(base) && !meant.has(name) {
-			continue
-		}
 		id := sheaf.DocumentID(tree, file.Path)
-		if f.documents[id] == nil {
+		if f.documents[id] == nil && called[withoutExt(path.Base(fold.Text(file.Path)))] {
 			docs = append(docs, &document{path: file.Path, modTime: file.ModTime, size: file.Bytes,
 				doc: sheaf.Document{ID: id, Tree: tree, Path: file.Path,
 					Chunks: []sheaf.Chunk{{ID: id, Doc: id, SiblingCount: 1}}}})
@@ -159,34 +148,7 @@ func (f *facts) openLinks() (*catalog.View, error) {
 	return f.scanner.openView(docs, nil)
 }
 
-// names holds the folded names of files, each with and without its extension.
-type names map[string]bool
-
-func (n names) add(name string) { n[name], n[strings.TrimSuffix(name, path.Ext(name))] = true, true }
-
-func (n names) has(name string) bool { return n[name] || n[strings.TrimSuffix(name, path.Ext(name))] }
-
-// link adds the names by which a link may call a file in any folder: the last two parts of a path, or the only
-// part. It skips a path relative to the linking file, which leads to one file only.
-func (n names) link(l *sheaf.Link) {
-	parts := 2
-	switch {
-	case l.Kind == sheaf.LinkMarkdown && !strings.HasPrefix(l.Target, "/") && !strings.HasPrefix(l.Target, "@"):
-		return
-	case strings.HasPrefix(l.Target, "."):
-		parts = 1
-	}
-	n.add(fold.Text(end(strings.Trim(l.Target, "/"), parts)))
-}
-
-// end returns the last parts of a path.
-func end(name string, parts int) string {
-	at := len(name)
-	for ; parts > 0 && at >= 0; parts-- {
-		at = strings.LastIndexByte(name[:at], '/')
-	}
-	return name[at+1:]
-}
+func withoutExt(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
 // view returns a catalog of the named candidates, or of all when no ID is given. It skips other documents.
 func (f *facts) view(ids ...sheaf.ID) (*catalog.View, error) {
@@ -220,11 +182,11 @@ func (s *Scanner) text(d *document) (string, error) {
 	if held, ok := s.cache.Get(d.key); ok && held.hash == d.hash {
 		return held.text, nil
 	}
-	raw, err := readInto(nil, filepath.Join(s.o.Root, filepath.FromSlash(d.path)), int(d.size))
+	raw, err := s.readFile(d.path, d.size, nil)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", catalog.ErrStale, err)
 	}
-	text, ok := s.read(d.path, raw)
+	text, ok := s.textOf(d.path, raw)
 	if !ok || catalog.HashOf(raw) != d.hash {
 		return "", fmt.Errorf("%s: %w", d.path, catalog.ErrStale)
 	}

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"sheaf/text/analysis"
@@ -25,29 +26,17 @@ func newFolder(a *analysis.Analyzer) *folder { return &folder{analyzer: a, runs:
 
 // fold returns the folded text, which is valid until the next call.
 func (f *folder) fold(text []byte) []byte {
-	if cap(f.out) < len(text) {
-		f.out = make([]byte, len(text)+len(text)/4)
-	}
-	out := f.out[:len(text)]
-	n := lowerASCII(out, text)
-	if n == len(text) {
-		return out
-	}
-	out = out[:n]
-	for i := n; i < len(text); {
-		end := i
+	out := f.out[:0]
+	for len(text) > 0 {
+		from := len(out)
+		out = slices.Grow(out, len(text))
+		n := lowerASCII(out[from:from+len(text)], text)
+		out, text = out[:from+n], text[n:]
+		end := 0
 		for end < len(text) && text[end] >= utf8.RuneSelf {
 			end++
 		}
-		out = append(out, f.run(text[i:end])...)
-		i = end
-		for end < len(text) && text[end] < utf8.RuneSelf {
-			end++
-		}
-		at := len(out)
-		out = append(out, text[i:end]...)
-		lowerASCII(out[at:], text[i:end])
-		i = end
+		out, text = append(out, f.run(text[:end])...), text[end:]
 	}
 	f.out = out
 	return out

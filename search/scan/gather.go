@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -254,12 +253,12 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 	if d, ok := s.cache.Get(key); ok && d.size == f.Bytes && d.modTime.Equal(f.ModTime) {
 		return d
 	}
-	raw, err := readInto(*buffer, filepath.Join(s.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	raw, err := s.readFile(f.Path, f.Bytes, *buffer)
 	if err != nil {
 		return nil
 	}
 	*buffer = raw[:0]
-	text, ok := s.read(f.Path, raw)
+	text, ok := s.textOf(f.Path, raw)
 	if !ok {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,12 +84,12 @@ type matcher struct {
 func (w *matcher) file(i int, f *ingest.File) match {
 	m := match{file: i}
 	m.path = w.look([]byte(f.Path), 0)
-	data, err := readInto(w.buffer, filepath.Join(w.o.Root, filepath.FromSlash(f.Path)), int(f.Bytes))
+	data, err := w.readFile(f.Path, f.Bytes, w.buffer)
 	if err != nil {
 		return m
 	}
 	w.buffer = data[:0]
-	if text, ok := w.read(f.Path, data); ok {
+	if text, ok := w.textOf(f.Path, data); ok {
 		m.content = w.look(text, m.path)
 	}
 	return m

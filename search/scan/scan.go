@@ -51,8 +51,16 @@ type Scanner struct {
 	commentless func() *Scanner
 }
 
-// read returns the text in the bytes of a file, or false when the file has no text.
-func (s *Scanner) read(name string, raw []byte) (text []byte, ok bool) {
+// readFile returns the content of a file of about size bytes. It uses buffer when that is large enough.
+func (s *Scanner) readFile(name string, size int64, buffer []byte) ([]byte, error) {
+	if int64(cap(buffer)) <= size {
+		buffer = make([]byte, size+size/4+512)
+	}
+	return ingest.ReadHead(filepath.Join(s.o.Root, filepath.FromSlash(name)), buffer[:cap(buffer)])
+}
+
+// textOf returns the text in the bytes of a file, or false when the file has no text.
+func (s *Scanner) textOf(name string, raw []byte) (text []byte, ok bool) {
 	text, ok = ingest.Text(raw)
 	if ok && s.o.HideComments {
 		text = chunk.WithoutComments(name, text)

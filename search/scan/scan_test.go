@@ -271,8 +271,8 @@ func TestFolderSizesAndLinks(t *testing.T) {
 }
 
 // TestLinksToOtherFiles checks that a link to a file that is no candidate does not lead to a
-// candidate with a similar name. A folder may have many files, so the scan stores the names of
-// other files only if a candidate has a similar name.
+// candidate with the same name. A folder may have many files, so the scan stores the names of
+// other files only if a candidate has the same name.
 func TestLinksToOtherFiles(t *testing.T) {
 	r := ask(t, searcher(t, folder(t, map[string]string{
 		"a.md":      "word [[Plan]] [[v1.2]] [[Other]] [[x/Twice]] [[Unlike]] [u](f/unlike.md)\n",

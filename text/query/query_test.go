@@ -73,6 +73,7 @@ func TestParse(t *testing.T) {
 			`most 2 letters from "colr"`, ""},
 		{`http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -`, `any of "http://x.org/a?b=c C++ a:b f(x) main() #1 :) -- -"`,
 			`"a:" is no field`},
+		{`on:0000-02`, `everything, where date is from 0000-02-01 to before 0000-03-01`, ""},
 		{`after:soon`, `any of "soon"`, "is no date"},
 		{`[status:draft] x`, `any of "x", where prop.status is draft`, ""},
 		{`x -[Status:Draft]`, `any of "x", where not prop.status is draft`, ""},
@@ -204,7 +205,7 @@ func TestParse(t *testing.T) {
 		{`“curly quotes”`, `the phrase "curly quotes"`, ""},
 	} {
 		q := parse(c.text)
-		if got := query.Describe(q); got != c.want {
+		if got := describe(q); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
 		}
 		notes := strings.Join(q.Notes, "; ")
@@ -232,8 +233,8 @@ func TestBracketsAloneChangeNothing(t *testing.T) {
 		with, without := parse(before+" ("+inside+") "+behind), parse(before+" "+inside+" "+behind)
 		if !reflect.DeepEqual(with.Words, without.Words) || !reflect.DeepEqual(with.Filter, without.Filter) ||
 			with.Meaning != without.Meaning || !slices.Equal(with.Notes, without.Notes) {
-			t.Fatalf("%s (%s) %s:\n     %s; %q\nnot  %s; %q", before, inside, behind, query.Describe(with), with.Notes,
-				query.Describe(without), without.Notes)
+			t.Fatalf("%s (%s) %s:\n     %s; %q\nnot  %s; %q", before, inside, behind, describe(with), with.Notes,
+				describe(without), without.Notes)
 		}
 	})
 }
@@ -248,8 +249,8 @@ func TestBracketsInBrackets(t *testing.T) {
 		twice, once := parse("z "+sign+"(("+inside+"))"), parse("z "+sign+"("+inside+")")
 		if !reflect.DeepEqual(twice.Words, once.Words) || !reflect.DeepEqual(twice.Filter, once.Filter) ||
 			twice.Meaning != once.Meaning || !slices.Equal(twice.Notes, once.Notes) {
-			t.Fatalf("%s((%s)):\n     %s; %q\nnot  %s; %q", sign, inside, query.Describe(twice), twice.Notes,
-				query.Describe(once), once.Notes)
+			t.Fatalf("%s((%s)):\n     %s; %q\nnot  %s; %q", sign, inside, describe(twice), twice.Notes,
+				describe(once), once.Notes)
 		}
 	})
 }
@@ -294,7 +295,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		q := parse(text)
-		if a, b := query.Describe(q), query.Describe(parse(text)); a != b {
+		if a, b := describe(q), describe(parse(text)); a != b {
 			t.Fatalf("%q is read as %s and as %s", text, a, b)
 		}
 	})
@@ -313,7 +314,7 @@ func TestSpellings(t *testing.T) {
 		`path:gui*`:   "everything, where (path begins with gui or path begins with Gui)",
 		`path:other/`: "everything, where (folder is other or path begins with other/)",
 	} {
-		if got := query.Describe(query.Parse(text, o)); got != want {
+		if got := describe(query.Parse(text, o)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
 	}
@@ -368,6 +369,6 @@ func TestNames(t *testing.T) {
 
 func ExampleParse() {
 	q := query.Parse(`"refresh token" oauth -draft #auth`, query.Options{})
-	fmt.Println(query.Describe(q))
+	fmt.Println(describe(q))
 	// Output: the phrase "refresh token", better with any of "oauth", not the phrase "draft", where tag is auth
 }

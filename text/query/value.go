@@ -392,7 +392,7 @@ func dates(s string, now time.Time) (from, to time.Time, ok bool) {
 		{"2006-1-2", 0, 0, 1}, {"2006-1", 0, 1, 0}, {"2006", 1, 0, 0}, {"2006/1/2", 0, 0, 1}, {"20060102", 0, 0, 1},
 		{"2.1.2006", 0, 0, 1},
 	} {
-		if t, err := time.Parse(l.layout, s); err == nil && t.Year() > 0 {
+		if t, err := time.Parse(l.layout, s); err == nil {
 			return t, t.AddDate(l.years, l.months, l.days), true
 		}
 	}

@@ -1,4 +1,4 @@
-package query
+package query_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"sheaf"
 )
 
-// Describe returns a text for people that shows how a query was understood.
-func Describe(q sheaf.Query) string {
+// describe returns a text for people that shows how a query was understood.
+func describe(q sheaf.Query) string {
 	var parts []string
 	if q.Words != nil {
 		parts = append(parts, describeWords(q.Words))

@@ -82,6 +82,33 @@ func TestTokens(t *testing.T) {
 		{"ar", "الكِتابُ", "0:كتاب (0:الكتاب)"},
 		{"", "___ ' . #", ""},
 		{"", "utf8 k8s 3d x86_64", "0:utf8 0:utf 1:8 1:k8s 2:3d 3:x86_64 3:x86 4:64"},
+		// Capitals and digits split names into words, but not into single letters.
+		{"", "IPv6", "0:ipv6 0:ipv 1:6"},
+		{"", "IPV6", "0:ipv6 0:ipv 1:6"},
+		{"", "4K", "0:4k"},
+		{"", "E2E", "0:e2e"},
+		{"", "10GB", "0:10gb"},
+		{"", "XMLToJSON", "0:xmltojson 0:xml 1:to 2:json"},
+		{"", "MP3Player", "0:mp3player 0:mp3 1:player"},
+		{"", "GitHub pages", "0:github 0:git 1:hub 1:pages"},
+		{"", "IPv6_x y", "0:ipv6_x 0:ipv6 0:ipv 1:6 1:x 2:y"},
+		{"", "HTTPServer.x", "0:httpserver.x 0:http 1:server 1:x"},
+		// A word that a line end cuts is found joined and by its parts.
+		{"", "infor-\nmation x", "0:infor 0:information 1:mation 1:information 2:x"},
+		{"", "infor-\r\nmation", "0:infor 0:information 1:mation 1:information"},
+		{"", "infor- \n\t mation", "0:infor 0:information 1:mation 1:information"},
+		{"", "> infor-\n> > mation", "0:infor 0:information 1:mation 1:information"},
+		{"", "infor\u2010\nmation", "0:infor 0:information 1:mation 1:information"},
+		{"", "infor\u00AD\nmation", "0:infor 0:information 1:mation 1:information"},
+		{"", "INFOR-\nMATION", "0:infor 0:information 1:mation 1:information"},
+		{"", "Größen-\nmaß", "0:grossen 0:grossenmass 1:mass 1:grossenmass"},
+		{"", "инфор-\nмация", "0:инфор 0:информация 1:мация 1:информация"},
+		{"", "in-\nfor-\nmation", "0:in 0:information 1:for 2:mation 2:information"},
+		{"", "self-infor-\nmation a", "0:self 1:infor 1:information 2:mation 2:information 3:a"},
+		{"", "Jean-\nPaul COVID-\n19", "0:jean 1:paul 2:covid 3:19"},
+		{"", "a list -\nof things", "0:a 1:list 2:of 3:things"},
+		{"", "infor-\n\nmation", "0:infor 1:mation"},
+		{"", "10-\n20 infor-\n- item", "0:10 1:20 2:infor 3:item"},
 	} {
 		if got := show(analyzer(t, c.language).Tokens(c.text)); got != c.want {
 			t.Errorf("%s %q:\n got %s\nwant %s", c.language, c.text, got, c.want)
@@ -147,54 +174,6 @@ func TestWordsOfLettersAndDigitsInAnyCase(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// TestPartsOfNames checks that capitals and digits split names into words, but not into single letters.
-func TestPartsOfNames(t *testing.T) {
-	for text, want := range map[string]string{
-		"IPv6":         "0:ipv6 0:ipv 1:6",
-		"IPV6":         "0:ipv6 0:ipv 1:6",
-		"4K":           "0:4k",
-		"E2E":          "0:e2e",
-		"10GB":         "0:10gb",
-		"XMLToJSON":    "0:xmltojson 0:xml 1:to 2:json",
-		"MP3Player":    "0:mp3player 0:mp3 1:player",
-		"GitHub pages": "0:github 0:git 1:hub 1:pages",
-		"IPv6_x y":     "0:ipv6_x 0:ipv6 0:ipv 1:6 1:x 2:y",
-		"HTTPServer.x": "0:httpserver.x 0:http 1:server 1:x",
-	} {
-		if got := show(analyzer(t, "").Tokens(text)); got != want {
-			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
-		}
-	}
-}
-
-// TestWordsCutAtLineEnds checks that a hyphenated word is found joined and by its parts.
-func TestWordsCutAtLineEnds(t *testing.T) {
-	for text, want := range map[string]string{
-		"infor-\nmation x":       "0:infor 0:information 1:mation 1:information 2:x",
-		"infor-\r\nmation":       "0:infor 0:information 1:mation 1:information",
-		"infor- \n\t mation":     "0:infor 0:information 1:mation 1:information",
-		"> infor-\n> > mation":   "0:infor 0:information 1:mation 1:information",
-		"infor\u2010\nmation":    "0:infor 0:information 1:mation 1:information",
-		"infor\u00AD\nmation":    "0:infor 0:information 1:mation 1:information",
-		"INFOR-\nMATION":         "0:infor 0:information 1:mation 1:information",
-		"Größen-\nmaß":           "0:großen 0:größenmaß 1:mass",
-		"инфор-\nмация":          "0:инфор 0:информация 1:мация 1:информация",
-		"in-\nfor-\nmation":      "0:in 0:information 1:for 2:mation 2:information",
-		"self-infor-\nmation a":  "0:self 1:infor 1:information 2:mation 2:information 3:a",
-		"Jean-\nPaul COVID-\n19": "0:jean 1:paul 2:covid 3:19",
-		"a list -\nof things":    "0:a 1:list 2:of 3:things",
-		"infor-\n\nmation":       "0:infor 1:mation",
-		"10-\n20 infor-\n- item": "0:10 1:20 2:infor 3:item",
-	} {
-		if text == "Größen-\nmaß" {
-			want = "0:grossen 0:grossenmass 1:mass 1:grossenmass"
-		}
-		if got := show(analyzer(t, "").Tokens(text)); got != want {
-			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
 }

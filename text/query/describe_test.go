@@ -7,7 +7,7 @@ import (
 	"sheaf"
 )
 
-// describe returns a text for people that shows how a query was understood.
+// describe returns a text that shows how a query was understood.
 func describe(q sheaf.Query) string {
 	var parts []string
 	if q.Words != nil {
@@ -23,54 +23,47 @@ func describe(q sheaf.Query) string {
 }
 
 func describeWords(q sheaf.TextQuery) string {
-	in := func(field string) string {
-		if field == "" {
-			return ""
-		}
-		return " in " + field
-	}
+	format, text, field := "", "", ""
 	switch q := q.(type) {
 	case sheaf.Match:
-		return fmt.Sprintf("any of %q%s", q.Text, in(q.Field))
+		format, text, field = "any of %q", q.Text, q.Field
 	case sheaf.Phrase:
-		return fmt.Sprintf("the phrase %q%s", q.Text, in(q.Field))
+		format, text, field = "the phrase %q", q.Text, q.Field
 	case sheaf.Prefix:
-		return fmt.Sprintf("words that begin with %q%s", q.Text, in(q.Field))
+		format, text, field = "words that begin with %q", q.Text, q.Field
 	case sheaf.Fuzzy:
-		return fmt.Sprintf("words at most %d letters from %q%s", q.Distance, q.Text, in(q.Field))
-	case sheaf.Boost:
-		return fmt.Sprintf("%g times (%s)", q.Factor, describeWords(q.Query))
+		format, text, field = fmt.Sprintf("words at most %d letters from %%q", q.Distance), q.Text, q.Field
 	case sheaf.Bool:
 		return describeBool(q)
 	}
-	return "nothing"
+	if field != "" {
+		format += " in " + field
+	}
+	return fmt.Sprintf(format, text)
 }
 
 func describeBool(q sheaf.Bool) string {
-	list := func(before string, queries []sheaf.TextQuery, between string) string {
-		if len(queries) == 0 {
-			return ""
-		}
-		parts := make([]string, len(queries))
-		for i, q := range queries {
-			parts[i] = describeWords(q)
+	var all []string
+	list := func(before string, queries []sheaf.TextQuery, between string) {
+		var parts []string
+		for _, q := range queries {
+			part := describeWords(q)
 			if _, nested := q.(sheaf.Bool); nested {
-				parts[i] = "(" + parts[i] + ")"
+				part = "(" + part + ")"
 			}
+			parts = append(parts, part)
 		}
-		return before + strings.Join(parts, between)
-	}
-	var parts []string
-	for _, s := range []string{list("", q.Must, " and "),
-		list(map[bool]string{true: "better with "}[len(q.Must) > 0], q.Should, " or "), list("not ", q.MustNot, ", not ")} {
-		if s != "" {
-			parts = append(parts, s)
+		if len(parts) > 0 {
+			all = append(all, before+strings.Join(parts, between))
 		}
 	}
-	if len(parts) == 0 {
+	list("", q.Must, " and ")
+	list(choose(len(q.Must) > 0, "better with ", ""), q.Should, " or ")
+	list("not ", q.MustNot, ", not ")
+	if len(all) == 0 {
 		return "everything"
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(all, ", ")
 }
 
 func describeFilter(f sheaf.Filter) string {
@@ -97,16 +90,22 @@ func describeFilter(f sheaf.Filter) string {
 	case sheaf.Range:
 		switch {
 		case f.Min.IsZero():
-			return f.Column + map[bool]string{true: " is before ", false: " is at most "}[f.MaxOpen] + f.Max.String()
+			return f.Column + choose(f.MaxOpen, " is before ", " is at most ") + f.Max.String()
 		case f.Max.IsZero():
-			return f.Column + map[bool]string{true: " is after ", false: " is at least "}[f.MinOpen] + f.Min.String()
+			return f.Column + choose(f.MinOpen, " is after ", " is at least ") + f.Min.String()
 		}
-		return f.Column + " is from " + f.Min.String() + map[bool]string{true: " to before ", false: " to "}[f.MaxOpen] +
-			f.Max.String()
+		return f.Column + " is from " + f.Min.String() + choose(f.MaxOpen, " to before ", " to ") + f.Max.String()
 	case sheaf.Exists:
 		return f.Column + " is given"
 	case sheaf.HasPrefix:
 		return f.Column + " begins with " + f.Prefix
 	}
 	return "?"
+}
+
+func choose(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
 }

@@ -2,13 +2,9 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"sheaf"
 )
 
 // TestEntryNamesLastingPath checks that an entry names a path that stays valid when a package manager
@@ -55,24 +51,5 @@ func TestEntryNamesLastingPath(t *testing.T) {
 		if got, found := lastingProgram(kept, c.temporary, c.look); got != c.want || found != c.found {
 			t.Errorf("%s: %s %v, want %s %v", c.name, got, found, c.want, c.found)
 		}
-	}
-}
-
-// TestInstallRefusesFolderNotUTF8 checks that install refuses a folder whose name is not UTF-8.
-func TestInstallRefusesFolderNotUTF8(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	folder := filepath.Join(t.TempDir(), "inv\xff")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Skip("names are UTF-8 here:", err)
-	}
-	cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
-	cmd.SetArgs([]string{"mcp", "install", "cursor", "--yes", "--in", folder})
-	if err := cmd.ExecuteContext(t.Context()); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "not UTF-8") {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(home, ".cursor")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("something is written: %v", err)
 	}
 }

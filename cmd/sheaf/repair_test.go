@@ -131,21 +131,6 @@ func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 	waitFor(t, address+"/livez", func(status int, _ string) bool { return status == http.StatusOK })
 }
 
-// TestRemakeKeepsGivenDocuments checks that each command that remakes a damaged index keeps given
-// documents without a running server.
-func TestRemakeKeepsGivenDocuments(t *testing.T) {
-	n := newNotes(t)
-	fill(t, n)
-	t.Run("put documents", func(t *testing.T) { putGrapes(t, n.serve(t)) })
-	for _, args := range [][]string{{"check", "--repair"}, {"search", "pears"}} {
-		damageFiles(t, filepath.Join(n.index, location.CatalogDir(""), "catalog-0*"))
-		n.run(t, args...)
-		if found := n.run(t, "search", "--no-refresh", "grapes"); !strings.Contains(found, "g.md") {
-			t.Errorf("after %s: %s", args, found)
-		}
-	}
-}
-
 // TestRepairKeepsDeletions checks that documents deleted over HTTP stay deleted if the part of the
 // catalog that records the deletion is damaged.
 func TestRepairKeepsDeletions(t *testing.T) {

@@ -223,34 +223,3 @@ func TestKilledReread(t *testing.T) {
 	}
 	t.Logf("%d of 12 were stopped before their end", stopped)
 }
-
-// TestOtherAnalyzer checks an index that another analyzer version made: check gives a hint, and
-// search remakes the index.
-func TestOtherAnalyzer(t *testing.T) {
-	n := newNotes(t)
-	n.run(t, "index")
-	c, err := catalog.Open(vfs.Disk{}, location.CatalogDir(n.index), catalog.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	v := c.View()
-	settings := v.Settings()
-	v.Close()
-	settings.Analyzer = "sheaf-0 language=en"
-	if err := c.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
-		t.Fatal(err)
-	}
-	out, err := n.try("check")
-	if err == nil || !strings.Contains(out, `unknown analyzer: "sheaf-0 language=en"`) ||
-		!strings.Contains(out, "hint: another version of sheaf made it: ") {
-		t.Errorf("check: %s, %v", out, err)
-	}
-	if got := n.run(t, "search", "apples"); !strings.Contains(got, "a.md") ||
-		!strings.Contains(got, "it is made again from the files") {
-		t.Errorf("search: %s", got)
-	}
-	if got := n.run(t, "check"); !strings.Contains(got, ": 0 faults") {
-		t.Errorf("then check: %s", got)
-	}
-}

@@ -26,7 +26,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"binary":       scriptCommand("binary FILE", 1, 1, writeBinary),
 	"utf16":        scriptCommand("utf16 FILE SOURCE", 2, 2, writeUTF16),
 	"damage":       scriptCommand("damage PATTERN...", 1, 99, damage),
-	"remodel":      scriptCommand("remodel PATTERN NAME", 2, 2, remodel),
+	"remade":       scriptCommand("remade PATTERN model|analyzer NAME", 3, 3, remade),
 	"gone":         scriptCommand("gone PATTERN", 1, 1, gone),
 	"until":        scriptCommand("until PROGRAM ARGUMENTS...", 1, 99, until),
 	"flips":        scriptCommand("flips FOLDER PROGRAM ARGUMENTS...", 2, 99, flips),
@@ -170,14 +170,19 @@ func damage(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// remodel runs "remodel PATTERN NAME": it sets the model name in the matching catalog.
-func remodel(ts *testscript.TestScript, args []string) {
+// remade runs "remade PATTERN model|analyzer NAME": the matching catalog then says that its index was made with the
+// model or analyzer called NAME.
+func remade(ts *testscript.TestScript, args []string) {
 	c, err := catalog.Open(vfs.Disk{}, folder(ts, args[0]), catalog.Options{})
 	ts.Check(err)
 	view := c.View()
 	settings := view.Settings()
 	view.Close()
-	settings.Embedder = args[1]
+	if args[1] == "model" {
+		settings.Embedder = args[2]
+	} else {
+		settings.Analyzer = args[2]
+	}
 	ts.Check(c.Update(context.Background(), catalog.Update{Settings: &settings}))
 	ts.Check(c.Close())
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"sheaf"
-	"sheaf/collection"
 	"sheaf/collection/intake"
 )
 
@@ -65,48 +62,6 @@ func servingAloud(t *testing.T, folder, index string, args ...string) (address, 
 	return strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), messages.Name()
 }
 
-// TestServeSaysThatNothingIsIndexed checks that a server with --no-watch on an unindexed folder
-// says that no file is indexed.
-func TestServeSaysThatNothingIsIndexed(t *testing.T) {
-	n := newNotes(t)
-	told := func(aloud string) bool {
-		text, err := os.ReadFile(aloud)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(text), "nothing is indexed")
-	}
-	address, aloud := servingAloud(t, n.folder, n.index, "--no-watch")
-	if !told(aloud) {
-		t.Error("it does not say that nothing is indexed")
-	}
-	n.run(t, "index")
-	found(t, address, "apples", "a.md")
-	if _, aloud := servingAloud(t, n.folder, n.index, "--no-watch"); told(aloud) {
-		t.Error("it says that nothing is indexed of what is")
-	}
-}
-
-// TestServerNamesIndexedFolder checks that a server started in a subfolder says that its index covers
-// the folder above.
-func TestServerNamesIndexedFolder(t *testing.T) {
-	folder, index := t.TempDir(), t.TempDir()
-	part := filepath.Join(folder, "part")
-	writeNote(t, folder, "a.md", "apples\n")
-	writeNote(t, part, "b.md", "apples\n")
-	notes{folder: folder, index: index}.run(t, "index")
-	for in, want := range map[string]bool{folder: false, part: true} {
-		_, aloud := servingAloud(t, in, index)
-		text, err := os.ReadFile(aloud)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(string(text), "not of "+part+" alone"); got != want {
-			t.Errorf("in %s: told %v, want %v: %s", in, got, want, text)
-		}
-	}
-}
-
 // waitFor requests address until check succeeds, for at most a minute. A server that reopens its
 // index is briefly unreachable.
 func waitFor(t *testing.T, address string, check func(status int, body string) bool) {
@@ -144,133 +99,6 @@ func TestServeAFolderCalledAPI(t *testing.T) {
 	waitFor(t, address+"/v1/search?query=apples", func(_ int, body string) bool {
 		return strings.Contains(body, `"api-2:a.md`)
 	})
-}
-
-// TestServerRemovesLeftovers checks that serve removes old leftovers of killed processes beside the index.
-func TestServerRemovesLeftovers(t *testing.T) {
-	folder, index := t.TempDir(), t.TempDir()
-	old, young := filepath.Join(index, ".new-old"), filepath.Join(index, ".new-young")
-	for _, file := range []string{old, young} {
-		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if hour := time.Now().Add(-time.Hour); os.Chtimes(old, hour, hour) != nil {
-		t.Fatal("the file cannot be made older")
-	}
-	serving(t, folder, index)
-	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("an old file is left: %v", err)
-	}
-	if _, err := os.Stat(young); err != nil {
-		t.Errorf("a file that may be being written: %v", err)
-	}
-}
-
-// TestPortInUse checks that the error for a port in use gives the reason and advice.
-func TestPortInUse(t *testing.T) {
-	n := newNotes(t)
-	taken := strings.TrimPrefix(n.serve(t), "http://")
-	messages, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer messages.Close()
-	for _, command := range [][]string{{"serve", "--addr"}, {"mcp", "--http"}} {
-		run := func(addr string) error {
-			cmd := newApp(os.Stdin, messages, messages).command()
-			cmd.SetArgs(append(command, addr, "--in", n.folder, "--index", n.index))
-			return cmd.ExecuteContext(t.Context())
-		}
-		var hinted *collection.HintError
-		if err := run(taken); !errors.Is(err, sheaf.ErrUnavailable) || !errors.As(err, &hinted) ||
-			!strings.Contains(hinted.Hint, "name another port with "+command[1]) {
-			t.Errorf("%s at a port that is taken: %v", command[0], err)
-		}
-		if err := run("127.0.0.1:99999"); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "65535") {
-			t.Errorf("%s at no port: %v", command[0], err)
-		}
-	}
-	if told, err := os.ReadFile(messages.Name()); err != nil || len(told) > 0 {
-		t.Errorf("%v, and of servers that cannot be: %s", err, told)
-	}
-}
-
-// TestInvalidFlagIsReportedBeforeIndexing checks that an invalid flag is reported before an index is made.
-func TestInvalidFlagIsReportedBeforeIndexing(t *testing.T) {
-	n := newNotes(t)
-	over, end := context.WithCancel(t.Context())
-	end() // a check that comes later never runs
-	for _, c := range []struct{ args, want string }{
-		{"serve --concurrency=-1", "--concurrency is -1: must be 1 or more, or 0 for the default"},
-		{"serve --addr nowhere", `--addr is "nowhere": must be HOST:PORT`},
-		{"mcp --http nowhere", `--http is "nowhere": must be HOST:PORT`},
-		{"mcp --http 0.0.0.0:0", `--http is "0.0.0.0:0": must be an address of the loopback`},
-		{"serve --addr 127.0.0.1:", `--addr is "127.0.0.1:": must be HOST:PORT`},
-		{"mcp --http 127.0.0.1:", `--http is "127.0.0.1:": must be HOST:PORT`},
-		{"mcp --http 127.0.0.1:8765/mcp", `--http is "127.0.0.1:8765/mcp": must be HOST:PORT`},
-	} {
-		cmd := newApp(os.Stdin, os.Stdout, os.Stderr).command()
-		cmd.SetArgs(append(strings.Fields(c.args), "--in", n.folder, "--index", n.index))
-		if err := cmd.ExecuteContext(over); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("sheaf %s: %v", c.args, err)
-		}
-		if _, err := os.Stat(n.index); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("sheaf %s has made an index: %v", c.args, err)
-			_ = os.RemoveAll(n.index)
-		}
-	}
-}
-
-func TestServerOnNetworkNeedsKeys(t *testing.T) {
-	n := newNotes(t)
-	run := func(args ...string) (string, error) {
-		out, in, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer out.Close()
-		a := newApp(os.Stdin, in, os.Stderr)
-		cmd := a.command()
-		cmd.SetArgs(append(args, "--in", n.folder, "--index", n.index))
-		err = errors.Join(cmd.ExecuteContext(t.Context()), a.flush(), in.Close())
-		text, _ := io.ReadAll(out)
-		return strings.TrimSpace(string(text)), err
-	}
-	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
-		if _, err := run("serve", "--addr", addr); !errors.Is(err, sheaf.ErrInvalid) ||
-			!strings.Contains(err.Error(), "no keys") {
-			t.Errorf("serve on %s without keys: %v", addr, err)
-		}
-	}
-	secret, err := run("key", "add", "ann", "--access", "user:ann")
-	if err != nil || !strings.HasPrefix(secret, "sheaf_") {
-		t.Fatalf("key add: %q, %v", secret, err)
-	}
-	address := n.serve(t)
-	ready(t, address)
-	status := func(key string) int {
-		req, err := http.NewRequest("GET", address+"/v1/search?query=apples", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+key)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode
-	}
-	if right, wrong := status(secret), status(secret+"x"); right != 200 || wrong != 401 {
-		t.Errorf("with a key: %d, with a wrong key: %d", right, wrong)
-	}
-	if _, err := run("key", "revoke", "ann"); err != nil || status(secret) != 401 {
-		t.Errorf("a revoked key: %v, %d", err, status(secret))
-	}
-	if _, err := run("key", "add", "x", "--expires", "soon"); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("key add --expires soon: %v", err)
-	}
 }
 
 var curlLine = regexp.MustCompile(`(?m)^\$ (curl .*)$`)
@@ -358,26 +186,6 @@ func change(t *testing.T, method, address, body string) (status int) {
 		t.Fatalf("%s %s: %s", method, address, res.Status)
 	}
 	return res.StatusCode
-}
-
-// TestGivenDocumentIsShownByID checks that commands show a given document by its ID, not by the path of a
-// file, and without a date.
-func TestGivenDocumentIsShownByID(t *testing.T) {
-	n := newNotes(t)
-	n.write(t, "a.md", "# A\n\ngiraffes of a file\n")
-	t.Run("put document", func(t *testing.T) {
-		address := n.serve(t)
-		ready(t, address)
-		change(t, "PUT", address+"/v1/documents/api:a.md", `{"text":"# A\n\ngiraffes\n"}`)
-	})
-	for command, want := range map[string]string{"search giraffes": "api:a.md:",
-		"search --json giraffes": `"path":"api:a.md"`, "ls": "api:a.md\n", "ls -l": "given without a file",
-		"ls --json": `"path":"api:a.md"`, "get api:a.md:3": "giraffes\n"} {
-		out, err := n.try(strings.Fields(command)...)
-		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "1970") {
-			t.Errorf("%s: %v %s", command, err, out)
-		}
-	}
 }
 
 // TestIndexCommandIndexesGivenDocument checks that sheaf index indexes a given document that a killed server left

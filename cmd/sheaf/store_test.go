@@ -22,20 +22,6 @@ import (
 	"sheaf/store/storetest"
 )
 
-// TestSuggestedCommandQuotesFolder checks that the folder in a suggested command is one word.
-func TestSuggestedCommandQuotesFolder(t *testing.T) {
-	s := quietSession(location.Location{Root: "/my notes"})
-	var advised *collection.HintError
-	if err := s.Advise(sheaf.ErrCorrupt); !errors.As(err, &advised) ||
-		!strings.HasSuffix(advised.Hint, "--in '/my notes'") {
-		t.Errorf("%v, %+v", err, advised)
-	}
-	s.Where.Root = "/notes"
-	if err := s.Advise(sheaf.ErrCorrupt); !errors.As(err, &advised) || !strings.HasSuffix(advised.Hint, "--in /notes") {
-		t.Errorf("%v, %+v", err, advised)
-	}
-}
-
 // streaming is a store that returns its chunks one at a time.
 type streaming struct {
 	store.Backend

@@ -2,9 +2,7 @@ package manpage
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -77,31 +75,17 @@ work in this FOLDER
 
 var date = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func TestWriteAll(t *testing.T) {
-	dir := t.TempDir()
-	if err := WriteAll(dir, tree(), "1.2", date); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if diff := cmp.Diff([]string{"tool-do.1", "tool.1"}, names); diff != "" {
-		t.Error(diff)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "tool.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`, ".SH COMMANDS\n.TP\n.BR tool\\-do " +
-		"(1)\nDoes one thing"} {
-		if !bytes.Contains(page, []byte("\n"+line+"\n")) {
-			t.Errorf("no line %q in\n%s", line, page)
+// TestPageKeepsText checks that no line of a help text becomes a request, and that a page lists its commands.
+func TestPageKeepsText(t *testing.T) {
+	page := string(Page(tree(), "1.2", date))
+	for _, lines := range []string{`\&.profile is a file`, `\(aqquoted\(aq \en`,
+		".SH COMMANDS\n.TP\n.BR tool\\-do (1)\nDoes one thing"} {
+		if !strings.Contains(page, "\n"+lines+"\n") {
+			t.Errorf("no lines %q in\n%s", lines, page)
 		}
+	}
+	if strings.Contains(page, "hidden") {
+		t.Errorf("a hidden command is listed in\n%s", page)
 	}
 }
 

@@ -251,25 +251,6 @@ func TestCancelDoesNotFailOtherCallers(t *testing.T) {
 	wg.Wait()
 }
 
-// TestIncompleteAnswersAreNotCached checks that the cache does not store incomplete answers.
-func TestIncompleteAnswersAreNotCached(t *testing.T) {
-	f, _ := gated(t, func(_ context.Context, call int64) error {
-		if call == 1 {
-			return errors.New("the model is away")
-		}
-		return nil
-	})
-	r := reader(t, f, access.Unrestricted())
-	for i, degraded := range []bool{true, false, false} {
-		if a := find(t, r, collection.SearchRequest{Text: "lighthouse"}); a.Degraded != degraded {
-			t.Errorf("search %d: degraded %v, %q", i, a.Degraded, a.Warnings)
-		}
-	}
-	if n := f.Cache(); n.Found != 1 || n.Missed != 2 {
-		t.Errorf("counts: %+v", n)
-	}
-}
-
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 1 << 20
 	f := collectiontest.Open(t, listed(60, rand.New(rand.NewPCG(3, 3))), func(o *collection.Options) {
@@ -410,48 +391,6 @@ func TestAnswerWithMissingDataIsNotCached(t *testing.T) {
 		find(t, r, q)
 		if got, remembered := said(find(t, r, q)); !remembered {
 			t.Errorf("%s: what the store never tells is asked for again: %s", what, got)
-		}
-	}
-}
-
-// TestPagesOfFilterQuery checks the pages of a query with only filters. They show every matching
-// document and no result twice, even if the first document has hundreds of sections.
-func TestPagesOfFilterQuery(t *testing.T) {
-	var big strings.Builder
-	big.WriteString("---\ntags: [x]\n---\n# Big\n")
-	for i := range 900 {
-		fmt.Fprintf(&big, "\n## Part %d\n\nWords.\n", i)
-	}
-	notes := map[string]string{"0big.md": big.String(), "other.md": "# Other\n\nText.\n"}
-	for i := range 30 {
-		notes[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("---\ntags: [x]\n---\n# Note %d\n\nText.\n", i)
-	}
-	f := scanning(t, notes)
-	r := reader(t, f, access.Unrestricted())
-	for _, profile := range []string{"sheaf", "sonar", "bench"} {
-		q := collection.SearchRequest{Text: "tag:x", Profile: profile, Limit: 7, Window: 100}
-		page, err := r.Search(t.Context(), q)
-		docs, ids := map[sheaf.ID]int{}, map[sheaf.ID]bool{}
-		for err == nil {
-			if page.Total.Relation != "eq" || page.Degraded {
-				t.Errorf("%s: total %+v, warnings %q", profile, page.Total, page.Warnings)
-			}
-			for _, shown := range page.Results {
-				if docs[shown.Doc]++; ids[shown.ID] || docs[shown.Doc] > 3 {
-					t.Errorf("%s: %s is shown again", profile, shown.ID)
-				}
-				ids[shown.ID] = true
-			}
-			if page.Next == "" {
-				break
-			}
-			page, err = r.Page(t.Context(), page.Next, collection.SearchRequest{})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(docs) != 31 || len(ids) != page.Total.Value {
-			t.Errorf("%s: %d documents with %d results of %d", profile, len(docs), len(ids), page.Total.Value)
 		}
 	}
 }

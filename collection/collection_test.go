@@ -172,19 +172,6 @@ func TestStages(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %s", name, got, err, c.want)
 		}
 	}
-	for _, weights := range [][]float64{{1}, {0, 0}} {
-		if got, err := r.Stage(collection.StageRun{Name: "fuse", Rankings: legs, Settings: rrf, Weights: weights,
-			Limit: 10}); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), "weights") {
-			t.Errorf("weights %v: %+v, %v", weights, got, err)
-		}
-	}
-	if _, err := r.Stage(collection.StageRun{Name: "none", Rankings: legs[:1], Limit: 10}); !errors.Is(err,
-		sheaf.ErrInvalid) && !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("an unknown stage: %v", err)
-	}
-	if names := collection.Stages(); len(names) < 5 {
-		t.Errorf("stages: %v", names)
-	}
 }
 
 // TestFolderSizesCountVisibleDocuments checks that folder sizes in stages count only documents the caller sees.

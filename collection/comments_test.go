@@ -14,15 +14,6 @@ import (
 const commented = "---\naccess: public\n---\n# Plan\n\nWe ship in March. %%the oryx%% <!-- an oryx -->\n\n%%\n## " +
 	"Oryx\n\nThe oryx #oryx [[oryx]] oryx:: 1\n%%\n\n## Harbor\n\nCranes in March.\n"
 
-func withComments(t *testing.T, hide *bool) *collectiontest.Fixture {
-	t.Helper()
-	return collectiontest.Open(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# " +
-		"Other\n\nWe ship in April. [[Plan]]\n"}, func(o *collection.Options) {
-		o.Ingest.HideComments = func() bool { return *hide }
-		scanFiles(t, o)
-	})
-}
-
 // told returns every answer of a caller about the plan, as JSON.
 func told(t *testing.T, r *collection.Reader, query string) string {
 	t.Helper()
@@ -49,7 +40,8 @@ func told(t *testing.T, r *collection.Reader, query string) string {
 // TestRestrictedCallersSeeNoComments checks that callers that may not see everything see no comments, unless the
 // collection shows comments.
 func TestRestrictedCallersSeeNoComments(t *testing.T) {
-	f := withComments(t, new(bool))
+	f := scanning(t, map[string]string{"plan.md": commented, "other.md": "---\naccess: public\n---\n# Other\n\nWe ship " +
+		"in April. [[Plan]]\n"})
 	caller := access.Grant{Scopes: []access.Scope{access.ScopeSearch}}
 	if out := told(t, reader(t, f, caller), "ship march"); strings.Contains(out, "the oryx") ||
 		strings.Contains(out, "an oryx") {
@@ -64,40 +56,5 @@ func TestRestrictedCallersSeeNoComments(t *testing.T) {
 	if p, err := reader(t, shown, caller).Get(t.Context(), collectiontest.Tree+":plan.md",
 		collection.GetOptions{Line: 1, Lines: 100}); err != nil || !strings.Contains(p.Text, "the oryx") {
 		t.Errorf("got %+v, %v", p, err)
-	}
-}
-
-// TestHiddenComments checks that an index that hides comments shows them to no caller, and that
-// changing the setting rereads the documents.
-func TestHiddenComments(t *testing.T) {
-	hide := true
-	f := withComments(t, &hide)
-	found := func() int {
-		t.Helper()
-		n := 0
-		for _, profile := range []string{"", "tiered"} {
-			for _, q := range []string{"+oryx", "tag:oryx", "prop.oryx:1"} {
-				n += len(find(t, reader(t, f, access.Unrestricted()), collection.SearchRequest{Text: q, Profile: profile}).Results)
-			}
-		}
-		return n
-	}
-	if n := found(); n > 0 {
-		t.Errorf("%d results of comments that are hidden", n)
-	}
-	for _, g := range []access.Grant{access.Unrestricted(), {Scopes: []access.Scope{access.ScopeSearch}}} {
-		if out := strings.ToLower(told(t, reader(t, f, g), "ship march")); strings.Contains(out, "oryx") {
-			t.Errorf("comments are shown: %s", out)
-		}
-	}
-	hide = false
-	f.Index(t)
-	if n := found(); n == 0 {
-		t.Error("no result of comments that are searched again")
-	}
-	hide = true
-	f.Index(t)
-	if n := found(); n > 0 {
-		t.Errorf("%d results of comments that are hidden again", n)
 	}
 }

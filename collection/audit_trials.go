@@ -108,7 +108,7 @@ func (t *trial) anyVisible(is func(d *audited) bool) bool {
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans bool) {
 	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
 	switch {
-	case e.Label == "idf" && !scans && !t.reader.guard.shared && e.Value > rarest+1e-9:
+	case e.Label == "idf" && !scans && !t.c.o.SharedStatistics && e.Value > rarest+1e-9:
 		t.leak(door, "", "a word has the idf %v, among %d chunks it is at most %v", e.Value, chunks, rarest)
 	case e.Kind == sheaf.KindFolder && e.Details["of"].Number > float64(t.seen):
 		t.leak(door, "", "a folder has %v documents, %d may be seen", e.Details["of"].Number, t.seen)

@@ -49,10 +49,8 @@ func (r *Reader) Explain(ctx context.Context, q SearchRequest) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	options := search.Options{
-		Parameters: q.Parameters, Explain: q.Explain, Trace: true, Facets: columnsOf(q.Facets), Count: q.Count,
-		Order: order(q.Sort),
-	}
+	options := r.options(&q, p)
+	options.Trace = true
 	result, err := r.Searcher(ctx).Search(ctx, parsed, p.profile, options)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type guard struct {
 	store     store.Backend
 	at        stamp // of both
 	counts    *lru.Cache[answerKey, int]
-	shared    bool         // allows statistics over all documents when the store has no others
+	o         *Options
 	filter    sheaf.Filter // nil lets everything through
 	visibleTo string       // fingerprint of what the caller sees; "" for everything
 	hides     bool         // comments are not shown
@@ -50,8 +50,7 @@ var (
 )
 
 func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
-	g := &guard{view: view, store: st, at: at, counts: &c.counts, shared: c.o.SharedStatistics,
-		viewer: grant.Viewer()}
+	g := &guard{view: view, store: st, at: at, counts: &c.counts, o: &c.o, viewer: grant.Viewer()}
 	if !grant.SeesAll() {
 		g.filter, g.hides = grant.Filter(), !c.o.ShowComments
 		g.visibleTo = grant.Fingerprint()
@@ -99,7 +98,7 @@ func (g *guard) bound(req store.Request) store.Request {
 		text := *req.Text
 		req.Text = &text
 		text.Among = g.filter
-		if g.shared && g.refused(req) != nil {
+		if g.o.SharedStatistics && g.refused(req) != nil {
 			text.Among = nil
 		}
 	}
@@ -441,7 +440,8 @@ func (g *guard) text(doc sheaf.ID) ([]byte, error) {
 	if g.hides && err == nil {
 		content = chunk.WithoutComments(doc.Path(), content)
 	}
-	switch { // the error omits the path of the file
+	switch { // only a local person sees the path of the file
+	case g.o.Local != nil:
 	case errors.Is(err, catalog.ErrStale):
 		err = fmt.Errorf("%s: %w: ask again in a moment", doc, catalog.ErrStale)
 	case errors.Is(err, catalog.ErrUnread):

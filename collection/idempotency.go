@@ -168,11 +168,7 @@ func (e entry) begin(tx *intake.Tx, results []Stored) error {
 	if e.task == nil {
 		return e.key.put(tx, keyRecord{Results: results})
 	}
-	content, err := json.Marshal(results)
-	if err != nil {
-		return err
-	}
-	return tx.PutTask(e.task.ID, nil, nil, content)
+	return tx.WriteTask(e.task.ID, intake.Results, results)
 }
 
 // end records that the index has the change.
@@ -252,10 +248,10 @@ func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
 // begunEntry returns the entry with this name and its expected results; no entry if it was removed.
 func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []Stored, err error) {
 	if id, ok := strings.CutPrefix(name, taskEntry); ok {
-		if e.task, err = headOf(tx.Task(id)); e.task == nil || err != nil {
-			return e, nil, err
+		if e.task, err = readTask(tx, id); e.task != nil {
+			_, err = tx.ReadTask(id, intake.Results, &results)
 		}
-		return e, results, json.Unmarshal(tx.Results(id), &results)
+		return e, results, err
 	}
 	key := strings.TrimPrefix(name, keyEntry)
 	content := tx.Key([]byte(key), now)

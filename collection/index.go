@@ -335,15 +335,7 @@ func (x *Index) OpenStores(ctx context.Context) error {
 
 // emptyEngine empties the engine if a rebuild stopped before that step.
 func (x *Index) emptyEngine(ctx context.Context) error {
-	switch {
-	case x.View.Settings().Extra[remakingKey] != remakingEngine:
-		return nil
-	case x.want.AsIs:
-		return ErrRemaking
-	}
-	return x.whenFree(ctx, func() error {
-		return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
-	})
+	return x.empty(ctx, remakingEngine, func() error { return embedded.Empty(location.EngineDir(x.Where.Dir)) })
 }
 
 // Close releases everything that is open. Calling it twice is safe.

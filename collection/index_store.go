@@ -101,36 +101,28 @@ func (x *Index) serverLost(err error) error {
 // emptyServer empties the server if a person asked for that and it is not done yet. It also drops
 // the server's settings if another version or other settings filled it, or if a part is missing.
 func (x *Index) emptyServer(ctx context.Context) error {
-	if x.View.Settings().Extra[remakingKey] != remakingServer {
+	return x.empty(ctx, remakingServer, func() error {
+		st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
+		if err == nil {
+			if emptier, ok := st.(store.Emptier); ok {
+				err = emptier.Empty(ctx)
+			} else {
+				err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, x.Target)
+			}
+			if errors.Is(err, store.ErrForbidden) {
+				x.Notice("%v: documents are written in place instead", err)
+				err = nil
+			}
+			err = errors.Join(err, st.Close())
+		}
+		if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
+			return err
+		}
+		if dropped := x.Target.Drop(ctx); dropped != nil { // Drop may refuse, because others have documents there
+			return dropped
+		}
+		x.Notice("%v: it is emptied and filled again", err)
 		return nil
-	}
-	if x.want.AsIs {
-		return ErrRemaking
-	}
-	return x.whenFree(ctx, func() error {
-		return x.empty(ctx, remakingServer, func() error {
-			st, err := x.Target.Open(ctx, x.Analyzer, VectorFields(x.Embedder), store.Make)
-			if err == nil {
-				if emptier, ok := st.(store.Emptier); ok {
-					err = emptier.Empty(ctx)
-				} else {
-					err = fmt.Errorf("%w: %s cannot be emptied", sheaf.ErrUnsupported, x.Target)
-				}
-				if errors.Is(err, store.ErrForbidden) {
-					x.Notice("%v: documents are written in place instead", err)
-					err = nil
-				}
-				err = errors.Join(err, st.Close())
-			}
-			if !errors.Is(err, store.ErrMadeOtherwise) && !errors.Is(err, sheaf.ErrNotFound) {
-				return err
-			}
-			if dropped := x.Target.Drop(ctx); dropped != nil { // Drop may refuse, because others have documents there
-				return dropped
-			}
-			x.Notice("%v: it is emptied and filled again", err)
-			return nil
-		})
 	})
 }
 

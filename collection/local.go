@@ -6,7 +6,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection/location"
-	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/search/scan"
 	"sheaf/store"
@@ -49,13 +48,10 @@ func (r *Reader) details(a *answer) *Details {
 	return d
 }
 
-// text returns the text of a document. For a local person, the error names the file.
+// text returns the text of a document. For a local person, the error names the document.
 func (r *Reader) text(doc sheaf.ID) ([]byte, error) {
-	if r.c.o.Local == nil {
-		return r.guard.text(doc)
-	}
-	content, err := ingest.Shown(r.view, doc)
-	if err != nil {
+	content, err := r.guard.text(doc)
+	if err != nil && r.c.o.Local != nil {
 		err = fmt.Errorf("read %s: %w", doc.Path(), err)
 	}
 	return content, err

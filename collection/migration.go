@@ -284,13 +284,13 @@ func (t *takeOver) tasks() error {
 			return nil
 		}
 		t.done = append(t.done, path)
-		if tx.Task(k.ID) != nil {
+		switch {
+		case tx.HasTask(k.ID, intake.Head):
 			return nil
+		case k.State == TaskWaiting:
+			return k.put(tx, intake.Work, k.Work)
 		}
-		if k.State != TaskWaiting {
-			return putTask(tx, &k.keptTask, nil, k.Results)
-		}
-		return putTask(tx, &k.keptTask, k.Work, nil)
+		return k.put(tx, intake.Results, orEmpty(k.Results))
 	})
 }
 

@@ -2,7 +2,6 @@ package collection
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -35,11 +34,11 @@ func (c *Collection) recover(ctx context.Context) error {
 	}
 	return c.given.file.View(func(tx *intake.Tx) error {
 		begun := tx.Begun() // only their end is not recorded
-		for id, head := range tx.Tasks() {
-			k, err := headOf(head)
+		for id := range tx.Tasks() {
+			k, err := readTask(tx, id)
 			var work []Change
 			if err == nil && k.State == TaskWaiting && !slices.Contains(begun, taskEntry+id) {
-				if err = json.Unmarshal(tx.Work(id), &work); err == nil {
+				if _, err = tx.ReadTask(id, intake.Work, &work); err == nil {
 					c.given.queue.add(id, work)
 				}
 			}

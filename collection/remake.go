@@ -266,9 +266,19 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 	return nil
 }
 
-// empty is the second step of remaking, unless another process did it: remove empties the engine or
-// server that the mark names. Only the process that locks the catalog writes there.
+// empty is the second step of remaking, if the index has this mark: remove empties the engine or the server. Another
+// process may do the step first. Only the process that locks the catalog writes to the engine or the server.
 func (x *Index) empty(ctx context.Context, mark string, remove func() error) error {
+	switch {
+	case x.View.Settings().Extra[remakingKey] != mark:
+		return nil
+	case x.want.AsIs:
+		return ErrRemaking
+	}
+	return x.whenFree(ctx, func() error { return x.emptyLocked(ctx, mark, remove) })
+}
+
+func (x *Index) emptyLocked(ctx context.Context, mark string, remove func() error) error {
 	if err := x.reload(); err != nil || x.View.Settings().Extra[remakingKey] != mark {
 		return err
 	}

@@ -54,14 +54,7 @@ func (r *Reader) answer(
 		s := r.Searcher(ctx)
 		s.Now = func() time.Time { return now }
 		s.Confidence = func(*profile.Profile) *search.Calibration { return calibration }
-		options := search.Options{
-			Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain, Facets: columnsOf(q.Facets),
-			Count: q.Count, Order: order(q.Sort),
-		}
-		if local := r.c.o.Local; local != nil {
-			options.Scope = local.Scope
-		}
-		result, err := s.Search(ctx, parsed, p.profile, options)
+		result, err := s.Search(ctx, parsed, p.profile, r.options(q, p))
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +100,16 @@ func (r *Reader) answer(
 		took = []search.Timing{{Step: "cache: wait", Duration: time.Since(start)}}
 	}
 	return a, took, err
+}
+
+// options returns the options of a search for a prepared request.
+func (r *Reader) options(q *SearchRequest, p loadedProfile) search.Options {
+	o := search.Options{Parameters: q.Parameters, Plan: p.plan, Terms: q.Terms, Explain: q.Explain,
+		Facets: columnsOf(q.Facets), Count: q.Count, Order: order(q.Sort)}
+	if local := r.c.o.Local; local != nil {
+		o.Scope = local.Scope
+	}
+	return o
 }
 
 // newAnswer returns the answer of a search. It drops data that only the request needs, such as the long text of a

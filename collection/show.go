@@ -9,7 +9,6 @@ import (
 
 	"sheaf"
 	"sheaf/index/catalog"
-	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/search/snippet"
 	"sheaf/text/chunk"
@@ -81,9 +80,7 @@ type textOf struct {
 func (s *showing) text(docs documents, doc sheaf.ID) ([]byte, error) {
 	t, ok := s.texts[doc]
 	if !ok {
-		if t.content, t.err = docs.text(doc); t.err != nil && s.c.o.Local != nil && s.answer.documents == nil {
-			_, t.err = ingest.Shown(s.view, doc) // names the file
-		}
+		t.content, t.err = docs.text(doc)
 		s.texts[doc] = t
 	}
 	return t.content, t.err

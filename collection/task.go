@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,16 +44,12 @@ type keptTask struct {
 	Owner string `json:"owner"`
 }
 
-// headOf reads the head of a task, or returns nil without content.
-func headOf(content []byte) (*keptTask, error) {
-	if content == nil {
-		return nil, nil
-	}
+// readTask returns the head of a task, or nil if there is no such task.
+func readTask(tx *intake.Tx, id string) (*keptTask, error) {
 	var k keptTask
-	if err := json.Unmarshal(content, &k); err != nil {
-		return nil, fmt.Errorf("read task: %w: %w", sheaf.ErrCorrupt, err)
+	if ok, err := tx.ReadTask(id, intake.Head, &k); !ok || err != nil {
+		return nil, err
 	}
-	k.Results = []Stored{}
 	return &k, nil
 }
 
@@ -70,44 +65,33 @@ func (k *keptTask) ended(why string, results []Stored, now time.Time) *keptTask 
 
 // write stores an ended task, and removes the oldest ended tasks above the limit.
 func (k *keptTask) write(tx *intake.Tx) error {
-	if tx.Task(k.ID) == nil {
+	if !tx.HasTask(k.ID, intake.Head) {
 		return nil // the task is already removed
 	}
-	if err := errors.Join(putTask(tx, k, nil, k.Results), tx.DropWork(k.ID)); err != nil {
+	if err := k.put(tx, intake.Results, k.Results); err != nil {
 		return err
 	}
-	return forgetTasks(tx)
+	return errors.Join(tx.DropTask(k.ID, intake.Work), forgetTasks(tx))
 }
 
-// putTask writes the head of a task, and its work and results unless they are nil.
-func putTask(tx *intake.Tx, k *keptTask, work []Change, results []Stored) error {
+// put stores the head of a task, which lacks the results, and one other part.
+func (k *keptTask) put(tx *intake.Tx, part intake.Part, value any) error {
 	head := *k
 	head.Results = []Stored{}
-	var parts [3][]byte
-	for i, part := range []any{&head, work, results} {
-		if i == 1 && work == nil || i == 2 && results == nil {
-			continue
-		}
-		content, err := json.Marshal(part)
-		if err != nil {
-			return err
-		}
-		parts[i] = content
-	}
-	return tx.PutTask(k.ID, parts[0], parts[1], parts[2])
+	return errors.Join(tx.WriteTask(k.ID, intake.Head, &head), tx.WriteTask(k.ID, part, value))
 }
 
 // forgetTasks removes all ended tasks except the last ones.
 func forgetTasks(tx *intake.Tx) error {
 	var ended []string
 	for id := range tx.Tasks() {
-		if !tx.HasWork(id) {
+		if !tx.HasTask(id, intake.Work) {
 			ended = append(ended, id)
 		}
 	}
 	var err error
 	for _, id := range ended[:max(0, len(ended)-keptTasks)] {
-		err = errors.Join(err, tx.DropTask(id))
+		err = errors.Join(err, tx.DropTask(id, intake.Head, intake.Results))
 	}
 	return err
 }
@@ -257,7 +241,7 @@ func (c *Collection) Submit(ctx context.Context, grant access.Grant, owner strin
 	err = c.given.file.Update(func(tx *intake.Tx) error {
 		k.ID = nextTask(tx.NewestTask(), now)
 		task := k.Task
-		return errors.Join(putTask(tx, &k, changes, nil), key.put(tx, keyRecord{Done: true, Task: &task}))
+		return errors.Join(k.put(tx, intake.Work, changes), key.put(tx, keyRecord{Done: true, Task: &task}))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("accept a task: %w", err)
@@ -274,13 +258,10 @@ func (c *Collection) Task(grant access.Grant, owner, id string) (*Task, error) {
 	}
 	var k *keptTask
 	err := c.given.file.View(func(tx *intake.Tx) (err error) {
-		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
-			return err
+		if k, err = readTask(tx, id); err == nil && k != nil && k.State == TaskDone {
+			_, err = tx.ReadTask(id, intake.Results, &k.Results)
 		}
-		if content := tx.Results(id); content != nil && k.State == TaskDone {
-			return json.Unmarshal(content, &k.Results)
-		}
-		return nil
+		return err
 	})
 	switch {
 	case err != nil:
@@ -313,8 +294,8 @@ func (c *Collection) Tasks(grant access.Grant, owner, state string, limit int) [
 // eachTask calls see with the heads of all tasks, oldest first.
 func (c *Collection) eachTask(see func(*keptTask)) error {
 	return c.given.file.View(func(tx *intake.Tx) error {
-		for _, content := range tx.Tasks() {
-			k, err := headOf(content)
+		for id := range tx.Tasks() {
+			k, err := readTask(tx, id)
 			if err != nil {
 				return err
 			}
@@ -467,14 +448,14 @@ func (c *Collection) giveUp(id string, why error) {
 // work reads a waiting task and its changes. It returns nil for a task that does not wait.
 func (c *Collection) work(id string) (k *keptTask, changes []Change, err error) {
 	err = c.given.file.View(func(tx *intake.Tx) (err error) {
-		if k, err = headOf(tx.Task(id)); k == nil || err != nil {
-			return err
+		if k, err = readTask(tx, id); err == nil && k != nil {
+			if k.State != TaskWaiting {
+				k = nil
+				return nil
+			}
+			_, err = tx.ReadTask(id, intake.Work, &changes)
 		}
-		if k.State != TaskWaiting {
-			k = nil
-			return nil
-		}
-		return json.Unmarshal(tx.Work(id), &changes)
+		return err
 	})
 	return k, changes, err
 }

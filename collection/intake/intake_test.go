@@ -34,7 +34,7 @@ func view(t testing.TB, in *intake.Intake, read func(*intake.Tx)) {
 func TestRevertRestoresVersionBefore(t *testing.T) {
 	in := intake.Open(t.TempDir())
 	view(t, in, func(tx *intake.Tx) {
-		if tx.Document("api:a") != nil || len(tx.Changing())+len(tx.Begun()) > 0 || tx.Task("x") != nil {
+		if tx.Document("api:a") != nil || len(tx.Changing())+len(tx.Begun()) > 0 || tx.HasTask("x", intake.Head) {
 			t.Error("there is something before there is a file")
 		}
 	})
@@ -125,7 +125,7 @@ func TestDamaged(t *testing.T) {
 			err = errors.Join(err, tx.Set(sheaf.ID(fmt.Sprintf("api:%03d", i)), fmt.Appendf(nil, `{"text": "%03d %s"}`, i,
 				strings.Repeat("x", 300))))
 		}
-		return errors.Join(err, tx.PutTask("t1", []byte(`{}`), []byte(`[]`), nil))
+		return errors.Join(err, tx.WriteTask("t1", intake.Head, struct{}{}), tx.WriteTask("t1", intake.Work, []int{}))
 	})
 	if err := in.Check(); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestDamaged(t *testing.T) {
 				for range tx.Hashes() {
 					n++
 				}
-				if n != 299 || !slices.Equal(lost, []sheaf.ID{"api:150"}) || !tx.HasWork("t1") {
+				if n != 299 || !slices.Equal(lost, []sheaf.ID{"api:150"}) || !tx.HasTask("t1", intake.Work) {
 					t.Errorf("%d documents, lost are %v", n, lost)
 				}
 			})

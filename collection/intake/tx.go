@@ -22,9 +22,9 @@ var (
 	documents = []byte("documents")
 	hashes    = []byte("hashes")
 	before    = []byte("before")
-	tasks     = []byte("tasks")
-	works     = []byte("works")
-	results   = []byte("results")
+	tasks     = []byte(Head)
+	works     = []byte(Work)
+	results   = []byte(Results)
 	keys      = []byte("keys")
 	keyTimes  = []byte("key times")
 	applying  = []byte("applying")
@@ -173,14 +173,21 @@ func (tx *Tx) Restore(id sheaf.ID) error {
 // Taken records that the index has the latest change of a document.
 func (tx *Tx) Taken(id sheaf.ID) error { return tx.drop(before, []byte(id)) }
 
-// Task returns the head of a task; nil for none.
-func (tx *Tx) Task(id string) []byte { return slices.Clone(tx.get(tasks, []byte(id))) }
+// Part names a part of a task. Each part is JSON.
+type Part string
 
-// Tasks yields the IDs and heads of all tasks, oldest first.
-func (tx *Tx) Tasks() iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		for k, v := range tx.each(tasks) {
-			if !yield(string(k), slices.Clone(v)) {
+// These are the parts of a task. Work has the changes of a waiting task, Results what an ended one did.
+const (
+	Head    Part = "tasks"
+	Work    Part = "works"
+	Results Part = "results"
+)
+
+// Tasks yields the IDs of all tasks, oldest first.
+func (tx *Tx) Tasks() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for k := range tx.each(tasks) {
+			if !yield(string(k)) {
 				return
 			}
 		}
@@ -193,39 +200,36 @@ func (tx *Tx) NewestTask() string {
 	return string(k)
 }
 
-// PutTask writes the head of a task, and its work and results unless they are nil.
-func (tx *Tx) PutTask(id string, head, work, result []byte) error {
-	for _, part := range []struct{ bucket, value []byte }{{tasks, head}, {works, work}, {results, result}} {
-		if part.value == nil {
-			continue
-		}
-		if err := tx.put(part.bucket, []byte(id), part.value); err != nil {
-			return err
-		}
+// HasTask reports whether a task has a part.
+func (tx *Tx) HasTask(id string, part Part) bool { return tx.get([]byte(part), []byte(id)) != nil }
+
+// ReadTask reads a part of a task into value. It returns false, and no error, if the task lacks the part.
+func (tx *Tx) ReadTask(id string, part Part, value any) (ok bool, err error) {
+	content := tx.get([]byte(part), []byte(id))
+	if content == nil {
+		return false, nil
 	}
-	return nil
+	if err := json.Unmarshal(content, value); err != nil {
+		return false, fmt.Errorf("read task: %w: %w", sheaf.ErrCorrupt, err)
+	}
+	return true, nil
 }
 
-// HasWork reports whether a task is still waiting.
-func (tx *Tx) HasWork(id string) bool { return tx.get(works, []byte(id)) != nil }
-
-// Work returns the changes of a waiting task; nil for none.
-func (tx *Tx) Work(id string) []byte { return slices.Clone(tx.get(works, []byte(id))) }
-
-// Results returns the results of a task; nil for none.
-func (tx *Tx) Results(id string) []byte { return slices.Clone(tx.get(results, []byte(id))) }
-
-// DropWork removes the changes of an ended task.
-func (tx *Tx) DropWork(id string) error { return tx.drop(works, []byte(id)) }
-
-// DropTask removes a task.
-func (tx *Tx) DropTask(id string) error {
-	for _, bucket := range [][]byte{tasks, works, results} {
-		if err := tx.drop(bucket, []byte(id)); err != nil {
-			return err
-		}
+// WriteTask writes a part of a task.
+func (tx *Tx) WriteTask(id string, part Part, value any) error {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err
 	}
-	return nil
+	return tx.put([]byte(part), []byte(id), content)
+}
+
+// DropTask removes parts of a task.
+func (tx *Tx) DropTask(id string, parts ...Part) (err error) {
+	for _, part := range parts {
+		err = errors.Join(err, tx.drop([]byte(part), []byte(id)))
+	}
+	return err
 }
 
 // Begin records an accepted change that may be missing from the index. Ended removes the record.

@@ -194,9 +194,9 @@ type Node struct {
 	Above   *Node
 }
 
-// NodeOf returns the node of a chunk.
-func NodeOf(c *Chunk) Node {
-	return Node{ID: c.ID, Doc: c.Doc, Parent: c.Parent, Title: c.Title, Depth: c.Depth, SiblingCount: c.SiblingCount}
+// NodeOf returns the node of a chunk, without an outline.
+func NodeOf(c *Chunk) *Node {
+	return &Node{ID: c.ID, Doc: c.Doc, Parent: c.Parent, Title: c.Title, Depth: c.Depth, SiblingCount: c.SiblingCount}
 }
 
 // Outline is what ranking needs to know of a document.
@@ -232,7 +232,7 @@ func OutlineOf(d *Document, date Dated) *Outline {
 	last := make(map[ID]*Node, len(d.Chunks)) // by ID, of the chunks so far
 	for i := range d.Chunks {
 		n := &o.Nodes[i]
-		*n = NodeOf(&d.Chunks[i])
+		*n = *NodeOf(&d.Chunks[i])
 		n.Outline = o
 		if n.Parent != "" {
 			n.Above = last[n.Parent]

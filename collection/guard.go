@@ -46,7 +46,6 @@ var (
 	_ store.Faceter   = (*guard)(nil)
 	_ store.Sorter    = (*guard)(nil)
 	_ rank.Facts      = (*guard)(nil)
-	_ rank.Outliner   = (*guard)(nil)
 )
 
 func newGuard(view *catalog.View, st store.Backend, at stamp, c *Collection, grant *access.Grant) *guard {
@@ -328,7 +327,7 @@ func (g *guard) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return g.view.SharedDocument(id)
 }
 
-// Node implements rank.Outliner.
+// Node implements rank.Facts.
 func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	if !g.sees(id) {
 		return nil
@@ -341,7 +340,7 @@ func (g *guard) Node(id sheaf.ID) *sheaf.Node {
 	return nil
 }
 
-// Outline implements rank.Outliner.
+// Outline implements rank.Facts.
 func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	if !g.visible(id) {
 		return nil
@@ -349,7 +348,7 @@ func (g *guard) Outline(id sheaf.ID) *sheaf.Outline {
 	return g.view.Outline(id)
 }
 
-// Date implements rank.Facts.
+// Date returns the date of a visible document, or false when it has none.
 func (g *guard) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if !g.visible(doc) {
 		return sheaf.Dated{}, false

@@ -17,7 +17,6 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
-	"sheaf/rank"
 )
 
 // ofIndex matches what differs between two indexes with equal documents.
@@ -334,12 +333,11 @@ func TestHiddenDocumentIsNotRead(t *testing.T) {
 		},
 		"facts": func(r *collection.Reader) {
 			facts := collection.FactsOf(r)
-			outliner := facts.(rank.Outliner)
 			for _, id := range []sheaf.ID{"notes:large.md", "notes:large.md#heading-7"} {
 				_, _ = facts.Chunk(id)
 				_, _ = facts.Document(id)
-				_ = outliner.Node(id)
-				_ = outliner.Outline(id)
+				_ = facts.Node(id)
+				_ = facts.Outline(id)
 			}
 		},
 	} {

@@ -150,3 +150,19 @@ func (f broughtFacts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	}
 	return runfile.Facts{}.Document(id)
 }
+
+// Node implements rank.Facts.
+func (f broughtFacts) Node(id sheaf.ID) *sheaf.Node {
+	if n := f.Facts.Node(id); n != nil {
+		return n
+	}
+	return runfile.Facts{}.Node(id)
+}
+
+// Outline implements rank.Facts.
+func (f broughtFacts) Outline(id sheaf.ID) *sheaf.Outline {
+	if o := f.Facts.Outline(id); o != nil {
+		return o
+	}
+	return runfile.Facts{}.Outline(id)
+}

@@ -171,9 +171,18 @@ func (s *script) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-func (s *script) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	at, ok := s.dates[doc]
-	return sheaf.Dated{Time: at, Source: sheaf.DateFrontmatter}, ok
+func (s *script) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(s.Outline, id) }
+
+func (s *script) Outline(doc sheaf.ID) *sheaf.Outline {
+	d, ok := s.Document(doc)
+	if !ok {
+		return nil
+	}
+	var date sheaf.Dated
+	if at, dated := s.dates[doc]; dated {
+		date = sheaf.Dated{Time: at, Source: sheaf.DateFrontmatter}
+	}
+	return sheaf.OutlineOf(&d, date)
 }
 
 func (s *script) FolderSize(tree, folder string) (n int) {

@@ -38,7 +38,7 @@ func (a Aggregate) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	at := make(map[sheaf.ID]int, len(in)) // index in groups
 	var groups []group
 	for i := range in {
-		n := nodeOf(env.Facts, in[i].ID)
+		n := env.Facts.Node(in[i].ID)
 		if n == nil {
 			continue
 		}

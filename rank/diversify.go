@@ -20,7 +20,7 @@ func (p PerDocument) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	out := make(sheaf.Ranking, 0, len(in))
 	for i := range in {
 		doc, whole := in[i].ID, false
-		if n := nodeOf(env.Facts, in[i].ID); n != nil {
+		if n := env.Facts.Node(in[i].ID); n != nil {
 			doc, whole = n.Doc, isWhole(n, env.Facts)
 		}
 		if counts[doc] == p.Max || whole && wholes[doc] {

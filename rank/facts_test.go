@@ -77,9 +77,24 @@ func (l *shelf) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-func (l *shelf) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	t, ok := l.dates[doc]
-	return sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}, ok
+// Node returns a node that does not point into an outline.
+func (l *shelf) Node(id sheaf.ID) *sheaf.Node {
+	if c := l.chunks[id]; c != nil {
+		return sheaf.NodeOf(c)
+	}
+	return nil
+}
+
+func (l *shelf) Outline(doc sheaf.ID) *sheaf.Outline {
+	d := l.docs[doc]
+	if d == nil {
+		return nil
+	}
+	var date sheaf.Dated
+	if t, dated := l.dates[doc]; dated {
+		date = sheaf.Dated{Time: t, Source: sheaf.DateFrontmatter}
+	}
+	return sheaf.OutlineOf(d, date)
 }
 
 func (l *shelf) FolderSize(tree, folder string) int {

@@ -36,7 +36,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	type folder struct{ tree, path string }
 	folders, counts := map[sheaf.ID]folder{}, map[folder]int{} // of documents
 	for i := range in {
-		n := nodeOf(env.Facts, in[i].ID)
+		n := env.Facts.Node(in[i].ID)
 		if n == nil {
 			continue
 		}
@@ -60,7 +60,7 @@ func (b FolderBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		}
 	}
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
-		if n := nodeOf(env.Facts, h.ID); n != nil {
+		if n := env.Facts.Node(h.ID); n != nil {
 			if f, known := folders[n.Doc]; known && factors[f] != nil {
 				return factors[f].Value, func() sheaf.Explanation { return *factors[f] }
 			}

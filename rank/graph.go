@@ -45,7 +45,7 @@ func (b GraphBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	}
 	connected := b.connections(b.candidates(in, env), env.Facts)
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
-		n := nodeOf(env.Facts, h.ID)
+		n := env.Facts.Node(h.ID)
 		if n == nil {
 			return 1, nil
 		}
@@ -68,7 +68,7 @@ func (b GraphBoost) candidates(in sheaf.Ranking, env Env) []sheaf.ID {
 	var docs []sheaf.ID
 	seen := map[sheaf.ID]bool{}
 	for i := 0; i < len(in) && len(docs) < b.Candidates; i++ {
-		n := nodeOf(env.Facts, in[i].ID)
+		n := env.Facts.Node(in[i].ID)
 		if n == nil || seen[n.Doc] {
 			continue
 		}

@@ -26,7 +26,7 @@ func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, err
 	}
 	return boost(stage, b.Blend, 0, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
-		c := nodeOf(env.Facts, h.ID)
+		c := env.Facts.Node(h.ID)
 		if c == nil {
 			return 1, nil
 		}

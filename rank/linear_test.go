@@ -19,24 +19,15 @@ type asked struct {
 	outlines  map[sheaf.ID]*sheaf.Outline
 }
 
-var _ rank.Outliner = (*asked)(nil)
-
 func (a *asked) Node(id sheaf.ID) *sheaf.Node {
-	c, ok := a.Chunk(id)
-	if !ok {
-		return nil
-	}
-	n := sheaf.NodeOf(&c)
-	return &n
+	a.questions++
+	return a.shelf.Node(id)
 }
 
 func (a *asked) Outline(id sheaf.ID) *sheaf.Outline {
-	d, ok := a.Document(id)
-	if o := a.outlines[id]; o != nil || !ok {
-		return o
+	if _, ok := a.Document(id); ok && a.outlines[id] == nil {
+		a.outlines[id] = a.shelf.Outline(id)
 	}
-	date, _ := a.shelf.Date(id)
-	a.outlines[id] = sheaf.OutlineOf(&d, date)
 	return a.outlines[id]
 }
 
@@ -53,11 +44,6 @@ func (a *asked) Document(id sheaf.ID) (sheaf.Document, bool) {
 		a.questions += len(d.Chunks)
 	}
 	return d, ok
-}
-
-func (a *asked) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	a.questions++
-	return a.shelf.Date(doc)
 }
 
 func (a *asked) FolderSize(string, string) int {

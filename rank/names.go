@@ -57,7 +57,7 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	asked := foldNames(env.Query, env.Typed)
 	documents := map[*sheaf.Outline]nameValue{}
 	return addEach(stage, in, func(h *sheaf.Hit, s *sum) {
-		c := nodeOf(env.Facts, h.ID)
+		c := env.Facts.Node(h.ID)
 		if c == nil {
 			return
 		}

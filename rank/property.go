@@ -53,7 +53,7 @@ func (b PropertyBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, sheaf.Invalidf("%s: needs the name of a property and a known curve", stage)
 	}
 	return boost(stage, b.Blend, b.Max, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
-		c := nodeOf(env.Facts, h.ID)
+		c := env.Facts.Node(h.ID)
 		if c == nil { // the document was cut into pieces
 			c = &sheaf.Node{Doc: h.ID}
 		}

@@ -62,12 +62,15 @@ func (e Env) check(stage string, in sheaf.Ranking) error {
 // Facts tell stages about documents. A snapshot of the catalog implements it. Callers must not
 // change answers. Answers stay the same while a query runs. Safe for concurrent use.
 type Facts interface {
-	// Chunk returns the chunk with this ID, or false when there is none.
+	// Node returns the position of a chunk in its document, or nil when there is no chunk with this ID.
+	Node(id sheaf.ID) *sheaf.Node
+	// Outline returns what ranking needs to know of a document, or nil when there is none with this ID.
+	Outline(doc sheaf.ID) *sheaf.Outline
+	// Chunk returns the whole chunk with this ID, or false when there is none. It is slower than Node.
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 	// Document returns the document with this ID and its Chunks in order, or false when there is none.
+	// It is slower than Outline.
 	Document(id sheaf.ID) (sheaf.Document, bool)
-	// Date returns the date of a document, or false when it has none.
-	Date(doc sheaf.ID) (sheaf.Dated, bool)
 	// FolderSize returns the number of documents directly in a folder of a tree; "" is the tree's
 	// top.
 	FolderSize(tree, folder string) int
@@ -79,31 +82,9 @@ type Facts interface {
 	Backlinks(doc sheaf.ID) []sheaf.ID
 }
 
-// Outliner is Facts with shorter answers, for hundreds of candidates. Its answers agree with Chunk,
-// Document and Date. Safe for concurrent use.
-type Outliner interface {
-	// Node returns the position of a chunk in its document, or nil. Callers must not change it.
-	Node(id sheaf.ID) *sheaf.Node
-	// Outline returns the document with this ID, or nil. Callers must not change it. If the node
-	// has an outline, that outline has the date of the document.
-	Outline(id sheaf.ID) *sheaf.Outline
-}
-
-// nodeOf returns the node of a chunk, or nil when there is none.
-func nodeOf(facts Facts, id sheaf.ID) *sheaf.Node {
-	if o, ok := facts.(Outliner); ok {
-		return o.Node(id)
-	}
-	if c, ok := facts.Chunk(id); ok {
-		n := sheaf.NodeOf(&c)
-		return &n
-	}
-	return nil
-}
-
 // documentOf returns the document of a chunk. An unknown chunk is a document of its own.
 func documentOf(facts Facts, id sheaf.ID) sheaf.ID {
-	if n := nodeOf(facts, id); n != nil {
+	if n := facts.Node(id); n != nil {
 		return n.Doc
 	}
 	return id
@@ -114,27 +95,13 @@ func aboveOf(facts Facts, n *sheaf.Node) *sheaf.Node {
 	if n.Above != nil {
 		return n.Above
 	}
-	return nodeOf(facts, n.Parent)
+	return facts.Node(n.Parent)
 }
 
-// outlineOf returns the document of a node, maybe without its date, or nil when there is none.
+// outlineOf returns the outline of a node's document, or nil when there is none.
 func outlineOf(facts Facts, n *sheaf.Node) *sheaf.Outline {
 	if n.Outline != nil {
 		return n.Outline
 	}
-	if o, ok := facts.(Outliner); ok {
-		return o.Outline(n.Doc)
-	}
-	if d, ok := facts.Document(n.Doc); ok {
-		return sheaf.OutlineOf(&d, sheaf.Dated{})
-	}
-	return nil
-}
-
-// dateOf returns the date of a node's document, or false when it has none.
-func dateOf(facts Facts, n *sheaf.Node) (sheaf.Dated, bool) {
-	if n.Outline != nil {
-		return n.Outline.Date, n.Outline.Date.Source != 0
-	}
-	return facts.Date(n.Doc)
+	return facts.Outline(n.Doc)
 }

@@ -49,12 +49,15 @@ func (r Recency) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 		return nil, sheaf.Invalidf("recency: the time of the query is not known")
 	}
 	return boost(stage, r.Blend, 0, in, func(h *sheaf.Hit) (float64, func() sheaf.Explanation) {
-		c := nodeOf(env.Facts, h.ID)
+		c := env.Facts.Node(h.ID)
 		if c == nil {
 			return 1, nil
 		}
-		date, dated := dateOf(env.Facts, c)
-		age := r.Undated
+		var date sheaf.Dated
+		if o := outlineOf(env.Facts, c); o != nil {
+			date = o.Date
+		}
+		dated, age := date.Source != 0, r.Undated
 		if dated {
 			age = env.Now.Sub(date.Time)
 		}

@@ -102,7 +102,7 @@ func (l *lift) node(id sheaf.ID, c *sheaf.Node, below int) *treeNode {
 	n := l.byID[id]
 	if n == nil {
 		if c == nil {
-			c = nodeOf(l.facts, id)
+			c = l.facts.Node(id)
 		}
 		if c == nil || c.Depth < 0 || c.Depth >= below {
 			return nil

@@ -129,6 +129,11 @@ func (l loop) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return c, ok
 }
 
+func (l loop) Node(id sheaf.ID) *sheaf.Node {
+	c, _ := l.Chunk(id)
+	return sheaf.NodeOf(&c)
+}
+
 func TestTreeEndsOnLoops(t *testing.T) {
 	env := rank.Env{Facts: loop{guide()}}
 	in := ranking(hit(at("A1"), 3), hit(at("A2"), 2), hit(at(""), 1))

@@ -244,7 +244,7 @@ func (r *run) withParts(w *worth, word partWorth) float64 {
 }
 
 // compare stores the best score of each document in a ranking. Only the first call has an effect.
-func (j *judged) compare(facts facts, ranking sheaf.Ranking) {
+func (j *judged) compare(facts rank.Facts, ranking sheaf.Ranking) {
 	if j.scores != nil {
 		return
 	}

@@ -98,7 +98,7 @@ func (r *run) scan(ctx context.Context, plan *profile.Plan) error {
 	// a copy, because several searches may share a searcher
 	s := *r.searcher
 	s.Backend, s.Facts, s.Text = scanned.Backend, scanned.Facts, scanned.Text
-	r.searcher, r.stats.searcher, r.facts, r.result.Scanned = &s, &s, newFacts(scanned.Facts), scanned
+	r.searcher, r.stats.searcher, r.facts, r.result.Scanned = &s, &s, scanned.Facts, scanned
 	return nil
 }
 

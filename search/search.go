@@ -270,7 +270,7 @@ func (s *Searcher) run(ctx context.Context, q sheaf.Query, p *profile.Profile, o
 
 // newRun returns a search that follows a plan once.
 func (s *Searcher) newRun(q sheaf.Query, opt Options, plan *profile.Plan) *run {
-	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: newFacts(s.Facts), stats: stats{searcher: s}}
+	r := &run{searcher: s, query: q, opt: opt, followed: plan, facts: s.Facts, stats: stats{searcher: s}}
 	r.noted, r.result = len(q.Notes), &Result{
 		Profile: plan.Profile.Name, Parameters: maps.Clone(plan.Values), Hits: []Hit{},
 		Report: Report{Notes: slices.Clone(q.Notes)},
@@ -304,7 +304,7 @@ type run struct {
 	query    sheaf.Query
 	opt      Options
 	followed *profile.Plan
-	facts    facts
+	facts    rank.Facts
 	stats    stats
 	report
 	sense
@@ -561,7 +561,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		for _, t := range c.Tags {
 			tags.Add(t)
 		}
-		if d := r.facts.document(c.Doc); d != nil {
+		if d := sharedDocument(r.facts, c.Doc); d != nil {
 			hit.Path = d.Path
 			for _, t := range d.Tags {
 				tags.Add(t)

@@ -94,10 +94,18 @@ func (s *shelf) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-func (s *shelf) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
-func (s *shelf) FolderSize(string, string) int     { return len(s.docs) }
-func (s *shelf) Links(sheaf.ID) []sheaf.ID         { return nil }
-func (s *shelf) Backlinks(sheaf.ID) []sheaf.ID     { return nil }
+func (s *shelf) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(s.Outline, id) }
+
+func (s *shelf) Outline(doc sheaf.ID) *sheaf.Outline {
+	if d := s.docs[doc]; d != nil {
+		return sheaf.OutlineOf(d, sheaf.Dated{})
+	}
+	return nil
+}
+
+func (s *shelf) FolderSize(string, string) int { return len(s.docs) }
+func (s *shelf) Links(sheaf.ID) []sheaf.ID     { return nil }
+func (s *shelf) Backlinks(sheaf.ID) []sheaf.ID { return nil }
 
 func (s *shelf) Write(context.Context, store.Batch) error { return sheaf.ErrUnsupported }
 func (s *shelf) Delete(context.Context, []sheaf.ID) error { return sheaf.ErrUnsupported }

@@ -22,8 +22,7 @@ import (
 )
 
 var (
-	_ rank.Facts    = (*catalog.View)(nil)
-	_ rank.Outliner = (*catalog.View)(nil)
+	_ rank.Facts = (*catalog.View)(nil)
 )
 
 // record returns the record of a Markdown text.
@@ -434,7 +433,7 @@ func TestOutlines(t *testing.T) {
 			for i := range r.Document.Chunks {
 				chunks++
 				c := &r.Document.Chunks[i]
-				want := sheaf.NodeOf(c)
+				want := *sheaf.NodeOf(c)
 				want.Outline = v.Outline(id)
 				if want.Parent != "" {
 					want.Above = v.Outline(id).Node(want.Parent)

@@ -81,7 +81,7 @@ func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 			return nil
 		}
 		node := &o.Nodes[i]
-		*node = sheaf.NodeOf(&c)
+		*node = *sheaf.NodeOf(&c)
 		node.Outline = o
 		switch {
 		case parent > 1:

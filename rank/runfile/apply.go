@@ -148,8 +148,17 @@ func (Facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{ID: id, Tree: id.Tree(), Path: string(id)}, true
 }
 
-// Date implements rank.Facts. There are no dates.
-func (Facts) Date(sheaf.ID) (sheaf.Dated, bool) { return sheaf.Dated{}, false }
+// Node implements rank.Facts.
+func (f Facts) Node(id sheaf.ID) *sheaf.Node {
+	c, _ := f.Chunk(id)
+	return sheaf.NodeOf(&c)
+}
+
+// Outline implements rank.Facts. There are no names and no dates.
+func (f Facts) Outline(id sheaf.ID) *sheaf.Outline {
+	d, _ := f.Document(id)
+	return sheaf.OutlineOf(&d, sheaf.Dated{})
+}
 
 // FolderSize implements rank.Facts. There are no folders.
 func (Facts) FolderSize(string, string) int { return 0 }

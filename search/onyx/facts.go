@@ -48,13 +48,20 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return out, true
 }
 
-// Date implements rank.Facts. It returns the time of the last update.
-func (f facts) Date(id sheaf.ID) (sheaf.Dated, bool) {
-	d, ok, err := f.contents.Load(id)
-	if err != nil || !ok || d.Updated.IsZero() {
-		return sheaf.Dated{}, false
+// Node implements rank.Facts.
+func (f facts) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(f.Outline, id) }
+
+// Outline implements rank.Facts. The date is the time of the last update.
+func (f facts) Outline(id sheaf.ID) *sheaf.Outline {
+	d, ok := f.Document(id)
+	if !ok {
+		return nil
 	}
-	return sheaf.Dated{Time: d.Updated, Source: sheaf.DateModified}, true
+	var date sheaf.Dated
+	if stored, _, err := f.contents.Load(id); err == nil && !stored.Updated.IsZero() {
+		date = sheaf.Dated{Time: stored.Updated, Source: sheaf.DateModified}
+	}
+	return sheaf.OutlineOf(&d, date)
 }
 
 // FolderSize implements rank.Facts.

@@ -23,6 +23,7 @@ type facts struct {
 	files     []ingest.File
 	docs      []*document
 	documents map[sheaf.ID]*document
+	outlines  sync.Map // by document
 	folders   func() map[string]int
 	links     func() (*catalog.View, error)
 }
@@ -74,13 +75,25 @@ func (f *facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// Date implements rank.Facts.
-func (f *facts) Date(doc sheaf.ID) (sheaf.Dated, bool) {
-	d := f.documents[doc]
-	if d == nil || d.date.Time.IsZero() {
-		return sheaf.Dated{}, false
+// Node implements rank.Facts.
+func (f *facts) Node(id sheaf.ID) *sheaf.Node {
+	if c, ok := f.Chunk(id); ok {
+		return sheaf.NodeOf(&c)
 	}
-	return d.date, true
+	return nil
+}
+
+// Outline implements rank.Facts.
+func (f *facts) Outline(id sheaf.ID) *sheaf.Outline {
+	if o, ok := f.outlines.Load(id); ok {
+		return o.(*sheaf.Outline)
+	}
+	d := f.documents[id]
+	if d == nil {
+		return nil
+	}
+	o, _ := f.outlines.LoadOrStore(id, sheaf.OutlineOf(&d.doc, d.date))
+	return o.(*sheaf.Outline)
 }
 
 // FolderSize implements rank.Facts.

@@ -252,8 +252,8 @@ func TestFolderSizesAndLinks(t *testing.T) {
 	if links := facts.Backlinks("vault:f/a.md"); !slices.Equal(links, []sheaf.ID{"vault:c.md"}) {
 		t.Errorf("backlinks %v", links)
 	}
-	if d, ok := facts.Date("vault:c.md"); !ok || d.Time.Format(time.DateOnly) != "2024-05-06" {
-		t.Errorf("date %v", d)
+	if o := facts.Outline("vault:c.md"); o == nil || o.Date.Time.Format(time.DateOnly) != "2024-05-06" {
+		t.Errorf("outline %+v", o)
 	}
 	if text, err := r.Scanned.Text("vault:f/b.md#0"); err != nil || text != "word\n" {
 		t.Errorf("text %q, %v", text, err)

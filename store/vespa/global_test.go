@@ -103,12 +103,14 @@ func (f facts) Document(id sheaf.ID) (sheaf.Document, bool) {
 	}
 	return out, ok
 }
-func (f facts) Date(id sheaf.ID) (sheaf.Dated, bool) {
-	d, ok := f[id]
-	if !ok || d.Updated == nil {
-		return sheaf.Dated{}, false
+func (facts) Node(id sheaf.ID) *sheaf.Node { return &sheaf.Node{ID: id, Doc: id} }
+func (f facts) Outline(id sheaf.ID) *sheaf.Outline {
+	d, _ := f.Document(id)
+	var date sheaf.Dated
+	if updated := f[id].Updated; updated != nil {
+		date = sheaf.Dated{Time: time.Unix(*updated, 0), Source: sheaf.DateModified}
 	}
-	return sheaf.Dated{Time: time.Unix(*d.Updated, 0)}, true
+	return sheaf.OutlineOf(&d, date)
 }
 func (facts) FolderSize(string, string) int { return 0 }
 func (facts) Links(sheaf.ID) []sheaf.ID     { return nil }

@@ -18,68 +18,80 @@ func (r *run) named(ctx context.Context) (func(name string) rank.NameMatch, erro
 	if err != nil || w == nil || !(w.sum > 0) {
 		return nil, err
 	}
-	worth := map[string]float64{} // by term
+	m := &nameMatcher{analyzer: a, worth: map[string]float64{}, sum: w.sum,
+		known: map[string]rank.NameMatch{}, seen: map[string]bool{}}
 	for _, p := range w.parts {
 		if tokens := a.QueryTokens(p.text); len(tokens) > 0 {
-			worth[tokens[0].Term] += p.worth
+			m.worth[tokens[0].Term] += p.worth
 		}
 	}
-	var begins [256]bool // by the first byte of a term
-	for term := range worth {
-		begins[term[0]] = true
+	for term := range m.worth {
+		m.begins[term[0]] = true
 	}
-	seen := map[string]bool{}
-	return func(name string) rank.NameMatch {
-		if lacksAll(a, &begins, name) { // true for many names
-			return rank.NameMatch{}
-		}
-		clear(seen)
-		return matchName(a, name, a.QueryTokens(name), seen, worth, w.sum)
-	}, nil
+	return m.match, nil
 }
 
-// lacksAll reports whether no word of a name has a term that begins as begins says, as far as the
-// beginnings of the words tell.
-func lacksAll(a *analysis.Analyzer, begins *[256]bool, name string) bool {
-	lacks := true
-	a.Words(name, func(start, end int) bool {
-		first := a.Initial(name[start:end])
-		lacks = first != 0 && !begins[first]
-		return lacks
-	})
-	return lacks
+// nameMatcher compares names with the words of one query. It is not safe for concurrent use.
+type nameMatcher struct {
+	analyzer *analysis.Analyzer
+	worth    map[string]float64 // the worth of the query's words, by term
+	sum      float64            // the worth of all words of the query
+	begins   [256]bool          // by the first byte of a term
+	known    map[string]rank.NameMatch
+	seen     map[string]bool // the terms of the current name
+	buffer   []analysis.Term // the terms of the current word
 }
 
-// matchName compares the tokens of a name with the worth of the query's terms. Only content words count, that is
-// words that are not function words; all words count when there are no content words. seen is an empty map.
-func matchName(
-	a *analysis.Analyzer, name string, tokens []analysis.Token,
-	seen map[string]bool, worth map[string]float64, sum float64,
-) rank.NameMatch {
+// match compares a name with the query. Only content words count, that is words that are not function words; all
+// words count when there are no content words.
+func (m *nameMatcher) match(name string) rank.NameMatch {
+	if m.lacksAll(name) { // true for many names
+		return rank.NameMatch{}
+	}
+	if known, ok := m.known[name]; ok { // many sections have the same heading
+		return known
+	}
+	clear(m.seen)
 	asked, words, said, content, contentSaid := 0.0, 0, 0, 0, 0
-	for _, t := range tokens {
-		if seen[t.Term] {
-			continue
-		}
-		seen[t.Term] = true
-		words++
-		telling := !a.FunctionWord(name[t.Start:t.End])
-		if telling {
-			content++
-		}
-		if v := worth[t.Term]; v > 0 {
-			asked += v
-			said++
+	m.analyzer.Words(name, func(start, end int) bool {
+		m.buffer = m.analyzer.QueryTerms(m.buffer[:0], name[start:end])
+		for _, t := range m.buffer {
+			if m.seen[t.Text] {
+				continue
+			}
+			m.seen[t.Text] = true
+			words++
+			telling := !m.analyzer.FunctionWord(name[start+t.Start : start+t.End])
 			if telling {
-				contentSaid++
+				content++
+			}
+			if v := m.worth[t.Text]; v > 0 {
+				asked += v
+				said++
+				if telling {
+					contentSaid++
+				}
 			}
 		}
-	}
+		return true
+	})
 	if content == 0 {
 		content, contentSaid = words, said
 	}
 	if content == 0 {
 		return rank.NameMatch{}
 	}
-	return rank.NameMatch{Asked: min(1, asked/sum), Said: float64(contentSaid) / float64(content)}
+	m.known[name] = rank.NameMatch{Asked: min(1, asked/m.sum), Said: float64(contentSaid) / float64(content)}
+	return m.known[name]
+}
+
+// lacksAll reports whether no word of a name has a term of the query, as far as the first bytes of the words tell.
+func (m *nameMatcher) lacksAll(name string) bool {
+	lacks := true
+	m.analyzer.Words(name, func(start, end int) bool {
+		first := m.analyzer.Initial(name[start:end])
+		lacks = first != 0 && !m.begins[first]
+		return lacks
+	})
+	return lacks
 }

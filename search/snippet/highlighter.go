@@ -29,7 +29,7 @@ type Highlighter struct {
 	// full is the sum of the rarity of all words of the query.
 	full   float64
 	screen screen
-	// known caches what words of texts match.
+	// known caches what words of texts match. Its keys are parts of the texts.
 	known  map[string][]wordMatch
 	buffer []analysis.Term // for the terms of a word
 }
@@ -86,11 +86,8 @@ type screen struct {
 // wordMatch is a range inside a word of the text, with the term that it matches.
 type wordMatch struct{ start, end, term int }
 
-// Bounds of the caches of a highlighter.
-const (
-	mostKnown    = 4096
-	longestKnown = 64
-)
+// mostKnown is how many words of texts a highlighter caches.
+const mostKnown = 4096
 
 // New returns a highlighter for the words of query. It skips excluded words, and function words
 // when there are others. Phrases keep their function words. a is the analyzer of the indexed texts.
@@ -292,9 +289,7 @@ func (h *Highlighter) word(raw string) []wordMatch {
 		if len(h.known) == mostKnown {
 			clear(h.known)
 		}
-		if len(raw) <= longestKnown {
-			h.known[strings.Clone(raw)] = found
-		}
+		h.known[raw] = found
 	}
 	return found
 }

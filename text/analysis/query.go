@@ -19,13 +19,8 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	var buffer [8]Term
 	position, terms := 0, buffer[:0]
 	a.Words(text, func(start, end int) bool {
-		raw := text[start:end]
-		characters := 0 // in a run of a script without spaces
-		if isDense(raw) {
-			terms, characters = runTerms(terms[:0], raw, true)
-		} else {
-			terms = a.Terms(terms[:0], raw)
-		}
+		var characters int
+		terms, characters = a.queryTerms(terms[:0], text[start:end])
 		for i := range terms {
 			if t := &terms[i]; !t.Form && !t.Bare && !(phrase && t.Part) {
 				token := t.token(position, start)
@@ -40,6 +35,23 @@ func (a *Analyzer) queryTokens(text string, phrase bool) (tokens []Token) {
 	return tokens
 }
 
+// queryTerms appends the terms of one raw word as a query reads it to dst. It also returns the
+// number of characters when the word is a run in a script without spaces, and 0 otherwise.
+func (a *Analyzer) queryTerms(dst []Term, raw string) (terms []Term, characters int) {
+	if isDense(raw) {
+		return runTerms(dst, raw, true)
+	}
+	return a.Terms(dst, raw), 0
+}
+
+// QueryTerms appends the terms of [Analyzer.QueryTokens] for one raw word to dst.
+func (a *Analyzer) QueryTerms(dst []Term, raw string) []Term {
+	first := len(dst)
+	dst, _ = a.queryTerms(dst, raw)
+	kept := slices.DeleteFunc(dst[first:], func(t Term) bool { return t.Form || t.Bare })
+	return dst[:first+len(kept)]
+}
+
 // Stops reports whether a raw word has no term when function words are left out.
 func (a *Analyzer) Stops(raw string) bool {
 	return !slices.ContainsFunc(a.QueryTokens(raw), func(t Token) bool { return !a.FunctionWord(raw[t.Start:t.End]) })
@@ -47,7 +59,7 @@ func (a *Analyzer) Stops(raw string) bool {
 
 // FunctionWord reports whether a word of a text is a function word of the analyzer's language, such
 // as "the".
-func (a *Analyzer) FunctionWord(word string) bool { return a.function[lower(word)] }
+func (a *Analyzer) FunctionWord(word string) bool { return a.cachedTerms(word).function }
 
 // questionWords is the number of words from which a text counts as a sentence.
 const questionWords = 8

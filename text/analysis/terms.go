@@ -223,12 +223,15 @@ func (a *Analyzer) word(dst []Term, word string, offset, start, end int) []Term 
 }
 
 // wordTerms are the terms of a single word: its stem, its bare stem and its form. term is empty
-// when it has none.
-type wordTerms struct{ term, bare, form string }
+// when it has none. function says that the word is a function word.
+type wordTerms struct {
+	term, bare, form string
+	function         bool
+}
 
 func (a *Analyzer) wordTerms(word string) (t wordTerms) {
 	low := lower(word)
-	if a.o.StopWords && a.function[low] {
+	if t.function = a.function[low]; t.function && a.o.StopWords {
 		return t
 	}
 	if t.form = strip(low); t.form == "" {

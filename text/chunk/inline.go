@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"sheaf/internal/wikilink"
 )
 
 func isPunctuation(c byte) bool {
@@ -68,12 +70,15 @@ func entity(s string) (text string, size int) {
 	return string(rune(n)), end + 1
 }
 
-// inline reads the constructs of inline Markdown that hide others: code spans, HTML and addresses
-// in angle brackets, targets of links. It remembers failed searches, so that the whole work is
-// linear in the text's length.
+// inline reads the constructs of inline Markdown that hide others: escapes, code spans, HTML and
+// addresses in angle brackets, links. It remembers failed searches, so that the whole work is linear
+// in the text's length.
 type inline struct {
 	text        string
 	definitions map[string]string
+	// footnotes says that [^label] is a footnote, and begins no link.
+	footnotes bool
+	brackets  brackets
 	// lastTicks has the start of the last run of each number of backticks.
 	lastTicks map[int]int
 	// noEnd says which endings of HTML do not occur again.
@@ -85,6 +90,85 @@ type inline struct {
 // reset begins another text.
 func (r *inline) reset(text string) {
 	r.text, r.lastTicks, r.noEnd, r.spent = text, nil, [4]bool{}, 0
+	r.brackets.open, r.brackets.barrier = r.brackets.open[:0], 0
+}
+
+// construct is what begins at a byte of inline Markdown, or ends there.
+type construct struct {
+	kind constructKind
+	end  int // the byte after it
+	// text is the content of a code span, or the address in angle brackets; "" for HTML.
+	text string
+	wiki wikilink.Link
+	// opening is the bracket of a link. The link's text is between opening.from and the ']'.
+	opening bracket
+	target  string
+}
+
+type constructKind uint8
+
+const (
+	noConstruct      constructKind = iota
+	escapeConstruct                // a backslash and a sign
+	codeConstruct                  // a code span
+	angleConstruct                 // HTML or an address in angle brackets
+	wikiConstruct                  // a whole wiki link or embed
+	openingConstruct               // the bracket that may begin a link; it is the last of brackets
+	linkConstruct                  // the end of a link or image, from its ']'
+)
+
+// construct reads the construct at byte i.
+func (r *inline) construct(i int) construct {
+	t := r.text
+	none := construct{end: i + 1}
+	switch t[i] {
+	case '\\':
+		if i+1 < len(t) && isPunctuation(t[i+1]) {
+			return construct{kind: escapeConstruct, end: i + 2}
+		}
+	case '`':
+		content, end, ok := r.codeSpan(i)
+		if !ok {
+			return construct{end: end}
+		}
+		return construct{kind: codeConstruct, end: end, text: t[content.start:content.end]}
+	case '<':
+		if address, end, ok := r.angle(i); ok {
+			return construct{kind: angleConstruct, end: end, text: address}
+		}
+	case '!':
+		if i+1 < len(t) && t[i+1] == '[' {
+			return r.opening(i, i+1)
+		}
+	case '[':
+		return r.opening(i, i)
+	case ']':
+		k, ok := r.brackets.pop()
+		if !ok || r.footnotes && t[k.from] == '^' {
+			return none
+		}
+		target, end, ok := r.destination(k, i)
+		if !ok {
+			return none
+		}
+		if !k.image {
+			r.brackets.linked()
+		}
+		return construct{kind: linkConstruct, end: end, opening: k, target: target}
+	}
+	return none
+}
+
+// opening reads the wiki link or the bracket at byte at; a picture begins with the '!' at byte i
+// before it.
+func (r *inline) opening(i, at int) construct {
+	if strings.HasPrefix(r.text[at:], "[[") {
+		if l, size, ok := wikilink.Parse(r.text[at+2:]); ok {
+			return construct{kind: wikiConstruct, end: at + 2 + size, wiki: l}
+		}
+	}
+	r.brackets.push(bracket{at: i, from: at + 1, image: at > i})
+	return construct{kind: openingConstruct, end: at + 1}
 }
 
 // codeSpan reads the code span that opens with the backticks at byte i: its content, and the byte
@@ -292,8 +376,6 @@ func (b *brackets) pop() (k bracket, ok bool) {
 
 // linked says that the last popped bracket became a link.
 func (b *brackets) linked() { b.barrier = len(b.open) }
-
-func (b *brackets) reset() { b.open, b.barrier = b.open[:0], 0 }
 
 // destination returns the target of a link whose text is between bracket k and the ']' at byte to:
 // "(target)", "[label]", or its own text as a label. end is the byte after the link.

@@ -96,17 +96,14 @@ func (r *fieldReader) line(run textRun) {
 		r.add(base, name, fieldValue(value))
 		return
 	}
+	code := inline{text: text}
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '`':
-			n := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
-			if end := strings.Index(text[i+n:], text[i:i+n]); end >= 0 {
-				i += n + end + n - 1
-			} else {
-				i += n - 1
-			}
+			_, end, _ := code.codeSpan(i)
+			i = end - 1
 		case '[', '(':
 			inside := text[i+1 : min(len(text), i+1+maxFieldName+maxFieldValue)]
 			if strings.HasPrefix(inside, "[") || strings.IndexByte(inside[:min(len(inside), maxFieldName+2)], ':') < 0 {

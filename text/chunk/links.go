@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"iter"
 	"net/url"
 	"regexp"
 	"slices"
@@ -37,9 +38,8 @@ func wikiLink(kind sheaf.LinkKind, l wikilink.Link, at sheaf.Span) sheaf.Link {
 // linear time.
 type finder struct {
 	inline
-	base     int // start of the text in the file
-	brackets brackets
-	out      *finds
+	base int // start of the text in the file
+	out  *finds
 }
 
 // finding has the bytes at which the finder stops.
@@ -47,7 +47,6 @@ var finding = bytesOf("\\`<![]#^{")
 
 func (f *finder) find(text string, base int) {
 	f.reset(text)
-	f.brackets.reset()
 	f.base = base
 	first := len(f.out.links)
 	for i := 0; i < len(text); {
@@ -57,32 +56,16 @@ func (f *finder) find(text string, base int) {
 			continue
 		}
 		switch c {
-		case '\\':
-			i++
-			if i < len(text) && isPunctuation(text[i]) {
-				i++
-			}
-		case '`':
-			_, i, _ = f.codeSpan(i)
-		case '<':
-			if _, end, ok := f.angle(i); ok {
-				if name := anchorName(text[i:end]); name != "" {
-					f.out.blocks = append(f.out.blocks, found{span{base + i, base + end}, name})
-				}
-				i = end
-				break
-			}
-			i++
-		case '!', '[':
-			i = f.open(i)
-		case ']':
-			i = f.close(i)
 		case '{':
 			i += max(1, attributes.Inside(text, i)) // a "#id" or a color in an attribute is not a tag
 		case '#':
 			i = f.tagAt(i)
 		case '^':
 			i = f.block(i)
+		default:
+			c := f.construct(i)
+			f.take(&c, i)
+			i = c.end
 		}
 	}
 	// A link ends after the links inside it.
@@ -91,54 +74,30 @@ func (f *finder) find(text string, base int) {
 	}
 }
 
-func (f *finder) open(i int) int {
-	t, from := f.text, i
-	image := t[i] == '!'
-	if image {
-		if i++; i == len(t) || t[i] != '[' {
-			return i
-		}
-	}
-	if i+1 < len(t) && t[i+1] == '[' {
-		if l, size, ok := wikilink.Parse(t[i+2:]); ok {
-			kind := sheaf.LinkWiki
-			if image {
-				kind = sheaf.LinkEmbed
-			}
-			end := i + 2 + size
-			f.out.links = append(f.out.links, wikiLink(kind, l, sheaf.Span{Start: f.base + from, End: f.base + end}))
-			return end
-		}
-	}
-	f.brackets.push(bracket{at: from, from: i + 1, image: image})
-	return i + 1
-}
-
-func (f *finder) close(i int) int {
-	k, ok := f.brackets.pop()
-	if !ok {
-		return i + 1
-	}
-	text := f.text[k.from:i]
-	if strings.HasPrefix(text, "^") {
-		return i + 1 // a footnote
-	}
-	target, end, ok := f.destination(k, i)
-	if !ok {
-		return i + 1
-	}
+// take adds the link or the anchor of the construct at byte i.
+func (f *finder) take(c *construct, i int) {
+	at := sheaf.Span{Start: f.base + i, End: f.base + c.end}
 	kind := sheaf.LinkMarkdown
-	if k.image {
-		kind = sheaf.LinkEmbed
-	} else {
-		f.brackets.linked()
+	switch c.kind {
+	case angleConstruct:
+		if name := anchorName(f.text[i:c.end]); name != "" {
+			f.out.blocks = append(f.out.blocks, found{span{at.Start, at.End}, name})
+		}
+	case wikiConstruct:
+		if kind = sheaf.LinkWiki; f.text[i] == '!' {
+			kind = sheaf.LinkEmbed
+		}
+		f.out.links = append(f.out.links, wikiLink(kind, c.wiki, at))
+	case linkConstruct:
+		if at.Start = f.base + c.opening.at; c.opening.image {
+			kind = sheaf.LinkEmbed
+		}
+		address, fragment, _ := strings.Cut(withoutPayload(c.target), "#")
+		f.out.links = append(f.out.links, sheaf.Link{
+			Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment),
+			Text: plainLinkText(f.text[c.opening.from:i]), Span: at,
+		})
 	}
-	address, fragment, _ := strings.Cut(withoutPayload(target), "#")
-	f.out.links = append(f.out.links, sheaf.Link{
-		Kind: kind, Target: percentDecode(address), Fragment: percentDecode(fragment), Text: plainLinkText(text),
-		Span: sheaf.Span{Start: f.base + k.at, End: f.base + end},
-	})
-	return end
 }
 
 // percentDecode decodes escapes such as %20, unless the result is invalid text.
@@ -220,7 +179,7 @@ func (f *finder) block(i int) int {
 // inline finds the links, tags and block ids of all text of the scanner.
 func (s *scanner) inline() finds {
 	var out finds
-	f := finder{inline: inline{definitions: s.definitions}, out: &out}
+	f := finder{inline: inline{definitions: s.definitions, footnotes: true}, out: &out}
 	attributes := s.attributes
 	for i := 0; i < len(s.text); {
 		j := i + 1
@@ -423,46 +382,60 @@ func (f *fence) next(line string) bool {
 	return *f != ""
 }
 
+// names yields the rows that end with the name of a block, outside of fenced code, and the names.
+func names(rows []string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		var open fence
+		for i, row := range rows {
+			inCode := open.next(strings.TrimSpace(row))
+			if name := blockID(row); name != "" && !inCode && !yield(i, name) {
+				return
+			}
+		}
+	}
+}
+
 // BlockLines returns the lines, from 1, of the block called name, without "^", in content. The
 // block is a paragraph or list item that ends with the name, with the indented lines below the
 // item, or the block above a line with only the name. An exact name comes first, then a name in
 // another case. ok is false without such a block.
 func BlockLines(content, name string) (first, last int, ok bool) {
 	var rows []string
-	mark := "^" + name
-	at, exact := -1, false
-	var open fence
 	all := linesFrom(content, 0)
 	for l, more := all.next(); more; l, more = all.next() {
-		text := content[l.start:l.end]
-		rows = append(rows, text)
-		trimmed := strings.TrimSpace(text)
-		start := len(trimmed) - len(mark)
-		if open.next(trimmed) || exact || start < 0 || !strings.EqualFold(trimmed[start:], mark) {
-			continue
+		rows = append(rows, content[l.start:l.end])
+	}
+	at := -1
+	for i, other := range names(rows) {
+		if other == name {
+			at = i
+			break
 		}
-		if start > 0 && trimmed[start-1] != ' ' && trimmed[start-1] != '\t' {
-			continue
-		}
-		if exact = trimmed[start:] == mark; exact || at < 0 {
-			at = len(rows) - 1
+		if at < 0 && strings.EqualFold(other, name) {
+			at = i
 		}
 	}
 	if at < 0 {
 		return 0, 0, false
 	}
-	from, to := at, at
-	if strings.EqualFold(strings.Trim(rows[at], " \t>"), mark) { // of the block above
+	first, last = blockAround(rows, at)
+	return first + 1, last + 1, true
+}
+
+// blockAround returns the first and the last row of the block whose name ends row at.
+func blockAround(rows []string, at int) (from, to int) {
+	from, to = at, at
+	if strings.LastIndexByte(strings.TrimLeft(rows[at], " \t>"), '^') == 0 { // of the block above
 		for from > 0 && blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}
 		if from == 0 {
-			return at + 1, at + 1, true
+			return at, at
 		}
 		for from > 0 && !blank(strings.Trim(rows[from-1], ">")) {
 			from--
 		}
-		return from + 1, at + 1, true
+		return from, at
 	}
 	for from > 0 && itemBegin(rows[from]) < 0 {
 		if above := rows[from-1]; blank(strings.Trim(above, " >")) || strings.HasPrefix(above, "#") {
@@ -475,14 +448,14 @@ func BlockLines(content, name string) (first, last int, ok bool) {
 			to++
 		}
 	}
-	return from + 1, to + 1, true
+	return from, to
 }
 
 // blockReach is how many lines around a position are searched for the name of its block.
 const blockReach = 100
 
 // BlockAt returns the name, without "^", of the smallest named block of content that contains byte
-// at; "" when there is none.
+// at; "" when there is none. Of blocks with the same name only the first counts.
 func BlockAt(content string, at int) string {
 	at = min(at, len(content))
 	begin := at
@@ -493,28 +466,27 @@ func BlockAt(content string, at int) string {
 			}
 		}
 	}
-	var ids []string
-	here, last := 0, begin
+	var rows []string
+	here := -1
 	all := linesFrom(content, begin)
-	for n := 1; here == 0 || n < here+blockReach; n++ {
-		l, ok := all.next()
-		if !ok {
-			break
+	for l, ok := all.next(); ok && (here < 0 || len(rows) < here+blockReach); l, ok = all.next() {
+		if here < 0 && at < l.next {
+			here = len(rows)
 		}
-		if last = l.next; here == 0 && at < last {
-			here = n
-		}
-		if id := blockID(content[l.start:l.end]); id != "" {
-			ids = append(ids, id)
+		rows = append(rows, content[l.start:l.end])
+	}
+	smallest, least := "", len(rows)
+	seen := map[string]bool{}
+	for i, name := range names(rows) {
+		first, last := blockAround(rows, i)
+		if key := strings.ToLower(name); !seen[key] {
+			seen[key] = true
+			if first <= here && here <= last && last-first < least {
+				smallest, least = name, last-first
+			}
 		}
 	}
-	name, least := "", len(content)
-	for _, id := range ids {
-		if first, last, ok := BlockLines(content[begin:last], id); ok && first <= here && here <= last && last-first < least {
-			name, least = id, last-first
-		}
-	}
-	return name
+	return smallest
 }
 
 // blockID returns the block name at the end of a line, "" for none.

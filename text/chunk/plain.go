@@ -4,23 +4,25 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"sheaf/internal/wikilink"
 )
 
-// special are the bytes that can begin inline Markdown.
-const special = "\\`*_[<&!~\n"
+// special has the bytes at which plain text changes inline Markdown.
+var special = bytesOf("\\`*_[]<&!~\n")
 
 // plainText returns inline Markdown as plain text on one line. It drops marks and HTML tags, keeps
 // the texts of code, links and images, and decodes escapes and entities. NUL and every invalid byte
 // become U+FFFD.
 func plainText(content string, definitions map[string]string) string {
 	content = showable(content)
-	if !strings.ContainsAny(content, special) {
+	i := 0
+	for i < len(content) && !special[content[i]] {
+		i++
+	}
+	if i == len(content) {
 		return content
 	}
 	w := plainWriter{inline: inline{text: content, definitions: definitions}}
-	w.scan()
+	w.scan(i)
 	w.emphasis(0)
 	return strings.Trim(w.String(), " \t")
 }
@@ -40,8 +42,7 @@ func showable(s string) string {
 // matches, a bracket when its link is complete.
 type plainWriter struct {
 	inline
-	brackets brackets
-	pieces   []piece
+	pieces []piece
 	// delimiters are the indices of the pieces that are runs of delimiters outside complete links.
 	delimiters []int
 	from       int // start of the text that is not yet in a piece
@@ -86,43 +87,57 @@ func (w *plainWriter) put(i, end int, text string) int {
 	return end
 }
 
-func (w *plainWriter) scan() {
+// scan reads the text from byte i on.
+func (w *plainWriter) scan(i int) {
 	t := w.text
-	for i := 0; i < len(t); {
-		switch c := t[i]; c {
-		case '\\':
-			i = w.backslash(i)
-		case '`':
-			content, end, ok := w.codeSpan(i)
-			if ok {
-				w.put(i, end, codeText(t[content.start:content.end]))
-			}
-			i = end
-		case '*', '_', '~':
-			i = w.run(i)
-		case '!', '[':
-			i = w.open(i)
-		case ']':
-			i = w.close(i)
-		case '<':
-			if address, end, ok := w.angle(i); ok {
-				i = w.put(i, end, address)
-				break
-			}
+	for i < len(t) {
+		switch c := t[i]; {
+		case !special[c]:
 			i++
-		case '&':
+		case c == '*' || c == '_' || c == '~':
+			i = w.run(i)
+		case c == '&':
 			text, size := entity(t[i:])
 			if size > 1 {
 				w.put(i, i+size, text)
 			}
 			i += size
-		case '\n':
+		case c == '\n':
 			i = w.lineBreak(i)
+		case c == '\\' && strings.HasPrefix(t[i+1:], "\n"):
+			i = w.put(i, i+2, " ")
 		default:
-			i++
+			c := w.construct(i)
+			w.take(&c, i)
+			i = c.end
 		}
 	}
 	w.flush(len(t))
+}
+
+// take writes the text of the construct at byte i, without its marks.
+func (w *plainWriter) take(c *construct, i int) {
+	switch c.kind {
+	case escapeConstruct:
+		w.flush(i)
+		w.from = i + 1
+	case codeConstruct:
+		w.put(i, c.end, codeText(c.text))
+	case angleConstruct:
+		w.put(i, c.end, c.text)
+	case wikiConstruct:
+		w.put(i, c.end, c.wiki.Text())
+	case openingConstruct:
+		w.flush(i)
+		k := &w.brackets.open[len(w.brackets.open)-1]
+		k.piece, k.delimiter = len(w.pieces), len(w.delimiters)
+		w.put(i, c.end, w.text[i:c.end])
+	case linkConstruct:
+		w.flush(i)
+		w.from = c.end
+		w.pieces[c.opening.piece].text = ""
+		w.emphasis(c.opening.delimiter)
+	}
 }
 
 // lineBreak writes a space for the line ending at byte i and the spaces before it.
@@ -134,22 +149,6 @@ func (w *plainWriter) lineBreak(i int) int {
 	return w.put(from, i+1, " ")
 }
 
-func (w *plainWriter) backslash(i int) int {
-	t := w.text
-	if i+1 == len(t) {
-		return i + 1
-	}
-	switch c := t[i+1]; {
-	case c == '\n':
-		return w.put(i, i+2, " ")
-	case isPunctuation(c):
-		w.flush(i)
-		w.from = i + 1
-		return i + 2
-	}
-	return i + 1
-}
-
 // codeText returns the content of a code span: line breaks become spaces, and one space is removed
 // from both ends unless there are only spaces.
 func codeText(s string) string {
@@ -158,43 +157,6 @@ func codeText(s string) string {
 		return s[1 : len(s)-1]
 	}
 	return s
-}
-
-func (w *plainWriter) open(i int) int {
-	t, from := w.text, i
-	image := t[i] == '!'
-	if image {
-		if i++; i == len(t) || t[i] != '[' {
-			return i
-		}
-	}
-	if i+1 < len(t) && t[i+1] == '[' {
-		if l, size, ok := wikilink.Parse(t[i+2:]); ok {
-			return w.put(from, i+2+size, l.Text())
-		}
-	}
-	w.flush(from)
-	w.brackets.push(bracket{at: from, from: i + 1, image: image, piece: len(w.pieces), delimiter: len(w.delimiters)})
-	return w.put(from, i+1, t[from:i+1])
-}
-
-func (w *plainWriter) close(i int) int {
-	k, ok := w.brackets.pop()
-	if !ok {
-		return i + 1
-	}
-	_, end, ok := w.destination(k, i)
-	if !ok {
-		return i + 1
-	}
-	w.flush(i)
-	w.from = end
-	w.pieces[k.piece].text = ""
-	w.emphasis(k.delimiter)
-	if !k.image {
-		w.brackets.linked()
-	}
-	return end
 }
 
 // run makes a piece of the run of delimiters at byte i.

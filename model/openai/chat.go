@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -49,8 +48,7 @@ type chatMessage struct {
 func (c *Chat) Complete(ctx context.Context, system, user string) (string, error) {
 	reasons := c.reasons.Load()
 	reply, err := c.ask(ctx, reasons, system, user)
-	_, refused := errors.AsType[*tooMuchError](err)
-	if refused && !reasons && (strings.Contains(err.Error(), "max_tokens") ||
+	if causeOf(err) == tooMuch && !reasons && (strings.Contains(err.Error(), "max_tokens") ||
 		strings.Contains(err.Error(), "temperature")) {
 		c.reasons.Store(true)
 		return c.ask(ctx, true, system, user)

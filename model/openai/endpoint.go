@@ -158,13 +158,12 @@ func (e *endpoint) post(ctx context.Context, body []byte, read func(data []byte)
 	wait := 500 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		retry, err := e.try(ctx, body, read)
-		failed, _ := errors.AsType[*failedError](err)
-		closed := failed != nil && failed.closed
-		if err == nil || retry < 0 || attempt >= e.Attempts && !(closed && attempt == 1) {
+		reconnect := causeOf(err) == closed && attempt == 1
+		if err == nil || retry < 0 || attempt >= e.Attempts && !reconnect {
 			return err
 		}
 		pause := wait + rand.N(wait)
-		if closed && attempt == 1 {
+		if reconnect {
 			pause = reconnectPause
 		}
 		if retry > 0 {
@@ -210,11 +209,11 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	case errors.Is(asked.Err(), context.Canceled):
 		return -1, e.fault("did not answer before the request was canceled: %w", asked.Err())
 	case ctx.Err() != nil:
-		away, err = e.resting, &lateError{e.fault("did not answer in time: %w", ctx.Err())}
+		away, err = e.resting, &failure{e.fault("did not answer in time: %w", ctx.Err()), late}
 	case resp != nil:
-		err = &failedError{e.fault("broke off its answer: %w", err), true}
+		err = &failure{e.fault("broke off its answer: %w", err), closed}
 	case closes(err):
-		err = &failedError{e.fault("closed the connection without an answer"), true}
+		err = &failure{e.fault("closed the connection without an answer"), closed}
 	case untrusted:
 		away, err = true, e.fault("is not trusted: %w: is its certificate valid, and its authority among those that the "+
 			"system trusts? (SSL_CERT_FILE can name a file with the authority's, but not on macOS and Windows)",
@@ -235,38 +234,44 @@ func (e *endpoint) try(asked context.Context, body []byte, read func(data []byte
 	case int64(len(data)) > e.most:
 		return -1, e.fault("answered more than %d bytes", e.most)
 	case resp.StatusCode != http.StatusOK:
-		err := e.fault("%s", e.refusal(resp, data))
-		switch {
-		case tooMuch(resp.StatusCode, data):
-			return -1, &tooMuchError{err}
-		case broken(resp.StatusCode):
-			return retryAfter(resp), &failedError{err, false}
+		err := &failure{e.fault("%s", e.refusal(resp, data)), causeOfStatus(resp.StatusCode, data)}
+		if err.cause == tooMuch {
+			return -1, err
 		}
 		return retryAfter(resp), err
 	}
 	if err := read(data); err != nil {
-		return -1, &failedError{err, false}
+		return -1, &failure{err, unusable}
 	}
 	return -1, nil
 }
 
-// tooMuchError is a refusal that may mean too many texts, or a text longer than the model reads.
-type tooMuchError struct{ error }
-
-func (e *tooMuchError) Unwrap() error { return e.error }
-
-// failedError means that the server was reached and gave no usable answer. A text may be the cause.
-type failedError struct {
+// failure is an error with its cause.
+type failure struct {
 	error
-	closed bool // the connection closed before the answer was complete
+	cause cause
 }
 
-func (e *failedError) Unwrap() error { return e.error }
+func (f *failure) Unwrap() error { return f.error }
 
-// lateError means that no answer came in time. A text may take the server too long.
-type lateError struct{ error }
+// cause says what a failure of a server may mean for the texts of the request.
+type cause uint8
 
-func (e *lateError) Unwrap() error { return e.error }
+const (
+	otherCause cause = iota // not the texts
+	tooMuch                 // too many texts, or a text longer than the model reads
+	unusable                // the server was reached and gave no usable answer: a text may break it
+	closed                  // like unusable, and the connection closed before the answer was complete
+	late                    // no answer in time: a text may take the server too long
+)
+
+// causeOf returns the cause of an error of [endpoint.post].
+func causeOf(err error) cause {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.cause
+	}
+	return otherCause
+}
 
 // reconnectPause is the pause before a request is sent again after the connection closed.
 const reconnectPause = 50 * time.Millisecond
@@ -277,25 +282,21 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// broken reports whether a status may mean that a text broke the server, maybe behind a proxy.
-func broken(status int) bool {
-	switch status {
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
-}
-
-// tooMuch reports whether an answer means too many or too long texts. llama.cpp and Ollama report a
-// long text as a server error.
-func tooMuch(status int, data []byte) bool {
+// causeOfStatus returns what a refusal may mean. llama.cpp and Ollama report a long text as a server
+// error. A proxy reports a server that a text broke as a bad gateway.
+func causeOfStatus(status int, data []byte) cause {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return true
+		return tooMuch
 	case http.StatusInternalServerError:
-		return bytes.Contains(data, []byte("too large")) || bytes.Contains(data, []byte("context length"))
+		if bytes.Contains(data, []byte("too large")) || bytes.Contains(data, []byte("context length")) {
+			return tooMuch
+		}
+		return unusable
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return unusable
 	}
-	return false
+	return otherCause
 }
 
 func (e *endpoint) fault(format string, args ...any) error {

@@ -157,26 +157,27 @@ func (e *Embedder) batch(ctx context.Context, at *endpoint, texts []string) ([][
 	if err == nil || ctx.Err() != nil || len(texts) == 1 && utf8.RuneCountInString(texts[0]) <= shortest {
 		return vectors, err
 	}
-	_, late := errors.AsType[*lateError](err)
-	if _, failed := errors.AsType[*failedError](err); late || failed {
+	why := causeOf(err)
+	switch why {
+	case otherCause:
+		return nil, err
+	case unusable, closed, late:
 		if _, away := e.request(ctx, e.query, []string{"word"}); away != nil {
 			return nil, err
 		}
 		again := *at // the server works; do not repeat the long pauses
 		again.Attempts = min(at.Attempts, 2)
 		at = &again
-	} else if _, ok := errors.AsType[*tooMuchError](err); !ok {
-		return nil, err
 	}
 	if len(texts) == 1 {
 		n := utf8.RuneCountInString(texts[0]) / 2
-		if late {
+		if why == late {
 			n = shortest
 		}
 		return e.batch(ctx, at, []string{cutText(texts[0], n)})
 	}
 	size := (len(texts) + 1) / 2
-	if late {
+	if why == late {
 		size = 1
 	}
 	var out [][]float32

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -86,7 +85,7 @@ func (r *Reranker) scores(ctx context.Context, query string, texts []string, cha
 		batch[i] = cutText(text, *chars)
 	}
 	scores, err := r.request(ctx, query, batch)
-	if _, ok := errors.AsType[*tooMuchError](err); !ok {
+	if causeOf(err) != tooMuch {
 		return scores, err
 	}
 	if n := len(texts) / 2; n > 0 {

@@ -1,7 +1,7 @@
 package snippet
 
 import (
-	"html"
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,6 +9,7 @@ import (
 	"sheaf"
 	"sheaf/internal/attributes"
 	"sheaf/internal/wikilink"
+	"sheaf/text/chunk"
 )
 
 // cleaner copies Markdown as a reader sees it. Line breaks become spaces. It drops marks of
@@ -431,7 +432,7 @@ func (c *cleaner) mark() bool {
 		if strings.HasPrefix(rest, "[[") {
 			return (c.pos == 0 || c.text[c.pos-1] != '!') && c.skip(wikiTarget(rest)) || c.skip(2)
 		}
-		if linkAhead(rest) && !c.targetAhead(rest) {
+		if linkTextEnd(rest) > 0 && !c.targetAhead(rest) {
 			return c.skip(1)
 		}
 	case ']':
@@ -466,7 +467,7 @@ func (c *cleaner) mark() bool {
 	case '{':
 		return c.skip(headingAttributes(c.text, c.pos))
 	case '&':
-		if n, stands := reference(rest); n > 0 && c.skip(n) {
+		if stands, n := chunk.Entity(rest); n > 1 && c.skip(n) {
 			for _, r := range stands {
 				if unicode.IsSpace(r) || unicode.IsControl(r) {
 					c.line.space = true
@@ -526,26 +527,8 @@ func headingAttributes(text string, i int) int {
 	return len(list)
 }
 
-// reference returns the length of the character reference at the beginning of text, such as &lt; or &#8212;, and
-// its character; 0 when there is none.
-func reference(text string) (n int, stands string) {
-	const longest = 32
-	end := strings.IndexByte(text[:min(len(text), longest)], ';')
-	if end < 0 {
-		return 0, ""
-	}
-	written := text[:end+1]
-	stands = html.UnescapeString(written)
-	if stands == written || strings.HasSuffix(stands, ";") && stands != ";" { // no name, or only its beginning is one
-		return 0, ""
-	}
-	return len(written), stands
-}
-
 // linkReach limits the search for the end of a link.
 const linkReach = 512
-
-func linkAhead(rest string) bool { return linkTextEnd(rest) > 0 }
 
 // linkTextEnd returns where "](" ends the text of the link at the beginning of rest, or 0. The text may contain
 // pictures and line breaks, but not a paragraph break.
@@ -641,29 +624,45 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// inTarget reports whether the byte at i is hidden in a link or heading. It is in the target, label
-// or definition of a link with a text, or in the identifier of a heading.
-func inTarget(text string, i int) bool {
+// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. The
+// markup is a tag or comment of HTML, the target, label or definition of a link with a text, or the
+// attributes of a heading.
+func markupEnd(text string, i int) int {
+	if end := tagEnd(text, i); end > 0 {
+		return end
+	}
 	from := max(0, i-linkReach)
-	from += lineBegin(text[from:i], i-from) // targets, labels and identifiers end at the latest with their line
+	from += lineBegin(text[from:i], i-from) // links and attributes end at the latest with their line
 	before := text[from:i]
-	if at := strings.LastIndexByte(before, '{'); at >= 0 && at+headingAttributes(text, from+at) > len(before) {
-		return true
+	hides := func(mark string, length func(at int) int) (end int) {
+		if at := from + strings.LastIndex(before, mark); at >= from && at+length(at) > i {
+			end = at + length(at)
+		}
+		return end
 	}
-	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 {
-		return false
+	if end := hides("{", func(at int) int { return headingAttributes(text, at) }); end > 0 {
+		return end
 	}
-	if len(before) < linkReach && isDefinition(before+firstLine(text[i:min(len(text), i+linkReach)])) {
-		return true
+	if strings.IndexByte(before, '[') < 0 && strings.IndexByte(before, ']') < 0 { // true for most lines
+		return 0
 	}
-	if at := strings.LastIndex(before, "]["); at >= 0 && strings.IndexByte(before[at+len("]["):], ']') < 0 {
-		return true
+	if line := before + firstLine(text[i:min(len(text), i+linkReach)]); len(before) < linkReach && isDefinition(line) {
+		return from + len(line)
 	}
-	if at := strings.LastIndex(before, "[["); at >= 0 && at+wikiTarget(text[from+at:]) > len(before) {
-		return at == 0 || before[at-1] != '!'
-	}
-	at := strings.LastIndex(before, "](")
-	return at >= 0 && at+linkTarget(text[from+at:]) > len(before)
+	return cmp.Or(
+		hides("][", func(at int) int { return labelLength(text[at:]) }),
+		hides("[[", func(at int) int {
+			if at > 0 && text[at-1] == '!' {
+				return 0
+			}
+			return wikiTarget(text[at:])
+		}),
+		hides("](", func(at int) int { return linkTarget(text[at:]) }))
+}
+
+// labelLength returns the length of "][label]" at the beginning of rest; 0 when it does not end nearby.
+func labelLength(rest string) int {
+	return strings.IndexByte(rest[1:min(len(rest), linkReach)], ']') + 2
 }
 
 // markupReach limits the search for the end of a tag or comment.
@@ -715,16 +714,20 @@ func tagName(text string) string {
 	return name
 }
 
-// hidden reports whether the byte at i is in an HTML tag or comment, outside of code spans.
-func hidden(text string, i int) bool {
+// tagEnd returns the end of the HTML tag or comment that contains the byte at i, outside of code
+// spans, or 0.
+func tagEnd(text string, i int) int {
 	from := max(0, i-markupReach)
 	for at := i; ; {
 		if at = strings.LastIndexByte(text[from:at], '<'); at < 0 {
-			return false
+			return 0
 		}
 		at += from
 		if n := markupLength(text[at:]); n > 0 {
-			return at+n > i && codeSpanEnd(text, i) == 0
+			if at+n > i && codeSpanEnd(text, i) == 0 {
+				return at + n
+			}
+			return 0
 		}
 	}
 }

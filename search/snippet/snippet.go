@@ -78,7 +78,9 @@ func (h *Highlighter) cut(text string, width int) Snippet {
 			used += m.gap
 		}
 		start, shown = snippetStart(text, matches[first].start, max((width-used)/3, 10)), matches[first:last+1]
-		start = behindMarkup(text, start, matches[first].start)
+		for end := markupEnd(text, start); start < end && end <= matches[first].start; end = markupEnd(text, start) {
+			start = end // show no second half of a link or tag
+		}
 		matches = matches[first:]
 	}
 	s := h.clip(text, start, matches, weights, width)
@@ -104,28 +106,38 @@ func (h *Highlighter) find(text string, width int) []match {
 	if len(h.terms) == 0 {
 		return nil
 	}
-	matches := h.scan(text, 0, min(len(text), scanBytes), width, false)
-	if len(matches) == 0 && strings.IndexByte(text, '<') >= 0 { // a comment or a tag may have the word
-		matches = h.scan(text, 0, min(len(text), scanBytes), width, true)
-	}
+	matches := h.scan(text, 0, min(len(text), scanBytes), width)
 	if len(text) > scanBytes {
 		if at := h.ahead(text, matches); at >= 0 {
-			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+jumpBytes)), width, false)
+			matches = h.scan(text, runeStart(text, at-1024), runeStart(text, min(len(text), at+jumpBytes)), width)
 		}
 	}
-	var shown []match
-	for _, m := range matches {
-		if !inTarget(text, m.start) {
-			shown = append(shown, m)
-		}
-	}
-	if len(shown) == 0 || len(shown) == len(matches) {
+	return inSight(text, matches, width)
+}
+
+// inSight returns the matches that readers see. If there are none, it returns the matches outside of
+// HTML tags and comments, or all.
+func inSight(text string, matches []match, width int) []match {
+	if len(matches) == 0 ||
+		!strings.ContainsAny(text[max(0, matches[0].start-markupReach):matches[len(matches)-1].end], "<[]{") {
 		return matches
 	}
-	for i := 1; i < len(shown); i++ {
-		shown[i].gap = columns(text, shown[i-1].end, shown[i].end, width)
+	for _, hidden := range []func(string, int) int{markupEnd, tagEnd} {
+		var shown []match
+		for _, m := range matches {
+			if hidden(text, m.start) == 0 {
+				shown = append(shown, m)
+			}
+		}
+		if len(shown) == 0 {
+			continue
+		}
+		for i := 1; i < len(shown) && len(shown) < len(matches); i++ {
+			shown[i].gap = columns(text, shown[i-1].end, shown[i].end, width)
+		}
+		return shown
 	}
-	return shown
+	return matches
 }
 
 // ahead returns the first later place of text that seems to have the rarest word. It looks only for
@@ -163,16 +175,11 @@ func runeStart(text string, i int) int {
 	return max(i, 0)
 }
 
-// scan returns the matches of a part of text. It includes matches in comments and tags of HTML only
-// if all is set.
-func (h *Highlighter) scan(text string, from, to, width int, all bool) (matches []match) {
-	tags := !all && strings.IndexByte(text[max(0, from-markupReach):to], '<') >= 0
+// scan returns the matches of a part of text.
+func (h *Highlighter) scan(text string, from, to, width int) (matches []match) {
 	h.analyzer.Words(text[from:to], func(start, end int) bool {
 		start, end = start+from, end+from
 		for _, w := range h.word(text[start:end]) {
-			if tags && hidden(text, start+w.start) {
-				continue
-			}
 			m := match{start: start + w.start, end: start + w.end, term: w.term}
 			if n := len(matches); n > 0 {
 				before := &matches[n-1]

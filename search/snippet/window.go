@@ -90,26 +90,6 @@ func snippetStart(text string, at, lead int) int {
 	return word
 }
 
-// behindMarkup moves a start that is inside the target of a link or inside a tag of HTML to its end, unless the match
-// is inside, too.
-func behindMarkup(text string, start, match int) int {
-	from := max(0, start-linkReach)
-	from += lineBegin(text[from:start], start-from)
-	for _, hidden := range []struct {
-		sign   string
-		length func(string) int
-	}{{"](", linkTarget}, {"[[", wikiTarget}, {"<", markupLength}} {
-		at := from + strings.LastIndex(text[from:start], hidden.sign)
-		if at < from {
-			continue
-		}
-		if end := at + hidden.length(text[at:]); end > start && end <= match {
-			start = end
-		}
-	}
-	return start
-}
-
 func skipSpace(text string) int {
 	for i, r := range text {
 		if !unicode.IsSpace(r) {

@@ -25,7 +25,7 @@ func unescape(s string) string {
 			b.WriteByte(s[i+1])
 			i += 2
 		case c == '&':
-			text, size := entity(s[i:])
+			text, size := Entity(s[i:])
 			b.WriteString(text)
 			i += size
 		default:
@@ -39,8 +39,9 @@ func unescape(s string) string {
 // maxEntity is longer than the longest name of an entity.
 const maxEntity = 40
 
-// entity decodes the entity at the start of s; if there is none, it returns the ampersand.
-func entity(s string) (text string, size int) {
+// Entity decodes the entity of HTML at the start of s, such as &amp; or &#8212;, and returns its
+// size in bytes. If there is none, it returns the ampersand.
+func Entity(s string) (text string, size int) {
 	end := strings.IndexByte(s[:min(len(s), maxEntity)], ';')
 	if end < 2 {
 		return "&", 1

@@ -97,7 +97,7 @@ func (w *plainWriter) scan(i int) {
 		case c == '*' || c == '_' || c == '~':
 			i = w.run(i)
 		case c == '&':
-			text, size := entity(t[i:])
+			text, size := Entity(t[i:])
 			if size > 1 {
 				w.put(i, i+size, text)
 			}

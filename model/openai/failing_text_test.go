@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,32 +20,39 @@ import (
 // hangUp closes the connection of a request without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// TestServerFailsOnOneText checks a server that fails on one text. It gives the vectors of all others, of
-// the start of this text, and of the query.
-func TestServerFailsOnOneText(t *testing.T) {
+// TestServerFailsOnTexts checks servers that refuse several texts, or that refuse or fail on one text. They
+// give the vectors of all others, of the start of this text, and of the query.
+func TestServerFailsOnTexts(t *testing.T) {
 	status := func(code int, say string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { http.Error(w, say, code) }
 	}
-	for name, fail := range map[string]func(http.ResponseWriter){
-		"closes the connection": hangUp,
-		"too large":             status(413, "Payload Too Large"),
-		"refuses one input":     status(400, "input 3 is invalid"),
-		"fails":                 status(500, "CUDA error: an illegal memory access"),
-		"dies behind a proxy":   status(502, "Bad Gateway"),
-		"gives null":            func(w http.ResponseWriter) { fmt.Fprint(w, `{"data":[{"embedding":[null,1]}]}`) },
-		"hangs":                 nil,
+	for name, c := range map[string]struct {
+		texts, bytes int // the most that the server reads
+		fail         func(http.ResponseWriter)
+		requests     int64 // at most
+	}{
+		"few texts":             {2, 1 << 20, status(422, "batch size 4 > maximum allowed batch size 2"), 16},
+		"a body":                {1, 1 << 20, status(413, "Payload Too Large"), 16},
+		"short texts":           {64, 1300, status(400, "maximum context length"), 24},
+		"as llama.cpp":          {64, 1300, status(500, "input is too large to process"), 24},
+		"closes the connection": {64, 2000, hangUp, 40},
+		"fails":                 {64, 2000, status(500, "CUDA error: an illegal memory access"), 40},
+		"dies behind a proxy":   {64, 2000, status(502, "Bad Gateway"), 40},
+		"gives null": {64, 2000, func(w http.ResponseWriter) { fmt.Fprint(w, `{"data":[{"embedding":[null,1]}]}`) },
+			40},
+		"hangs": {64, 2000, nil, 40},
 	} {
 		for _, attempts := range []int{1, defaultAttempts} {
 			t.Run(fmt.Sprint(name, attempts), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h, count := counted(t, func(_ int64, texts []string, w http.ResponseWriter, r *http.Request) {
 						switch {
-						case longest(texts) <= 2000:
+						case len(texts) <= c.texts && longest(texts) <= c.bytes:
 							vectors(texts, w)
-						case fail == nil:
+						case c.fail == nil:
 							<-r.Context().Done()
 						default:
-							fail(w)
+							c.fail(w)
 						}
 					})
 					o := options(at("http://server"))
@@ -52,18 +60,18 @@ func TestServerFailsOnOneText(t *testing.T) {
 					o.Batch, o.Attempts, o.Timeout, o.QueryTimeout, o.Rest = 16, attempts, time.Minute, time.Second,
 						time.Minute
 					e := embedder(t, o)
-					texts := []string{"a", "bb", "ccc", strings.Repeat("=", 5000), "ddddd", "eeeeee"}
+					texts := []string{"a", "bb", "ccc", strings.Repeat("ä", 5000), "ddddd", "eeeeee"}
 					began := time.Now()
 					out, err := e.Embed(t.Context(), model.Passage, texts)
 					if err != nil || len(out) != len(texts) {
 						t.Fatalf("%d vectors, %v", len(out), err)
 					}
 					for i, n := range []float64{1, 2, 3, 0, 5, 6} {
-						if out[i] == nil || n > 0 && float64(out[i][0]/out[i][1])-n > 1e-5 {
+						if out[i] == nil || n > 0 && math.Abs(float64(out[i][0]/out[i][1])-n) > 1e-5 {
 							t.Errorf("text %d: %v", i, out[i])
 						}
 					}
-					if took := time.Since(began); took > 3*time.Minute || count.Load() > 40 {
+					if took := time.Since(began); took > 3*time.Minute || count.Load() > c.requests {
 						t.Errorf("%d requests in %v", count.Load(), took)
 					}
 					if _, err := e.Embed(t.Context(), model.Query, []string{"heron"}); err != nil {
@@ -71,6 +79,19 @@ func TestServerFailsOnOneText(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// TestServerTakesNoText checks that a server that accepts no text gets only a few requests.
+func TestServerTakesNoText(t *testing.T) {
+	for _, texts := range [][]string{{"a", "bb"}, {"a", "bb", strings.Repeat("ä", 5000), "ccc", "dddd"}} {
+		o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 422) })
+		o.Batch = 8
+		_, err := embedder(t, o).Embed(t.Context(), model.Passage, texts)
+		if most := int64(8 * (len(texts) - 1)); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no") ||
+			count.Load() > most {
+			t.Errorf("%d requests for %d texts, at most %d: %v", count.Load(), len(texts), most, err)
 		}
 	}
 }

@@ -3,75 +3,16 @@ package openai
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"sheaf/model"
 )
 
-// TestServerTakesFewerTexts checks a server that accepts fewer texts at once, or shorter texts: all vectors
-// arrive. A server that accepts no text gets only a few requests.
-func TestServerTakesFewerTexts(t *testing.T) {
-	long := strings.Repeat("ä", 5000)
-	for name, c := range map[string]struct {
-		texts, chars, status int
-		say                  string
-		most                 int64
-	}{
-		"few texts":       {2, 1 << 20, 422, "batch size 4 > maximum allowed batch size 2", 16},
-		"a body":          {1, 1 << 20, 413, "Payload Too Large", 16},
-		"short texts":     {64, 1300, 400, "maximum context length", 24},
-		"as llama.cpp":    {64, 1300, 500, "input is too large to process", 24},
-		"nothing":         {0, 0, 400, "no", 24},
-		"nothing, a word": {0, 0, 422, "no", 8},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o, count := server(t, func(_ int64, texts []string, w http.ResponseWriter, _ *http.Request) {
-				longest := 0
-				for _, text := range texts {
-					longest = max(longest, utf8.RuneCountInString(text))
-				}
-				if len(texts) > c.texts || longest > c.chars {
-					w.WriteHeader(c.status)
-					fmt.Fprint(w, c.say)
-					return
-				}
-				vectors(texts, w)
-			})
-			o.Batch = 8
-			e := embedder(t, o)
-			texts := []string{"a", "bb", long, "ccc", "dddd"}
-			if name == "nothing, a word" {
-				texts = texts[:2]
-			}
-			out, err := e.Embed(context.Background(), model.Passage, texts)
-			if count.Load() > c.most {
-				t.Errorf("%d requests", count.Load())
-			}
-			if c.texts == 0 {
-				if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.say) {
-					t.Errorf("got %v", err)
-				}
-				return
-			}
-			if err != nil || len(out) != len(texts) {
-				t.Fatalf("%d vectors, %v", len(out), err)
-			}
-			for i, n := range []float64{1, 2, 0, 3, 4} {
-				if n > 0 && float64(out[i][0]/out[i][1])-n > 1e-5 {
-					t.Errorf("text %d has another's vector: %v", i, out[i])
-				}
-			}
-		})
-	}
-}
-
-// TestRerankServerTakesFewerTexts is TestServerTakesFewerTexts for a reranker.
+// TestRerankServerTakesFewerTexts checks a reranker that accepts fewer texts at once, shorter texts, or none.
 func TestRerankServerTakesFewerTexts(t *testing.T) {
 	for _, most := range []struct{ texts, chars int }{{3, 1 << 20}, {64, 600}, {0, 0}} {
 		r, count := rerankServer(t, ShapeTEI, 64, func(_ int64, texts []string, w http.ResponseWriter) {

@@ -1,7 +1,6 @@
 package static
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -41,6 +40,11 @@ func TestPieces(t *testing.T) {
 		if got := pieces(tokenizer, text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+	n := 0
+	tokenizer.Pieces("one two three", func(_, _ int) bool { n++; return n < 2 })
+	if n != 2 || pieces(tokenizer, "one two three") != "one|two|three" {
+		t.Errorf("%d pieces were yielded until yield stopped", n)
 	}
 }
 
@@ -98,24 +102,16 @@ func TestPiecesEqualEncode(t *testing.T) {
 		strings.Repeat("\uac00", 20_000)+"!")
 }
 
-// TestPiecesStop checks that yield stops Pieces, and that the tokenizer still works.
-func TestPiecesStop(t *testing.T) {
-	tokenizer := newTokenizer(vocabulary(t))
-	before := tokenizer.Encode(nil, "one two three")
-	n := 0
-	tokenizer.Pieces("one two three", func(_, _ int) bool { n++; return n < 2 })
-	if n != 2 || !slices.Equal(tokenizer.Encode(nil, "one two three"), before) {
-		t.Errorf("%d pieces were yielded", n)
-	}
-}
-
 func FuzzPieces(f *testing.F) {
 	for _, s := range []string{"Hello, w\u00f6rld \u4e2d\u6587 \xff\xfe", "e\u0301\u0323x\u0302",
 		"\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab", "a\u00adb\u200dc\x00d", strings.Repeat("x", 150),
-		"\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
+		strings.Repeat("x", 300), "\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
 		f.Add(s)
 	}
 	v := vocabulary(f)
 	tokenizer, other := newTokenizer(v), newTokenizer(v)
-	f.Fuzz(func(t *testing.T, text string) { checkPieces(t, tokenizer, other, text) })
+	f.Fuzz(func(t *testing.T, text string) {
+		checkPieces(t, tokenizer, other, text)
+		checkEncode(t, tokenizer.Encode, other.Encode, v.Len(), text)
+	})
 }

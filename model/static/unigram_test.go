@@ -394,19 +394,7 @@ func FuzzSegment(f *testing.F) {
 	s, again := NewSegmenter(u), NewSegmenter(u)
 	e := encoderOf(f, smallEnglish(f), u)
 	f.Fuzz(func(t *testing.T, text string) {
-		ids := s.Encode(nil, text)
-		for _, id := range ids {
-			if id < 0 || int(id) >= len(pieces) {
-				t.Fatalf("piece %d does not exist", id)
-			}
-		}
-		if !slices.Equal(ids, again.Encode(nil, text)) {
-			t.Fatal("the same text gave other pieces")
-		}
-		// White space separates the two texts.
-		if both := s.Encode(nil, text+" "+text); !slices.Equal(both, append(slices.Clone(ids), ids...)) {
-			t.Fatal("two texts with a space between them are not the pieces of both")
-		}
+		checkEncode(t, s.Encode, again.Encode, len(pieces), text)
 		a, b := make([]float32, 32), make([]float32, 32)
 		if e.Embed(a, text) != e.Embed(b, text) || !slices.Equal(a, b) {
 			t.Fatal("the same text gave two vectors")

@@ -7,15 +7,10 @@ import (
 
 	"sheaf"
 	"sheaf/search/snippet"
-	"sheaf/text/analysis"
 )
 
 // TestSnippetEndsWithEllipsis checks that a snippet that ends within a paragraph ends with "…".
 func TestSnippetEndsWithEllipsis(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct{ content, part, want string }{
 		{"One harbor. Two\nthree.\n", "One harbor. ", "One harbor.…"},
 		{"One harbor.\nTwo.\n", "One harbor.\n", "One harbor.…"},
@@ -26,8 +21,7 @@ func TestSnippetEndsWithEllipsis(t *testing.T) {
 		{"One harbor.", "One harbor.", "One harbor."},
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
-		h := snippet.New(a, sheaf.Match{Text: "harbor"}, nil)
-		got := h.Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1,
+		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1,
 			snippet.Width)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
@@ -38,10 +32,6 @@ func TestSnippetEndsWithEllipsis(t *testing.T) {
 // TestSnippetShowsPhrase checks that a part with all words of a phrase wins over an earlier part
 // with some words. Otherwise the earliest part with a match wins, with its own ranges.
 func TestSnippetShowsPhrase(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const content = "The lock is used in many places.\n\nA lock is no longer strictly required.\n\nNothing.\n"
 	first := sheaf.Span{End: strings.Index(content, "\n\nA")}
 	second := sheaf.Span{Start: first.End + 2, End: strings.Index(content, "\n\nNothing")}
@@ -71,8 +61,7 @@ func TestSnippetShowsPhrase(t *testing.T) {
 		{"as many words in each", sheaf.Match{Text: "lock"}, []sheaf.Span{first, second},
 			"The [lock] is used in many places."},
 	} {
-		h := snippet.New(a, c.query, nil)
-		got := h.Best([]byte(content), c.spans, len(c.spans), snippet.Width)
+		got := highlighter(t, c.query).Best([]byte(content), c.spans, len(c.spans), snippet.Width)
 		shown, end := "", 0
 		for _, m := range got.Matches {
 			shown += got.Text[end:m.Start] + "[" + got.Text[m.Start:m.End] + "]"
@@ -89,15 +78,11 @@ func TestSnippetShowsPhrase(t *testing.T) {
 
 // TestSnippetOfOwnText checks that text under sub-headings is shown only if the own text has no match.
 func TestSnippetOfOwnText(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const content = "The harbor.\n\n## Below\n\nThe harbor and the lighthouse.\n"
 	own, all := sheaf.Span{End: len("The harbor.\n\n")}, sheaf.Span{End: len(content)}
 	for query, want := range map[string]string{"harbor lighthouse": "The harbor.",
 		"lighthouse": "The harbor. Below The harbor and the lighthouse."} {
-		h := snippet.New(a, sheaf.Match{Text: query}, nil)
+		h := highlighter(t, sheaf.Match{Text: query})
 		if got := h.Best([]byte(content), []sheaf.Span{own, all}, 1, snippet.Width); got.Text != want {
 			t.Errorf("%q is shown as %q, want %q", query, got.Text, want)
 		}
@@ -106,10 +91,6 @@ func TestSnippetOfOwnText(t *testing.T) {
 
 // TestHeadingRowOfTable checks that a row of a table is shown under the heading row of the table.
 func TestHeadingRowOfTable(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := ""
 	for i := range 40 {
 		rows += fmt.Sprintf("| host%d | Frankfurt am Main, second floor | k3s |\n", i)
@@ -126,8 +107,7 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
-		h := snippet.New(a, sheaf.Match{Text: c.query}, nil)
-		got := h.Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
+		got := highlighter(t, sheaf.Match{Text: c.query}).Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
 		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}

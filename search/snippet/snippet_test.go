@@ -204,14 +204,10 @@ func TestSnippetHasPosition(t *testing.T) {
 }
 
 func TestRareWordsTellMore(t *testing.T) {
-	a, err := analysis.New(analysis.Options{Language: "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rarity := func(word string) float64 {
 		return map[string]float64{"how": 0.1, "do": 0.1, "borrow": 5, "value": 2}[word]
 	}
-	h := snippet.New(a, sheaf.Match{Text: "how do borrow value"}, rarity)
+	h := highlighterFor(t, sheaf.Match{Text: "how do borrow value"}, rarity)
 	text := "How we do it: how do others do a value. " + strings.Repeat("Nothing stands here. ", 30) + "You borrow."
 	if got := marked(h.Snippet(text, 60)); got != "…You <borrow>." {
 		t.Errorf("got %q", got)

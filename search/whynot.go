@@ -106,7 +106,7 @@ func pieceOf(result *Result, id sheaf.ID) sheaf.ID {
 
 // whyNoCandidate explains why the scan did not take the file of id. It returns "" when it did.
 func whyNoCandidate(scanned *Scanned, id sheaf.ID) (string, error) {
-	if _, ok := scanned.Facts.Chunk(id); ok {
+	if _, ok := Part(scanned.Facts, id); ok {
 		return "", nil
 	}
 	if at := strings.LastIndexByte(string(id), '#'); at >= 0 {

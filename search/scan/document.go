@@ -5,87 +5,67 @@ import (
 	"path"
 	"reflect"
 	"strings"
-	"time"
+	"unsafe"
 
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/ingest"
+	"sheaf/internal/fold"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/chunk"
 )
 
-// document is a cut file without its text. It never changes, and it shares no memory with the text.
-type document struct {
-	key     string // in the cache
-	path    string
-	modTime time.Time
-	size    int64
-	hash    catalog.Hash
-	decoded bool // the file is not UTF-8 itself
-	doc     sheaf.Document
-	date    sheaf.Dated
-	columns []store.Column
-}
-
-// loaded is a document with its text, and with vectors if a query needed them. It never changes.
+// loaded is a cut file with its text, and with vectors if a query needed them. It never changes.
 type loaded struct {
-	*document
-	text string
+	key     string // in the cache
+	file    ingest.File
+	doc     sheaf.Document
+	columns []store.Column
+	text    string
+	candidate
 	// vectors holds the vectors of each chunk. The model named in embedded computed them.
 	vectors  [][]store.Vectors
 	embedded string
 }
 
-// newLoaded returns a file as chunker cuts it.
-func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) *loaded {
-	detach(&doc)
-	d := &document{key: key, path: f.Path, modTime: f.ModTime, size: int64(len(raw)), hash: catalog.HashOf(raw),
-		decoded: !bytes.Equal(text, raw), doc: doc}
-	d.date = chunk.DateOf(&d.doc, f.ModTime)
-	d.columns = ingest.ChunkColumns(ingest.Columns(&d.doc, d.date), 1) // pieces have one depth
-	return &loaded{document: d, text: string(text)}
+// candidate is what the facts keep of a file.
+type candidate struct {
+	id     sheaf.ID
+	called []string // folded names and aliases, with and without an extension
+	// record is the document for a catalog, and links its names and links for a catalog of links.
+	record, links catalog.Encoded
+	bytes         int64 // roughly the memory of the record
 }
 
-// detach copies the strings that a document shares with its text, so that the text can be freed.
-func detach(doc *sheaf.Document) {
-	title := strings.Clone(doc.Title)
-	doc.Title = title
-	cloneAll(doc.Aliases)
-	cloneAll(doc.Tags)
-	for _, p := range doc.Properties {
-		for i := range p.Values {
-			p.Values[i].Text = strings.Clone(p.Values[i].Text)
-		}
-	}
-	for i := range doc.Properties {
-		doc.Properties[i].Name = strings.Clone(doc.Properties[i].Name)
-	}
-	for i := range doc.Fields {
+// newLoaded returns a file as a chunker cut it. It keeps text, which must not change.
+func newLoaded(key string, f *ingest.File, raw, text []byte, doc sheaf.Document) (*loaded, error) {
+	for i := range doc.Fields { // columns must not keep the text of their file in memory
 		f := &doc.Fields[i]
 		f.Name, f.Value.Text = strings.Clone(f.Name), strings.Clone(f.Value.Text)
 	}
-	for i := range doc.Chunks {
-		c := &doc.Chunks[i]
-		c.Title = title
-		for j, part := range c.Hierarchy {
-			if c.Hierarchy[j] = title; j > 0 {
-				c.Hierarchy[j] = strings.Clone(part)
-			}
-		}
-		cloneAll(c.Tags)
-		cloneAll(c.Blocks)
-		for j := range c.Links {
-			l := &c.Links[j]
-			l.Target, l.Fragment, l.Text = strings.Clone(l.Target), strings.Clone(l.Fragment), strings.Clone(l.Text)
+	record := catalog.Record{Document: doc, Date: chunk.DateOf(&doc, f.ModTime),
+		File: catalog.FileState{Size: int64(len(raw)), ModTime: f.ModTime.UnixNano(), Hash: catalog.HashOf(raw)}}
+	if !bytes.Equal(text, raw) { // the catalog cannot read this text from the file
+		record.Text, record.HasText = text, true
+	}
+	d := &loaded{key: key, file: *f, doc: doc, text: unsafe.String(unsafe.SliceData(text), len(text))}
+	d.columns = ingest.ChunkColumns(ingest.Columns(&doc, record.Date), 1) // pieces have one depth
+	for _, c := range d.columns {
+		for i := range c.Values {
+			c.Values[i].Text = strings.Clone(c.Values[i].Text)
 		}
 	}
-}
-
-func cloneAll(texts []string) {
-	for i := range texts {
-		texts[i] = strings.Clone(texts[i])
+	d.id, d.bytes = doc.ID, d.recordBytes()+int64(len(record.Text))
+	for _, name := range append([]string{f.Path}, doc.Aliases...) {
+		name = strings.Clone(path.Base(fold.Text(name)))
+		d.called = append(d.called, name, withoutExt(name))
 	}
+	var err error
+	if d.record, err = catalog.Encode(&record); err == nil {
+		d.links, err = linking(&doc)
+	}
+	return d, err
 }
 
 // entries returns the document's chunks for a store. Every chunk has the fields of the note (title, path,
@@ -102,7 +82,7 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 	common = add(common, sheaf.FieldTitle, d.doc.Title)
 	common = add(common, sheaf.FieldAliases, store.JoinValues(d.doc.Aliases))
 	common = add(common, sheaf.FieldTags, store.JoinValues(d.doc.Tags))
-	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.path, path.Ext(d.path)))
+	common = add(common, sheaf.FieldPath, strings.TrimSuffix(d.file.Path, path.Ext(d.file.Path)))
 	properties := propertyText(&d.doc, req.Limits.ListValues)
 	if inner := nestedText(&d.doc, d.text, req.Limits.ListValues, req.Limits.FrontmatterDepth); inner != "" {
 		properties += "\n" + inner
@@ -117,7 +97,7 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 		if len(c.Hierarchy) > 1 {
 			all = add(all, sheaf.FieldHierarchy, c.Hierarchy[len(c.Hierarchy)-1])
 		}
-		all = add(all, sheaf.FieldBody, d.body(c, d.text))
+		all = add(all, sheaf.FieldBody, chunk.IndexedText(&d.doc, c, d.text).Text)
 		entries[i] = store.Chunk{ID: c.ID, Doc: d.doc.ID, Fields: all[from:len(all):len(all)],
 			Columns: ingest.WithFields(d.columns, d.doc.FieldsOf(i))}
 		if vectors && d.vectors != nil {
@@ -125,11 +105,6 @@ func (d *loaded) entries(req *search.ScanRequest, vectors bool) []store.Chunk {
 		}
 	}
 	return entries
-}
-
-// body returns the text of a piece to index. A piece has frontmatter only when its document has nothing else.
-func (d *document) body(c *sheaf.Chunk, text string) string {
-	return chunk.IndexedText(&d.doc, c, text).Text
 }
 
 // propertyText returns values of the frontmatter that have no field of their own, the first listed values of each
@@ -148,7 +123,7 @@ func propertyText(doc *sheaf.Document, listed int) string {
 }
 
 // passes reports whether the filter matches a chunk of the document.
-func (d *document) passes(filter sheaf.Filter) bool {
+func (d *loaded) passes(filter sheaf.Filter) bool {
 	if filter == nil {
 		return true
 	}
@@ -177,13 +152,13 @@ const (
 	// entryBytes is roughly what the index uses for a chunk: its fields, their lengths, and positions of the few
 	// words.
 	entryBytes = 1000
-	// roundingBytes is the unused memory in the parts of a chunk.
-	roundingBytes = 80
+	// roundingBytes is the unused memory in the parts of a chunk, and its part of the catalog.
+	roundingBytes = 120
 )
 
-// memory returns roughly how many bytes the document uses.
-func (d *document) memory() int64 {
-	n := documentBytes + int64(3*len(d.path)) + valueBytes*int64(len(d.columns))
+// recordBytes returns roughly how many bytes the document uses without its text.
+func (d *loaded) recordBytes() int64 {
+	n := documentBytes + int64(3*len(d.file.Path)) + valueBytes*int64(len(d.columns))
 	for _, p := range d.doc.Properties {
 		for _, v := range p.Values {
 			n += 2 * (valueBytes + int64(len(v.Text)))
@@ -192,24 +167,17 @@ func (d *document) memory() int64 {
 	for i := range d.doc.Fields {
 		n += 2 * (fieldBytes + int64(len(d.doc.Fields[i].Name)+len(d.doc.Fields[i].Value.Text)))
 	}
-	n += chunkBytes * int64(cap(d.doc.Chunks)-len(d.doc.Chunks))
 	for i := range d.doc.Chunks {
 		c := &d.doc.Chunks[i]
-		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) +
+		n += chunkBytes + roundingBytes + int64(len(c.ID)+len(c.Breadcrumb)) + linkBytes*int64(len(c.Links)) +
 			stringBytes*int64(len(c.Hierarchy)+len(c.Tags)+len(c.Blocks))
-		if len(c.Hierarchy) > 1 {
-			n += int64(len(c.Hierarchy[1]))
-		}
-		for j := range c.Links {
-			n += linkBytes + int64(len(c.Links[j].Target)+len(c.Links[j].Fragment)+len(c.Links[j].Text))
-		}
 	}
 	return n
 }
 
 // memory returns roughly how many bytes the document uses with its text and vectors.
 func (d *loaded) memory() int64 {
-	n := d.document.memory() + int64(len(d.text))
+	n := d.bytes + int64(len(d.text))
 	for _, of := range d.vectors {
 		for _, v := range of {
 			n += 100

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sheaf"
+	"sheaf/index/catalog"
 	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/store"
@@ -24,7 +25,7 @@ import (
 
 // gathered is the result of cutting and indexing the best matches.
 type gathered struct {
-	docs   []*document // best first
+	docs   []candidate // best first
 	chunks int
 	at     map[string]bool // by path
 	failed int             // files that could not be read
@@ -36,6 +37,17 @@ type gathered struct {
 	// warnings are about vectors that the model could not compute.
 	warnings []string
 	took     map[string]time.Duration
+}
+
+// records returns the named documents for a catalog, or all when no ID is given.
+func (g *gathered) records(ids []sheaf.ID) []catalog.Encoded {
+	out := make([]catalog.Encoded, 0, len(g.docs))
+	for i := range g.docs {
+		if len(ids) == 0 || slices.Contains(ids, g.docs[i].id) {
+			out = append(out, g.docs[i].record)
+		}
+	}
+	return out
 }
 
 func (g *gathered) notes(maxVectors int) []string {
@@ -207,17 +219,17 @@ func (g *gatherer) choose(cut []*loaded, refused map[*loaded]bool) []*loaded {
 			g.out.failed++
 		case !d.passes(g.req.Filter):
 		case refused[d]:
-			g.out.refused[d.path] = true
+			g.out.refused[d.file.Path] = true
 		default:
-			n := d.document.memory() + entryBytes*int64(len(d.doc.Chunks))
+			n := d.bytes + entryBytes*int64(len(d.doc.Chunks))
 			if n > g.budget && len(g.out.docs) > 0 {
 				g.out.full = true
 				return docs
 			}
 			g.budget -= n
 			docs = append(docs, d)
-			g.out.docs = append(g.out.docs, d.document)
-			g.out.at[d.path] = true
+			g.out.docs = append(g.out.docs, d.candidate)
+			g.out.at[d.file.Path] = true
 			g.out.chunks += len(d.doc.Chunks)
 		}
 		g.out.tried++
@@ -250,7 +262,7 @@ func (s *Scanner) cut(ctx context.Context, files []ingest.File, matches []match,
 // unreadable or has no text.
 func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *loaded {
 	key := chunker.Name() + "\x00" + f.Path
-	if d, ok := s.cache.Get(key); ok && d.size == f.Bytes && d.modTime.Equal(f.ModTime) {
+	if d, ok := s.cache.Get(key); ok && d.file.Bytes == f.Bytes && d.file.ModTime.Equal(f.ModTime) {
 		return d
 	}
 	raw, err := s.readFile(f.Path, f.Bytes, *buffer)
@@ -263,7 +275,10 @@ func (s *Scanner) load(f *ingest.File, chunker chunk.Chunker, buffer *[]byte) *l
 		return nil
 	}
 	text = bytes.Clone(text) // the chunks share the text, and the buffer is reused
-	d := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
+	d, err := newLoaded(key, f, raw, text, chunker.Chunk(s.o.Tree, f.Path, text))
+	if err != nil {
+		return nil
+	}
 	s.cache.Put(key, d, d.memory())
 	return d
 }
@@ -289,7 +304,8 @@ func (g *gatherer) embed(ctx context.Context, docs []*loaded) (int, error) {
 			continue
 		}
 		group.Go(func() error {
-			with := &loaded{document: d.document, text: d.text, embedded: model} // other queries may be reading d
+			with := new(*d) // other queries may be reading d
+			with.embedded, with.vectors = model, nil
 			entries := with.entries(&g.req, false)
 			if err := ingest.Embed(inner, g.o.Embedder, &with.doc, entries); err != nil {
 				if errors.Is(err, context.DeadlineExceeded) || !ingest.Answers(inner, g.o.Embedder) {

@@ -90,13 +90,13 @@ func TestCandidatesEqualSlowSearch(t *testing.T) {
 		g := must(s.gather(t.Context(), found, req, memory.NewFor(a, asked.Query), maxMemory))
 		var got, want []string
 		for _, d := range g.docs {
-			got = append(got, string(d.doc.ID))
+			got = append(got, string(d.id))
 		}
 		for _, d := range cut {
-			id := string(d.doc.ID)
+			id := string(d.id)
 			taken := now[id]
 			if !now[id] && !before[id] { // letters match but no word: both results are right
-				taken = g.at[d.path]
+				taken = g.at[d.file.Path]
 			}
 			if taken && len(want) < req.Limits.Files {
 				want = append(want, id)

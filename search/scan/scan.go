@@ -143,12 +143,17 @@ func (s *Scanner) Scan(ctx context.Context, req search.ScanRequest) (*search.Sca
 		mostVectors = req.Limits.MaxVectors
 	}
 	out.Notes, out.Warnings = g.notes(mostVectors), g.warnings
-	facts := newFacts(s, files, g.docs)
-	out.Backend, out.Facts, out.Catalog, out.Text = store, facts, facts.view, facts.text
+	out.Catalog = func(docs ...sheaf.ID) (*catalog.View, error) { return s.openView(g.records(docs), nil) }
+	view, err := out.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	facts := newFacts(s, files, g, view)
+	out.Backend, out.Facts, out.Text = store, facts, facts.text
 	out.Files, out.Matched, out.Candidates, out.Chunks = len(files), len(found.matches), len(g.docs), g.chunks
 	out.Bytes = fileBytes*int64(len(files)+len(found.matches)) + entryBytes*int64(g.chunks)
 	for _, d := range g.docs {
-		out.Bytes += d.memory()
+		out.Bytes += d.bytes
 	}
 	out.WhyNot = func(id sheaf.ID) (string, error) { return s.whyNot(found, g, id, req) }
 	return out, nil
@@ -190,7 +195,7 @@ func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error
 	for i := range matches {
 		matches[i].file = i
 	}
-	var docs []*document
+	var docs []catalog.Encoded
 	for n := 0; n < len(files); {
 		batch := firstBatch(files, matches[n:])
 		cut, err := s.cut(ctx, files, batch, chunker)
@@ -199,7 +204,7 @@ func (s *Scanner) All(ctx context.Context, chunkChars int) (*catalog.View, error
 		}
 		for _, d := range cut {
 			if d != nil {
-				docs = append(docs, d.document)
+				docs = append(docs, d.record)
 			}
 		}
 		n += len(batch)

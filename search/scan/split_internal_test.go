@@ -54,9 +54,9 @@ func TestMemoryIsSplit(t *testing.T) {
 		if got.Candidates != len(g.docs) || g.full != (bytes == 1<<20) {
 			t.Errorf("of %d bytes, %d candidates, where %d fit; full is %v", bytes, got.Candidates, len(g.docs), g.full)
 		}
-		used := int64(0)
+		used := entryBytes * int64(g.chunks)
 		for _, d := range g.docs {
-			used += d.memory() + entryBytes*int64(len(d.doc.Chunks))
+			used += d.bytes
 		}
 		if used > index || g.full && used < index*9/10 {
 			t.Errorf("of %d bytes the index takes %d of %d", bytes, used, index)

@@ -85,7 +85,7 @@ func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access
 		}
 	}
 	if a.out.searches > 0 && a.out.failed == a.out.searches && len(a.out.Leaks) == 0 {
-		return nil, fmt.Errorf("%w: no search was answered, so nothing was checked for leaks: %s", sheaf.ErrUnavailable,
+		return nil, fmt.Errorf("%w: no search had an answer, so the audit could not look for leaks: %s", sheaf.ErrUnavailable,
 			a.out.Fault)
 	}
 	a.out.Documents = len(a.docs)
@@ -260,11 +260,13 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 	}
 	t := &trial{auditor: a, ctx: ctx, grant: g, reader: r}
 	for i := range a.docs {
-		if !a.docs[i].sees(&g) {
+		if a.docs[i].sees(&g) {
+			t.seen++
+			t.chunks += len(a.docs[i].chunks)
+		} else {
 			t.hidden = append(t.hidden, i)
 		}
 	}
-	t.seen = len(a.docs) - len(t.hidden)
 	for _, door := range []struct {
 		name string
 		ask  func() error
@@ -298,8 +300,9 @@ type trial struct {
 	ctx    context.Context
 	grant  access.Grant
 	reader *Reader
-	hidden []int
-	seen   int
+	hidden []int // the documents that the grant hides
+	seen   int   // how many documents it shows
+	chunks int   // how many chunks they have
 	text   string
 	fault  string // why the current check is incomplete; "" when it is complete
 }
@@ -362,6 +365,12 @@ func (t *trial) withoutVisible(text, name string) string {
 		}
 	}
 	return text
+}
+
+// hides reports whether id is a document or a chunk that the caller may not see.
+func (t *trial) hides(id sheaf.ID) bool {
+	i, ok := t.at[id]
+	return ok && !t.docs[i].sees(&t.grant)
 }
 
 // written returns an ID as JSON writes it.
@@ -481,14 +490,14 @@ func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 		return err
 	}
 	if err == nil {
-		t.leak(door, doc.id, "it is answered")
+		t.leak(door, doc.id, "the caller gets an answer about it")
 		return nil
 	}
 	none := sheaf.ID("audit:there is no such document")
 	_, missing := ask(none)
 	if missing == nil || strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", id), "") != strings.ReplaceAll(missing.Error(),
 		fmt.Sprintf("%q", none), "") {
-		t.leak(door, doc.id, "its error is %q, that of nothing %q", err, missing)
+		t.leak(door, doc.id, "its error is %q, and the error of a missing document is %q", err, missing)
 	}
 	for _, err := range []error{err, missing} {
 		if errors.Is(err, sheaf.ErrUnavailable) {
@@ -522,7 +531,7 @@ func (t *trial) get() error {
 			p.After[i].Text, p.After[i].Links = "", nil
 		}
 		for _, l := range p.Links {
-			if i, ok := t.at[l.To]; ok && !t.docs[i].sees(&t.grant) {
+			if t.hides(l.To) {
 				t.leak("get", l.To, "a link leads to it")
 			}
 		}
@@ -541,7 +550,7 @@ func (t *trial) list() error {
 		return err
 	}
 	if len(list.Documents) != min(t.seen, MaxWindow) {
-		t.leak("documents", "", "it lists %d documents, %d may be seen", len(list.Documents), t.seen)
+		t.leak("documents", "", "it lists %d documents, and %d are visible", len(list.Documents), t.seen)
 	}
 	if err := t.answer("documents", list); err != nil {
 		return err
@@ -578,9 +587,9 @@ func (t *trial) count() error {
 	if err != nil {
 		return err
 	}
-	if chunks := t.chunks(); s.Documents != t.seen || s.Chunks > chunks {
-		t.leak("summary", "", "it counts %d documents and %d chunks, %d and %d may be seen", s.Documents, s.Chunks, t.seen,
-			chunks)
+	if s.Documents != t.seen || s.Chunks > t.chunks {
+		t.leak("summary", "", "it counts %d documents and %d chunks, and %d and %d are visible", s.Documents, s.Chunks,
+			t.seen, t.chunks)
 	}
 	if err := t.answer("summary", s); err != nil {
 		return err

@@ -21,17 +21,17 @@ import (
 // numbers compares the counts and suggestions of an answer with the visible documents: these can reveal a hidden
 // document without its name.
 func (t *trial) numbers(door string, a *Answer) {
-	chunks, scans := t.chunks(), t.scans(a.Profile)
-	if a.Matches != nil && *a.Matches > chunks && !(scans && chunks > 0) {
-		t.leak(door, "", "it counts %d matches, %d chunks may be seen", *a.Matches, chunks)
+	scans := t.scans(a.Profile)
+	if a.Matches != nil && *a.Matches > t.chunks && !(scans && t.chunks > 0) {
+		t.leak(door, "", "it counts %d matches, and %d chunks are visible", *a.Matches, t.chunks)
 	}
 	if a.Total.Value > 0 && t.seen == 0 {
-		t.leak(door, "", "it has %d results and nothing may be seen", a.Total.Value)
+		t.leak(door, "", "it has %d results, and nothing is visible", a.Total.Value)
 	}
 	for name, values := range a.Facets {
 		for _, v := range values {
 			if most := t.valued(name, v.Value); v.Count > most && !(scans && most > 0) {
-				t.leak(door, "", "the facet %s counts %d chunks with %q, %d may be seen", name, v.Count, v.Value, most)
+				t.leak(door, "", "the facet %s counts %d chunks with %q, and %d are visible", name, v.Count, v.Value, most)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (t *trial) numbers(door string, a *Answer) {
 	}
 	for i := range a.Results {
 		if e := a.Results[i].Explanation; e != nil {
-			t.arithmetic(door, e, chunks, scans)
+			t.arithmetic(door, e, scans)
 		}
 	}
 }
@@ -105,16 +105,16 @@ func (t *trial) anyVisible(is func(d *audited) bool) bool {
 
 // arithmetic checks that the numbers of a score fit the visible documents: the idf of a word, and the number of
 // documents.
-func (t *trial) arithmetic(door string, e *sheaf.Explanation, chunks int, scans bool) {
-	rarest := math.Log(1 + (float64(chunks)-1+0.5)/(1+0.5))
+func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
+	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
 	case e.Label == "idf" && !scans && !t.c.o.SharedStatistics && e.Value > rarest+1e-9:
-		t.leak(door, "", "a word has the idf %v, among %d chunks it is at most %v", e.Value, chunks, rarest)
+		t.leak(door, "", "a word has the idf %v, and among %d visible chunks it is at most %v", e.Value, t.chunks, rarest)
 	case e.Kind == sheaf.KindFolder && e.Details["of"].Number > float64(t.seen):
-		t.leak(door, "", "a folder has %v documents, %d may be seen", e.Details["of"].Number, t.seen)
+		t.leak(door, "", "a folder has %v documents, and %d are visible", e.Details["of"].Number, t.seen)
 	}
 	for i := range e.Parts {
-		t.arithmetic(door, &e.Parts[i], chunks, scans)
+		t.arithmetic(door, &e.Parts[i], scans)
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *trial) foreign(cursor string) error {
 	_, err := t.reader.Page(t.ctx, cursor, SearchRequest{})
 	switch {
 	case err == nil:
-		t.leak("cursor", "", "it goes on with the search of somebody else")
+		t.leak("cursor", "", "it continues the search of another caller")
 	case !errors.Is(err, ErrExpired):
 		return err
 	}
@@ -150,7 +150,7 @@ func (t *trial) counted() error {
 		return err
 	}
 	if there := t.valued(sheaf.ColumnTag, strings.TrimPrefix(t.text, "tag:")); *a.Matches > there {
-		t.leak("count", "", "%d chunks are counted, %d may be seen", *a.Matches, there)
+		t.leak("count", "", "it counts %d chunks, and %d are visible", *a.Matches, there)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (t *trial) find() error {
 		case err != nil && !refused(err):
 			return err
 		case err == nil:
-			if i, ok := t.at[found.Doc.ID]; ok && !t.docs[i].sees(&t.grant) {
+			if t.hides(found.Doc.ID) {
 				t.leak("find", found.Doc.ID, "%q finds it", asked)
 			}
 		}
@@ -202,7 +202,7 @@ func (t *trial) property(doc *audited) error {
 			return err
 		}
 		if read.Filter != nil && !t.anyVisible(func(d *audited) bool { return d.columns[column] != nil }) {
-			t.leak("find", doc.id, "%q is taken for a property, which only hidden documents have", name)
+			t.leak("find", doc.id, "%q counts as a property, and only hidden documents have it", name)
 		}
 		return nil
 	}
@@ -263,12 +263,12 @@ func (t *trial) status() error {
 		bare := Status{Summary: s.Summary, Trees: []Tree{}, Bytes: map[string]int64{}, Pending: []Pending{},
 			Skipped: []Skip{}, Warnings: s.Warnings}
 		if !reflect.DeepEqual(*s, bare) {
-			t.leak("status", "", "it has more than the summary, for a caller who does not see everything: %+v", *s)
+			t.leak("status", "", "a restricted caller gets more than the summary: %+v", *s)
 		}
 		const stranger = "audit: another caller"
 		for _, task := range t.c.Tasks(access.Unrestricted(), stranger, "", keptTasks) {
 			if _, err := t.c.Task(t.grant, stranger, task.ID); err == nil || len(t.c.Tasks(t.grant, stranger, "", 1)) > 0 {
-				t.leak("status", "", "it tells of a task of somebody else")
+				t.leak("status", "", "it shows a task of another caller")
 				break
 			}
 		}
@@ -315,7 +315,7 @@ func (t *trial) legs() error {
 			return err
 		}
 		for _, h := range hits {
-			if i, ok := t.at[h.ID]; ok && !t.docs[i].sees(&t.grant) {
+			if t.hides(h.ID) {
 				t.leak("legs", h.ID, "a branch finds it")
 			}
 		}
@@ -358,21 +358,10 @@ func (t *trial) facets(words store.Request) error {
 			counted += v.Chunks
 		}
 	}
-	if chunks := t.chunks(); counted > chunks {
-		t.leak("legs", "", "%d chunks are counted by folder, %d may be seen", counted, chunks)
+	if counted > t.chunks {
+		t.leak("legs", "", "the counts by folder have %d chunks, and %d are visible", counted, t.chunks)
 	}
 	return nil
-}
-
-// chunks returns the number of visible chunks.
-func (t *trial) chunks() int {
-	n := 0
-	for i := range t.docs {
-		if t.docs[i].sees(&t.grant) {
-			n += len(t.docs[i].chunks)
-		}
-	}
-	return n
 }
 
 // stageSettings are the settings of stages that need some.
@@ -412,7 +401,7 @@ func (t *trial) stage() error {
 		run.Rankings = [][]Scored{twins}
 		same, missing := t.reader.Stage(run)
 		if (err == nil) != (missing == nil) || errors.Is(err, sheaf.ErrInvalid) != errors.Is(missing, sheaf.ErrInvalid) {
-			t.leak("stage", "", "of hidden documents %s gives the error %v, of none %v", run.Name, err, missing)
+			t.leak("stage", "", "for hidden documents, %s returns the error %v, and for missing ones %v", run.Name, err, missing)
 		}
 		for i := range same {
 			if id, ok := original[same[i].ID]; ok {
@@ -422,7 +411,7 @@ func (t *trial) stage() error {
 		// A minute later, ages differ a little.
 		alike := func(a, b Scored) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-3*math.Abs(a.Score) }
 		if err == nil && !slices.EqualFunc(out, same, alike) {
-			t.leak("stage", "", "%s makes %v of hidden documents, and %v of none", run.Name, out, same)
+			t.leak("stage", "", "for hidden documents, %s returns %v, and for missing ones %v", run.Name, out, same)
 		}
 	}
 	return nil

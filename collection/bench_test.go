@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,22 +15,11 @@ import (
 
 // benchFiles returns the files of the folder SHEAF_TEST_DIR, or 1,000 generated files, and queries.
 func benchFiles(b *testing.B) (map[string]string, []string) {
-	files := map[string]string{}
-	if dir := os.Getenv("SHEAF_TEST_DIR"); dir != "" {
-		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			rel, _ := filepath.Rel(dir, path)
-			files[filepath.ToSlash(rel)] = string(text)
-			return err
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return files, []string{"execution policy", "remote session", "configuration module", "install package"}
+	if os.Getenv("SHEAF_TEST_DIR") != "" {
+		return collectiontest.Documentation(b), []string{"execution policy", "remote session", "configuration module",
+			"install package"}
 	}
+	files := map[string]string{}
 	random := rand.New(rand.NewPCG(1, 2))
 	var words []string
 	for i := range 2000 {

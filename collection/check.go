@@ -29,28 +29,23 @@ func (x *Index) Faults(ctx context.Context) ([]error, error) {
 	}
 	done()
 	faults = append(faults, stored...)
-	agree := func() (err error) {
-		if faults, err = x.agreement(ctx); errors.Is(err, sheaf.ErrCorrupt) {
-			faults, err = []error{err}, nil
-		}
-		return err
-	}
+	var err error
 	if len(faults) == 0 {
-		if err := agree(); err != nil {
+		if faults, err = x.agreement(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if len(faults) > 0 && len(stored) == 0 && !errors.Is(errors.Join(faults...), sheaf.ErrCorrupt) {
 		// Another process that writes may be the cause. Check again while no process can write.
 		var silent error
-		err := x.whenFree(ctx, func() error {
+		err = x.whenFree(ctx, func() error {
 			release, err := x.Catalog.Hold()
 			if err != nil {
 				return err
 			}
 			if err = x.reload(); err == nil {
 				if faults = x.catalogFaults(); len(faults) == 0 {
-					silent = agree()
+					faults, silent = x.agreement(ctx)
 				}
 			}
 			return errors.Join(err, release())
@@ -82,7 +77,12 @@ func (x *Index) catalogFaults() []error {
 
 // agreement compares the number of chunks in the catalog with the number that a search finds. A server may hold
 // chunks of other folders. Chunks of a stopped run are no fault.
-func (x *Index) agreement(ctx context.Context) ([]error, error) {
+func (x *Index) agreement(ctx context.Context) (faults []error, err error) {
+	defer func() {
+		if errors.Is(err, sheaf.ErrCorrupt) {
+			faults, err = []error{err}, nil
+		}
+	}()
 	r, ok := x.Backend.(store.Reporter)
 	if !ok {
 		return nil, nil
@@ -106,7 +106,6 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	var faults []error
 	if reached.Unreached > 0 {
 		faults = append(faults, fmt.Errorf("%[1]w: at least %[3]s at %[2]s, perhaps because its process was killed",
 			ErrUnreached,
@@ -132,7 +131,7 @@ func (x *Index) agreement(ctx context.Context) ([]error, error) {
 		faults = append(faults, fmt.Errorf("%s holds %s more than the documents have: sheaf check --repair", x.Target, extra))
 	}
 	if len(lost.others) > 0 {
-		x.Foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts words in them too: %s", x.Target,
+		x.Foreign = fmt.Sprintf("%s holds %s of another folder, %s, and counts their words too: %s", x.Target,
 			wording.Plural(len(lost.others), "document", "documents"), lost.names(lost.others), x.otherPlace())
 	}
 	return faults, nil
@@ -232,7 +231,7 @@ func OnlyStrays(faults []error) bool {
 // Strayed returns the error of a check that found only chunks of unknown documents.
 func (x *Index) Strayed() error {
 	return Hint(fmt.Errorf("%w: %s holds chunks of no document", sheaf.ErrCorrupt, x.Target),
-		"no search shows them, but their words are counted, and they can take the places of hits from here: sheaf check "+
+		"no search shows them, but the store counts their words, and they can displace hits of this folder: sheaf check "+
 			"--repair names them and asks before it removes them")
 }
 
@@ -252,7 +251,7 @@ func (x *Index) StoppedRun(found int, waiting []sheaf.ID) string {
 	if found < settled {
 		return ""
 	}
-	return fmt.Sprintf("the last run was stopped before its end, or is not over: %s recorded, %s can be found; nothing "+
+	return fmt.Sprintf("the last run was stopped before its end, or still runs: %s recorded, %s can be found; nothing "+
 		"is lost, and the next sheaf index or search goes on",
 		wording.Plural(x.View.Chunks(), "chunk is", "chunks are"), wording.Count(found))
 }

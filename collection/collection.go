@@ -112,7 +112,8 @@ type Collection struct {
 	recall   recallMeter
 	health
 	watch
-	opened *openedStores // nil: the stores belong to the caller of New
+	updates    bool         // Search updates the index before it answers
+	closeIndex func() error // closes what Open opened; nil when the stores belong to the caller of New
 }
 
 // health records events of the index since the collection opened.
@@ -189,8 +190,8 @@ func (c *Collection) Close() error {
 	}
 	c.recall.close()
 	c.answers.cache.Limit(0)
-	if c.opened != nil {
-		return c.opened.close()
+	if c.closeIndex != nil {
+		return c.closeIndex()
 	}
 	return nil
 }
@@ -442,7 +443,7 @@ func (c *Collection) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Moved returns an error if the name of the store now stands for another index. The collection
+// Moved returns an error if the name of the store now leads to another index. The collection
 // still uses the earlier index.
 func (c *Collection) Moved() error {
 	if m, ok := c.o.Backend.(store.Mover); ok {
@@ -551,3 +552,37 @@ func (c *Collection) canRun(p *profile.Profile) error {
 	}
 	return s.Check(plan)
 }
+
+// Reader is a collection at one moment as one caller may see it. It is safe for concurrent use until it is closed.
+// The results of its methods stay valid after Close and must not be changed: answers share parts, such as Parameters.
+type Reader struct {
+	c     *Collection
+	grant access.Grant
+	view  *catalog.View
+	guard *guard
+	// at is the state of the index. versioned is false when the store has no version.
+	at        stamp
+	versioned bool
+	// pinned is a snapshot of the store, or nil if the store has none.
+	pinned store.Backend
+	done   func() // tells the collection that the reader is closed
+}
+
+// Close releases the reader.
+func (r *Reader) Close() {
+	if r.pinned != nil {
+		_ = r.pinned.Close() // it was only read
+	}
+	r.c.seen(r.Err())
+	r.view.Close()
+	r.done()
+}
+
+// Collection returns the collection of the reader.
+func (r *Reader) Collection() *Collection { return r.c }
+
+// Generation returns the generation of the catalog's snapshot.
+func (r *Reader) Generation() uint64 { return r.view.Generation() }
+
+// Err returns the first error of a catalog lookup, or nil.
+func (r *Reader) Err() error { return r.view.Err() }

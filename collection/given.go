@@ -323,7 +323,7 @@ func (c *Collection) carryOut(ctx context.Context, changes []Change, e entry) ([
 	reached("after accept")
 	err = c.index(ctx, puts, deletes)
 	if partial := (*store.PartialError)(nil); errors.As(err, &partial) {
-		err = c.rejected(ctx, changes, partial)
+		err = c.rejected(ctx, out, partial)
 	}
 	if err != nil {
 		err = errors.Join(err, c.refuse(changes, e, err))
@@ -415,13 +415,13 @@ func (c *Collection) patched(grant *access.Grant, id sheaf.ID, p *DocumentPatch)
 	if err != nil {
 		return nil, err
 	}
-	_, stored, err := c.stored(id)
+	stored, _, err := c.stored(id)
 	if err != nil {
 		return nil, err
 	}
-	put := p.onto(*stored.Document)
+	put := p.onto(*stored)
 	if n := len(put.Properties); n > maxProperties {
-		return nil, conflictError("properties", "the document then has %d properties: at most %d are allowed", n,
+		return nil, conflictError("properties", "the document would have %d properties: at most %d are allowed", n,
 			maxProperties)
 	}
 	return put, nil
@@ -447,11 +447,11 @@ func (c *Collection) check(changes []Change) ([]Stored, error) {
 		within := access.Grant{Tenant: access.All, Access: []string{access.All}, Sets: ch.Within}
 		outside := there && !sees(&within, rec)
 		if refused && len(ch.Within) > 0 {
-			_, kept, err := c.stored(ch.ID)
+			kept, _, err := c.stored(ch.ID)
 			if err != nil {
 				return nil, err
 			}
-			outside = !slices.ContainsFunc(ch.Within, func(set string) bool { return slices.Contains(kept.Document.Sets, set) })
+			outside = !slices.ContainsFunc(ch.Within, func(set string) bool { return slices.Contains(kept.Sets, set) })
 		}
 		switch {
 		case outside && ch.Put == nil: // like a missing document

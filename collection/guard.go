@@ -14,6 +14,7 @@ import (
 	"sheaf/ingest"
 	"sheaf/internal/lru"
 	"sheaf/rank"
+	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/chunk"
 )
@@ -456,3 +457,20 @@ func notFound(id sheaf.ID) error {
 // Properties returns [catalog.View.Properties], including hidden documents. A search shows
 // properties of visible documents only.
 func (g *guard) Properties() ([]catalog.Counted, error) { return g.view.Properties() }
+
+// visibleFiles scans the files whose documents are in the catalog and visible to the caller. It
+// checks the access rules again in the current content of each file.
+type visibleFiles struct {
+	scanner search.Scanner
+	guard   *guard
+}
+
+// Scan implements search.Scanner.
+func (v visibleFiles) Scan(ctx context.Context, req search.ScanRequest) (*search.Scanned, error) {
+	if v.guard.filter != nil {
+		req.Visible, req.Shown = v.guard.visible, v.guard.filter
+		req.Filter = both(v.guard.filter, req.Filter)
+	}
+	req.HideComments = v.guard.hides || ingest.HidesComments(v.guard.view)
+	return v.scanner.Scan(ctx, req)
+}

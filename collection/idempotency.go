@@ -268,18 +268,3 @@ func begunEntry(tx *intake.Tx, name string, now time.Time) (e entry, results []S
 	copy(e.key.Request[:], sum)
 	return e, r.Results, err
 }
-
-// partOf returns an error if the store rejected a part of the results.
-func partOf(results []Stored, rejected map[sheaf.ID]error) error {
-	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
-	for i := range results {
-		if why := rejected[results[i].ID]; why != nil {
-			out.Rejected[results[i].ID], out.Changes[results[i].ID] = why, i
-		}
-	}
-	if len(out.Rejected) == 0 {
-		return nil
-	}
-	out.Made = len(results) - len(out.Rejected)
-	return out
-}

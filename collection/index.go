@@ -221,7 +221,7 @@ func (x *Index) bringUpOnce(ctx context.Context) error {
 	} else if err == nil && o.Damaged {
 		err = x.remakeDamaged(ctx)
 		if errors.Is(err, sheaf.ErrNotFound) || vfs.NoSpace(err) {
-			x.Notice("%v: it is made again when that is over", err)
+			x.Notice("%v: the index is made again when this problem is over", err)
 			err = x.OpenStores(ctx)
 		}
 	}

@@ -7,14 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"sheaf"
+	"sheaf/collection/access"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
+	"sheaf/profile"
+	"sheaf/search"
 )
 
 // TestDoRetriesWhenLockIsReleased checks that Do retries long work when the other process releases its lock, and only
@@ -181,5 +186,89 @@ func TestFileOf(t *testing.T) {
 	}
 	if _, is := fileOf("", "given.md"); !is {
 		t.Error("a text that came without a file was missed")
+	}
+}
+
+// TestAnswersAreBounded checks that the cache keeps its byte limit, but always the last answer with a cursor.
+func TestAnswersAreBounded(t *testing.T) {
+	s := newAnswers(1 << 20)
+	sized := func(bytes int) *answer {
+		hits := []search.Hit{{Explanation: &sheaf.Explanation{Label: strings.Repeat("x", bytes)}}}
+		return &answer{key: randomKey(), result: &search.Result{Hits: hits}}
+	}
+	known := func(a *answer) bool { return s.lookUp(a.key.cursor()) == a }
+	huge := sized(2 << 20)
+	if s.put(huge, false); known(huge) {
+		t.Error("an answer larger than the bound is in the cache")
+	}
+	if s.put(huge, true); !known(huge) || s.state().Entries != 1 {
+		t.Errorf("an answer larger than the bound has no cursor: %+v", s.state())
+	}
+	last := sized(1)
+	if s.put(last, true); !known(last) || known(huge) || s.state().Bytes != last.bytes() {
+		t.Errorf("after it: %+v", s.state())
+	}
+}
+
+// TestAuditComparesWholeNames checks a visible name that begins or ends like a hidden name. It is no
+// leak, and it does not mask a hidden name beside it.
+func TestAuditComparesWholeNames(t *testing.T) {
+	public := []string{"public"}
+	docs := []audited{{id: "api:doc1"}, {id: "api:doc10", access: public}, {id: "api:doc1&2", access: public},
+		{id: "of-api:doc1", access: public}}
+	for _, c := range []struct {
+		ids  []string
+		leak bool
+	}{
+		{[]string{"api:doc10", "api:doc1&2#part", "of-api:doc1"}, false},
+		{[]string{"api:doc1", "api:doc10"}, true},
+		{[]string{"api:doc10", "api:doc1"}, true},
+		{[]string{"of-api:doc1", "api:doc10", "api:doc1#part"}, true},
+	} {
+		a := &trial{auditor: &auditor{learned: learned{docs: docs}, out: &Audit{}}, grant: access.Grant{}, hidden: []int{0}}
+		if err := a.answer("search", c.ids); err != nil {
+			t.Fatal(err)
+		}
+		if leak := len(a.out.Leaks) > 0; leak != c.leak {
+			t.Errorf("%v: a leak: %v, want %v", c.ids, leak, c.leak)
+		}
+	}
+}
+
+// TestAuditFindsFolders checks that a folder's path is a leak for callers that may not see everything.
+func TestAuditFindsFolders(t *testing.T) {
+	for _, grant := range []access.Grant{{}, access.Unrestricted()} {
+		a := &trial{auditor: &auditor{learned: learned{roots: []string{"/home/ann/notes"}}, out: &Audit{}}, grant: grant}
+		if err := a.answer("get", map[string]string{"warning": "/home/ann/notes/a.md is gone"}); err != nil {
+			t.Fatal(err)
+		}
+		if leak := len(a.out.Leaks) > 0; leak == grant.SeesAll() {
+			t.Errorf("%+v: a leak: %v", grant, leak)
+		}
+	}
+}
+
+// TestAuditRunsEveryStage checks that the audit knows the settings that each stage needs. It judges no
+// stage that cannot be made.
+func TestAuditRunsEveryStage(t *testing.T) {
+	for _, name := range Stages() {
+		if name == StageFuse || name == "aggregate" {
+			continue
+		}
+		if _, err := profile.NewStage(name, stageSettings[name], 10); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTooManyFilesErrorHidesName checks that the error for too many open files hides the file name and is
+// temporary at every door.
+func TestTooManyFilesErrorHidesName(t *testing.T) {
+	grant := access.Unrestricted()
+	err := Told(fmt.Errorf("open index: %w", &fs.PathError{Op: "open", Path: "/secret/place", Err: syscall.ENFILE}),
+		&grant)
+	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, syscall.ENFILE) ||
+		strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
 	}
 }

@@ -95,14 +95,16 @@ func (x *Index) refuseStrangers(ctx context.Context, trees []catalog.Tree) error
 		if 2*missing <= len(there) || begun {
 			return nil // a first run from here may have stopped
 		}
-		return x.strangers(fmt.Sprintf("another folder of the same name (of %s looked at, %d are no files here: %s), and "+
-			"those of equal paths would be overwritten", wording.Plural(len(there), "document", "documents"), missing, first))
+		return x.strangers(fmt.Sprintf("another folder with the same name (%d of %s have no file here, such as %s), and "+
+			"documents with equal paths would be overwritten", missing, wording.Plural(len(there), "document", "documents"),
+			first))
 	}
 	found, err = x.Backend.Retrieve(ctx, anyChunk(store.Request{Limit: 1}))
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return x.strangers(fmt.Sprintf("another folder, %s among them, and words would be counted in both", found[0].ID))
+	return x.strangers(fmt.Sprintf("another folder, such as %s, and each folder would count the words of both",
+		found[0].ID))
 }
 
 // fileOf returns the file in root that a chunk came from. path may end with "#" and a slug. If no
@@ -126,7 +128,7 @@ func fileOf(root, path string) (string, bool) {
 
 // strangers returns the error of a store that holds documents of another folder.
 func (x *Index) strangers(what string) error {
-	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: set store to another place for this folder",
+	return Hint(fmt.Errorf("fill %s: %w: it holds documents of %s: choose another store for this folder",
 		x.Target, sheaf.ErrInvalid, what), "%s", x.otherPlace())
 }
 
@@ -148,9 +150,8 @@ func (x *Index) noteStrays(ctx context.Context) error {
 	}
 	stats, err := r.Stats(ctx)
 	if err == nil && stats.Chunks > x.View.Chunks() {
-		x.Notice("%s holds %s more than the documents here have, and counts words in them too: sheaf check names them",
-			x.Target,
-			wording.Plural(stats.Chunks-x.View.Chunks(), "chunk", "chunks"))
+		x.Notice("%s holds %s to no document here, and counts their words: sheaf check names them",
+			x.Target, wording.Plural(stats.Chunks-x.View.Chunks(), "chunk that belongs", "chunks that belong"))
 	}
 	return err
 }
@@ -220,10 +221,10 @@ func (x *Index) askBeforeLoss(ctx context.Context) error {
 // otherPlace advises how to give this folder its own place on the server.
 func (x *Index) otherPlace() string {
 	if flag := x.Flag; flag != "" {
-		return fmt.Sprintf("name another %s for this folder: %s %s gives it one of its own", x.Target.PlaceKind(), flag,
+		return fmt.Sprintf("name another %s for this folder: %s %s gives this folder its own", x.Target.PlaceKind(), flag,
 			wording.ShellQuoted(x.Target.Server()))
 	}
-	return fmt.Sprintf("give this folder a place of its own: sheaf config set --in %s store %s",
+	return fmt.Sprintf("give this folder its own place: sheaf config set --in %s store %s",
 		wording.ShellQuoted(x.Where.Root), wording.ShellQuoted(x.Target.Server()))
 }
 

@@ -91,10 +91,10 @@ func Open(folder string, options ...Option) (*Collection, error) {
 		x.Close()
 		return nil, err
 	}
-	out.opened = &openedStores{update: o.making.Update, close: sync.OnceValue(func() error {
+	out.updates, out.closeIndex = o.making.Update, sync.OnceValue(func() error {
 		x.View.Close()
 		return errors.Join(x.Backend.Close(), x.Catalog.Close())
-	})}
+	})
 	return out, nil
 }
 
@@ -157,12 +157,6 @@ func anyKeys(dir string) bool {
 	return some || err != nil
 }
 
-// openedStores are the stores that [Open] opened and Close of the collection closes.
-type openedStores struct {
-	update bool // before Search answers
-	close  func() error
-}
-
 // modelTokens returns the tokens of the built-in model of this name, or nil for another model.
 func modelTokens(name string) chunk.Tokens {
 	if e, err := builtin.New(); err == nil && e.Tokens() == name {
@@ -186,7 +180,7 @@ func VectorFields(m model.Embedder) []store.VectorField {
 // [Open]. If the update fails, the answer comes from the last indexing run and has a warning.
 // change may set more fields of the request.
 func (c *Collection) Search(ctx context.Context, text string, change ...func(*SearchRequest)) (*Answer, error) {
-	if c.opened != nil && c.opened.update {
+	if c.updates {
 		if err := c.update(ctx); err != nil {
 			return nil, err
 		}

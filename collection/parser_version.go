@@ -17,7 +17,7 @@ func (x *Index) byAnotherVersion() string {
 	if ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) {
 		return ""
 	}
-	return ", and as an older version of sheaf read it"
+	return ", in which an older version of sheaf read the documents"
 }
 
 // NoteReading reports documents that an older version parsed, in a command that keeps running or
@@ -26,11 +26,11 @@ func (x *Index) NoteReading(reads bool) {
 	switch {
 	case ingest.Outdated(x.View) == 0 || ingest.Newer(x.View) || x.remaking():
 	case !Writable(x.Where.Dir):
-		x.Notice("%s, which cannot be written: they are found as that one read them", readOtherwise)
+		x.Notice("%s, and the index cannot be written: searches use what that version read", readOtherwise)
 	case reads:
-		x.Notice("%s: they are read again, and until then are found as that one read them", readOtherwise)
+		x.Notice("%s: sheaf reads them again now; until then, searches use what that version read", readOtherwise)
 	default:
-		x.Notice("%s, and they are found as that one read them until sheaf index reads them again", readOtherwise)
+		x.Notice("%s: searches use what that version read until sheaf index reads them again", readOtherwise)
 	}
 }
 
@@ -40,14 +40,13 @@ func (x *Index) OutdatedText() string {
 	n := ingest.Outdated(x.View)
 	switch {
 	case ingest.Newer(x.View):
-		return "a newer version of sheaf read the documents of this index: they stay as they are, and what this one reads " +
-			"is read again by that one; to read everything as this one does: sheaf index --rebuild"
+		return "a newer version of sheaf read the documents of this index: they stay as they are; that version reads again " +
+			"what this version indexes; to read all documents with this version: sheaf index --rebuild"
 	case n == 0:
 		return ""
 	}
-	return fmt.Sprintf("of %s %s as an older version of sheaf read them: nothing is lost, and the next sheaf index or "+
-		"search reads them again",
-		wording.Plural(x.View.Docs(), "document", "documents"), wording.Plural(n, "is", "are"))
+	return fmt.Sprintf("an older version of sheaf read %s of %s: nothing is lost, and the next sheaf index or search "+
+		"reads them again", wording.Count(n), wording.Plural(x.View.Docs(), "document", "documents"))
 }
 
 // Writable reports whether a folder accepts new files.

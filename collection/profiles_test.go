@@ -1,16 +1,23 @@
 package collection_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sheaf"
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/eval/dataset"
 	"sheaf/index/catalog"
 	"sheaf/profile"
 )
@@ -140,5 +147,193 @@ func TestWriteKeepsDocumentOfCaller(t *testing.T) {
 		if len(in.Sets) > 0 || own[0] != 2 || len(changes[0].Within) > 0 {
 			t.Errorf("%+v, %v, %v", in, own[0], changes[0].Within)
 		}
+	}
+}
+
+// notes are the files of a small collection.
+var notes = map[string]string{
+	"git.md": "---\naccess: public\n---\n# Git\n\nVersion control.\n\n## Undo a commit\n\nUse reset to undo a commit.\n",
+	"hg.md":  "# Mercurial\n\nUse rollback to undo the last commit.\n",
+}
+
+func TestSaveProfile(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	all, dir := access.Unrestricted(), f.Options.ProfileDirs[0]
+	file := filepath.Join(dir, "mine.yaml")
+	writeFile(t, filepath.Join(dir, "few.yaml"), "name: few\nextends: sonar\nlimits: {default: 2, max: 5}\n")
+	number := func(extends, name, value string, replace bool) collection.ProfileInput {
+		return collection.ProfileInput{Extends: extends, Parameters: map[string]string{name: value}, Replace: replace}
+	}
+	mine := number("sheaf", "meaning", "0.5", false)
+	mine.About = "It's: mine"
+	const first = "name: mine\nabout: \"It's: mine\"\nextends: sheaf\nparameters:\n  meaning: 0.5\n"
+	for _, c := range []struct {
+		what, name string
+		in         collection.ProfileInput
+		want       error
+		text       string // of the file mine.yaml afterwards
+	}{
+		{"the first", "mine", mine, nil, first},
+		{"numbers of a profile that allows few results", "fewer", number("few", "decay", "0.5", false), nil, first},
+		{"itself", "x", collection.ProfileInput{Extends: "x"}, sheaf.ErrNotFound, first},
+		{"what is no number in one", "x", number("sheaf", "meaning", "0.5\nname: y", false), sheaf.ErrInvalid, first},
+		{"itself, not to be replaced", "mine", collection.ProfileInput{Extends: "mine"}, collection.ErrConflict, first},
+		{"other numbers", "mine", number("mine", "names", "0.25", true), nil, first + "  names: 0.25\n"},
+		{"one out of range", "mine", number("mine", "names", "11", true), sheaf.ErrInvalid, first + "  names: 0.25\n"},
+	} {
+		saved, err := f.SaveProfile(all, c.name, c.in)
+		if !errors.Is(err, c.want) || err == nil && saved.File != filepath.Join(dir, c.name+".yaml") {
+			t.Errorf("%s: %+v, %v, want %v", c.what, saved, err, c.want)
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != c.text {
+			t.Errorf("%s: the file is %s, %v", c.what, text, err)
+		}
+		if c.what == "the first" {
+			r := reader(t, f, all)
+			own := find(t, r, collection.SearchRequest{Text: "undo a commit", Profile: "mine"})
+			set := find(t, r, collection.SearchRequest{Text: "undo a commit", Parameters: map[string]string{"meaning": "0.5"}})
+			if len(own.Results) == 0 || !reflect.DeepEqual(own.Results, set.Results) {
+				t.Errorf("a saved profile ranks %v, its numbers %v", own.Results, set.Results)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a profile that is wrong was written: %v", err)
+	}
+	if p, err := f.Load("mine"); err != nil ||
+		!slices.ContainsFunc(p.Parameters, func(p profile.Parameter) bool {
+			return p.Name == "names" && p.Default == "0.25"
+		}) {
+		t.Errorf("a profile that was just saved has %+v, %v", p.Parameters, err)
+	}
+	byHand := "# as agreed\n" + first
+	writeFile(t, file, byHand)
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "mine", Replace: true}); !errors.Is(err,
+		sheaf.ErrInvalid) || !strings.Contains(err.Error(), "choose another name") {
+		t.Errorf("a profile that was written by hand: %v", err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != byHand {
+		t.Errorf("it reads %s now, %v", text, err)
+	}
+	if _, err := f.SaveProfile(all, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true}); err != nil {
+		t.Error(err)
+	}
+	searcher := access.Grant{Scopes: []access.Scope{access.ScopeSearch, access.ScopeIngest}, Tenant: access.All}
+	if _, err := f.SaveJudged(searcher, "y", collection.JudgedInput{}); !errors.Is(err, collection.ErrForbidden) {
+		t.Errorf("without the scope admin: %v", err)
+	}
+}
+
+// TestSavedFilesHidePaths checks that callers that may not see everything get no file paths. This
+// covers saved files and unreadable profiles.
+func TestSavedFilesHidePaths(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	some := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}}
+	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo", Expect: []sheaf.ID{"notes:git.md"}}}}
+	for grant, told := range map[*access.Grant]bool{&some: false, new(access.Unrestricted()): true} {
+		p, err := f.SaveProfile(*grant, "mine", collection.ProfileInput{Extends: "sheaf", Replace: true})
+		if err != nil || (p.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, p, err)
+		}
+		in.Replace = true
+		if j, err := f.SaveJudged(*grant, "mine", in); err != nil || (j.File != "") != told {
+			t.Errorf("told %t: %+v, %v", told, j, err)
+		}
+	}
+	dir := f.Options.ProfileDirs[0]
+	for name, text := range map[string]string{"torn": "name: torn\nextends: [\n", "other": "name: other\nextends: " +
+		"sheaf\nparameters: {none: 1}\n"} {
+		writeFile(t, filepath.Join(dir, name+".yaml"), text)
+		_, err := reader(t, f, some).Search(t.Context(), collection.SearchRequest{Text: "undo", Profile: name})
+		if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), name+".yaml:") ||
+			strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list, err := f.Profiles(); err != nil || !strings.Contains(fmt.Sprintf("%+v", list), "torn.yaml:2") ||
+		strings.Contains(fmt.Sprintf("%+v", list), dir) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestSaveJudged(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	r := reader(t, f, access.Unrestricted())
+
+	a, err := r.Search(context.Background(), collection.SearchRequest{Text: "undo a commit"})
+	if err != nil || len(a.Results) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	in := collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo: a \"commit\"",
+		Expect: []sheaf.ID{a.Results[0].ID}}}}
+	saved, err := f.SaveJudged(access.Unrestricted(), "mine", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Notes(saved.File, "")
+	if err != nil || set.Folder != f.Root || set.Judgements() != 1 {
+		t.Errorf("%+v, %v", set, err)
+	}
+	outside := []string{"../mine2", "a/b", ""}
+	if runtime.GOOS == "windows" {
+		outside = append(outside, "con", "nul", "com1", `a\b`, "a:b")
+	}
+	for _, name := range outside {
+		if _, err := f.SaveJudged(access.Unrestricted(), name, in); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("the name %q: %v, want that no file can be called so", name, err)
+		}
+	}
+}
+
+func TestMeasureRecall(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err := r.Status(context.Background()); err != nil || st.Recall != nil {
+		t.Errorf("before: %+v, %v", st, err)
+	}
+	if err := f.MeasureRecall(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		st, err := r.Status(context.Background())
+		if err != nil || st.Recall == nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if !st.Recall.Measuring {
+			if st.Recall.Error != "" || len(st.Recall.Fields) != 2 || st.Recall.Fields[0].At10 < 0.9 ||
+				st.Recall.Generation != st.Generation {
+				t.Errorf("%+v", st.Recall)
+			}
+			break
+		}
+	}
+	r.Close() // Close of the collection waits for this
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.MeasureRecall(); !errors.Is(err, sheaf.ErrUnavailable) {
+		t.Errorf("after it was closed: %v", err)
+	}
+}
+
+// TestJudgingHiddenChunk checks that judging a hidden chunk returns the same error as judging a missing one.
+func TestJudgingHiddenChunk(t *testing.T) {
+	f := collectiontest.Open(t, notes, nil)
+	grant := access.Grant{Scopes: []access.Scope{access.ScopeAdmin}} // sees public documents only
+	save := func(id sheaf.ID) error {
+		_, err := f.SaveJudged(grant, "mine", collection.JudgedInput{Queries: []collection.JudgedQuery{{Query: "undo",
+			Expect: []sheaf.ID{id}}}, Replace: true})
+		return err
+	}
+	hidden, none := save("notes:hg.md#mercurial"), save("notes:no.md#mercurial")
+	if !errors.Is(hidden, sheaf.ErrNotFound) || !errors.Is(none, sheaf.ErrNotFound) ||
+		strings.ReplaceAll(hidden.Error(), "hg.md", "no.md") != none.Error() {
+		t.Errorf("a hidden chunk: %v; none: %v", hidden, none)
+	}
+	if err := save("notes:git.md#undo-a-commit"); err != nil {
+		t.Errorf("a public chunk: %v", err)
 	}
 }

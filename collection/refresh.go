@@ -190,7 +190,7 @@ func (x *Index) ingest(ctx context.Context, o ingest.Options) (*ingest.Report, e
 	outdated := held > 0 && !x.remaking() && ingest.ReadBefore(x.View) // the run records this
 	o.Progress = func(p ingest.Progress) {
 		if outdated && p.Phase == ingest.PhaseIndex {
-			x.Notice("%s: they are read again", readOtherwise)
+			x.Notice("%s: sheaf reads them again", readOtherwise)
 			outdated = false
 		}
 		if x.Flag != "" && held > 0 && p.AllFiles > 0 && !x.Quiet {

@@ -31,26 +31,38 @@ func (e *RejectedError) Error() string {
 	for _, id := range slices.Sorted(maps.Keys(e.Rejected)) {
 		reasons = append(reasons, fmt.Sprintf("%s (%v)", id, e.Rejected[id]))
 	}
-	text := fmt.Sprintf("the store does not take %s: %d of %d changes are made, and what was not taken is as it was",
+	text := fmt.Sprintf("the store refuses %s: %d of %d changes are made, and the refused documents are unchanged",
 		strings.Join(reasons, ", "), e.Made, e.Made+len(e.Rejected))
 	if e.Lost != nil {
-		text += fmt.Sprintf(", but for versions that the store does not have at the moment (%v): put them again, or start "+
-			"the server anew", e.Lost)
+		text += fmt.Sprintf(", except that the store lacks earlier versions now (%v): put them again, or restart "+
+			"the server", e.Lost)
 	}
 	return text
 }
 
-// rejected restores the earlier versions of documents whose new version the store refused.
-func (c *Collection) rejected(ctx context.Context, changes []Change, partial *store.PartialError) error {
-	out := &RejectedError{Rejected: partial.Rejected, Changes: map[sheaf.ID]int{},
-		Made: len(changes) - len(partial.Rejected)}
-	var before []ingest.Given
-	for i := range changes {
-		id := changes[i].ID
-		if partial.Rejected[id] == nil {
-			continue
+// partOf returns the error of a request with these results when the store rejected a part of them, else nil.
+func partOf(results []Stored, rejected map[sheaf.ID]error) *RejectedError {
+	out := &RejectedError{Rejected: map[sheaf.ID]error{}, Changes: map[sheaf.ID]int{}}
+	for i := range results {
+		if why := rejected[results[i].ID]; why != nil {
+			out.Rejected[results[i].ID], out.Changes[results[i].ID] = why, i
 		}
-		out.Changes[id] = i
+	}
+	if len(out.Rejected) == 0 {
+		return nil
+	}
+	out.Made = len(results) - len(out.Rejected)
+	return out
+}
+
+// rejected restores the earlier versions of documents whose new version the store refused.
+func (c *Collection) rejected(ctx context.Context, results []Stored, partial *store.PartialError) error {
+	out := partOf(results, partial.Rejected)
+	if out == nil {
+		return partial
+	}
+	var before []ingest.Given
+	for _, id := range slices.Sorted(maps.Keys(out.Rejected)) {
 		if c.given.isRefused(id) {
 			continue
 		}
@@ -58,15 +70,15 @@ func (c *Collection) rejected(ctx context.Context, changes []Change, partial *st
 		if content == nil && err == nil {
 			continue
 		}
-		var stored storedDocument
+		var doc *DocumentInput
 		if err == nil {
-			stored, err = decodeGiven(id, content)
+			doc, err = decodeGiven(id, content)
 		}
 		if err != nil {
 			out.Lost = errors.Join(out.Lost, err)
 			continue
 		}
-		before = append(before, stored.Document.given(id, content))
+		before = append(before, doc.given(id, content))
 	}
 	if len(before) > 0 {
 		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))

@@ -151,8 +151,9 @@ func (x *Index) dropLocked(keep bool) error {
 	trees := x.placed(w.Settings.Trees)
 	if err := foldersExist(trees); err != nil {
 		if keep && errors.Is(err, sheaf.ErrNotFound) {
-			err = Hint(err, "the index is damaged: bring the folder back first, since what is indexed of it would be "+
-				"lost; or make the rest again without it: sheaf index --rebuild --in %s", wording.ShellQuoted(x.Where.Root))
+			err = Hint(err, "the index is damaged: bring the folder back first, because a repair would "+
+				"lose its documents; or make the index again without the folder: sheaf index --rebuild --in %s",
+				wording.ShellQuoted(x.Where.Root))
 		}
 		if keep || SomeFolder(trees) != nil {
 			return errors.Join(err, w.Close())
@@ -259,7 +260,7 @@ func (x *Index) keepCopy(w *catalog.Wreck) error {
 		}
 	}
 	if w.Unread > 0 {
-		x.Notice("of %s not even the name can be read; those without source files are lost",
+		x.Notice("%s cannot be read, not even the names; documents among them without source files are lost",
 			wording.Plural(w.Unread, "entry", "entries"))
 	}
 	x.Notice("a copy of the damaged catalog is kept in %s", to)

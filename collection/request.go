@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"sheaf"
 	"sheaf/collection/access"
+	"sheaf/internal/fold"
+	"sheaf/internal/wording"
 	"sheaf/profile"
 	"sheaf/store"
+	"sheaf/text/chunk"
 	"sheaf/text/query"
 )
 
@@ -240,4 +244,114 @@ func (r *Reader) prepare(ctx context.Context, q *SearchRequest) (sheaf.Query, lo
 		parsed.Notes = append(parsed.Notes, note)
 	}
 	return parsed, p, err
+}
+
+// facetColumns are the columns that can be counted. orderColumns are the columns that can sort. Both also allow
+// "prop.NAME".
+var (
+	facetColumns = []string{sheaf.ColumnTag, sheaf.ColumnFolder, sheaf.ColumnTree, query.ColumnExtension}
+	orderColumns = []string{sheaf.ColumnDate, sheaf.ColumnPath}
+)
+
+func isProperty(name string) bool { return strings.HasPrefix(name, "prop.") && name != "prop." }
+
+func validFacets(names []string) error {
+	for i, name := range names {
+		if !slices.Contains(facetColumns, name) && !isProperty(name) {
+			return fieldError("facets", "%q: must be one of %s or prop.NAME", name, strings.Join(facetColumns, ", "))
+		}
+		if slices.Contains(names[:i], name) {
+			return fieldError("facets", "%q appears twice", name)
+		}
+	}
+	return nil
+}
+
+func validSort(name string) error {
+	column := strings.TrimPrefix(name, "-")
+	if name == "" || slices.Contains(orderColumns, column) || isProperty(column) {
+		return nil
+	}
+	return fieldError("sort", "%q: must be one of %s or prop.NAME, with a dash before it for the largest first",
+		name, strings.Join(orderColumns, ", "))
+}
+
+// order parses a column name; a dash before it means the largest first. It returns nil for "".
+func order(name string) *store.Order {
+	if name == "" {
+		return nil
+	}
+	column, descending := strings.CutPrefix(name, "-")
+	return &store.Order{Column: fold.Text(column), Descending: descending}
+}
+
+// columnsOf returns the store's names of facet columns.
+func columnsOf(names []string) []string {
+	columns := make([]string, len(names))
+	for i, name := range names {
+		columns[i] = fold.Text(name)
+	}
+	return columns
+}
+
+// shownFacets returns counts under the requested names.
+func shownFacets(names []string, counted []store.Facet) map[string][]Facet {
+	if len(names) == 0 {
+		return nil
+	}
+	out := make(map[string][]Facet, len(names))
+	for i, f := range counted {
+		list := make([]Facet, len(f.Values))
+		for j, v := range f.Values {
+			list[j] = Facet{v.Value.String(), v.Chunks}
+		}
+		out[names[i]] = list
+	}
+	return out
+}
+
+// unreadDates returns a note when a query filters by date and files have dates that cannot be read: other dates stand
+// for these in the answer. It counts visible documents. It returns "" when there is nothing to say.
+func (r *Reader) unreadDates(filter sheaf.Filter) (string, error) {
+	if !filtersDate(filter) {
+		return "", nil
+	}
+	warned, err := r.view.Warned()
+	if err != nil {
+		return "", err
+	}
+	var unread []sheaf.ID
+	for _, id := range warned {
+		if date, ok := r.guard.Date(id); !ok || date.Source == sheaf.DateFrontmatter {
+			continue
+		}
+		doc, _ := r.guard.Document(id)
+		if slices.ContainsFunc(doc.Warnings, func(w sheaf.Warning) bool {
+			return strings.Contains(w.Message, chunk.UnreadDate)
+		}) {
+			unread = append(unread, id)
+		}
+	}
+	if len(unread) == 0 {
+		return "", nil
+	}
+	return wording.Plural(len(unread), "document has a date", "documents have dates") + " that cannot be read, such as " +
+		string(unread[0]) + ": sheaf takes the date from the name or the time of the file", nil
+}
+
+// filtersDate reports whether a filter reads the dates of documents.
+func filtersDate(f sheaf.Filter) bool {
+	switch f := f.(type) {
+	case sheaf.And:
+		return slices.ContainsFunc(f, filtersDate)
+	case sheaf.Or:
+		return slices.ContainsFunc(f, filtersDate)
+	case sheaf.Not:
+		return filtersDate(f.Filter)
+	case sheaf.Range:
+		return f.Column == sheaf.ColumnDate
+	case sheaf.In:
+		return f.Column == sheaf.ColumnDate
+	}
+	return false
 }

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/index/catalog"
+	"sheaf/ingest"
 	"sheaf/search"
 	"sheaf/search/snippet"
 	"sheaf/text/chunk"
@@ -213,4 +214,34 @@ func chunkIn(doc *sheaf.Document, id sheaf.ID) *sheaf.Chunk {
 		}
 	}
 	return nil
+}
+
+// documents has the documents and chunks of results.
+type documents interface {
+	// SharedDocument returns the document called id, or nil. The caller must not change it.
+	SharedDocument(id sheaf.ID) *sheaf.Document
+	Date(doc sheaf.ID) (sheaf.Dated, bool)
+	text(doc sheaf.ID) ([]byte, error)
+}
+
+// scannedFiles are the documents of scanned results. The scan skipped everything that the caller
+// may not see.
+type scannedFiles struct{ *catalog.View }
+
+func (f scannedFiles) text(doc sheaf.ID) ([]byte, error) { return ingest.Shown(f.View, doc) }
+
+// documentsOf returns the documents of scanned results, or nil if the catalog has them.
+func documentsOf(result *search.Result) (documents, error) {
+	if result.Scanned == nil || len(result.Hits) == 0 {
+		return nil, nil
+	}
+	docs := make([]sheaf.ID, len(result.Hits))
+	for i := range result.Hits {
+		docs[i] = result.Hits[i].Doc
+	}
+	view, err := result.Scanned.Catalog(docs...)
+	if err != nil {
+		return nil, err
+	}
+	return scannedFiles{view}, nil
 }

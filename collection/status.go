@@ -116,14 +116,14 @@ func (r *Reader) Status(ctx context.Context) (*Status, error) {
 		return s, nil
 	}
 	if n := ingest.Outdated(r.view); n > 0 && !ingest.Newer(r.view) {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d documents are as an older version of sheaf read them, until "+
-			"they are read again", n, r.view.Docs()))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("an older version of sheaf read %d of %d documents: searches use "+
+			"what that version read until sheaf reads them again", n, r.view.Docs()))
 	}
 	if moved := r.c.Moved(); moved != nil && maySeeDetails(&r.grant) {
 		s.Warnings = append(s.Warnings, moved.Error())
 	} else if moved != nil {
-		s.Warnings = append(s.Warnings, "the name of the store stands for another index now: the index before it "+
-			"is still used")
+		s.Warnings = append(s.Warnings, "the name of the store leads to another index now: sheaf still uses the "+
+			"earlier index")
 	}
 	settings := r.view.Settings()
 	for _, t := range settings.Trees {

@@ -123,7 +123,7 @@ func TestServerOfIndexThatCannotBeRemade(t *testing.T) {
 		if err != nil || time.Now().After(late) {
 			t.Fatalf("%v: it says %q", err, said)
 		}
-		if _, after, ok := strings.Cut(string(said), "it is made again when that is over"); ok &&
+		if _, after, ok := strings.Cut(string(said), "the index is made again when this problem is over"); ok &&
 			strings.Contains(after, "are not all found until") {
 			break
 		}

@@ -7,14 +7,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"sheaf"
 	"sheaf/collection"
+	"sheaf/collection/access"
+	"sheaf/eval/calibrate"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
 	"sheaf/ingest"
 	"sheaf/model"
 	"sheaf/model/hashed"
+	"sheaf/profile"
+	"sheaf/search"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/text/analysis"
@@ -160,4 +168,75 @@ func Documentation(t testing.TB) map[string]string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Calibrated returns calibrations for all profiles. The confidence of a result is 1/(1 + e^-bias),
+// at most 0.25 for an unanswerable query.
+func Calibrated(bias float64, answerable bool) func(*profile.Profile) *search.Calibration {
+	none := make([]float64, len(new(search.Evidence).Features()))
+	c := &search.Calibration{
+		Right:    calibrate.Logistic{Bias: bias, Weights: none},
+		Answered: calibrate.Logistic{Bias: -20, Weights: none},
+		Least:    0.5,
+	}
+	if answerable {
+		c.Answered.Bias = 20
+	}
+	return func(*profile.Profile) *search.Calibration { return c }
+}
+
+// Asked are queries about the documentation.
+var Asked = []string{"reciprocal rank fusion", "how does a crash lose nothing", "titles of chunks",
+	"row level security", "what does a profile hold"}
+
+// Searches makes a collection of the documentation and returns a function that answers one of Asked with a profile.
+func Searches(b *testing.B, profile string, change func(*collection.Options)) (*Fixture, func(query int) error) {
+	b.Helper()
+	f := Open(b, Documentation(b), change)
+	r, err := f.For(access.Unrestricted())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(r.Close)
+	return f, func(query int) error {
+		_, err := r.Search(b.Context(), collection.SearchRequest{Text: Asked[query], Profile: profile})
+		return err
+	}
+}
+
+// Picky is a store without transactions. It refuses documents with "heavy" in their text and writes the rest of a
+// batch.
+type Picky struct{ store.Backend }
+
+// Write implements store.Backend.
+func (p Picky) Write(ctx context.Context, batch store.Batch) error {
+	partial := &store.PartialError{Rejected: map[sheaf.ID]error{}}
+	taken := store.Batch{Replace: batch.Replace}
+	for _, c := range batch.Chunks {
+		if slices.ContainsFunc(c.Fields, func(f store.Field) bool { return strings.Contains(f.Text, "heavy") }) {
+			partial.Rejected[c.Doc] = sheaf.Invalidf("it is too heavy")
+			continue
+		}
+		taken.Chunks = append(taken.Chunks, c)
+	}
+	if err := p.Backend.Write(ctx, taken); err != nil || len(partial.Rejected) == 0 {
+		return err
+	}
+	return partial
+}
+
+// Working runs c.Work until end is called or the test ends.
+func Working(t testing.TB, c *collection.Collection) (end func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Work(ctx) }()
+	end = sync.OnceFunc(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+	})
+	t.Cleanup(end)
+	return end
 }

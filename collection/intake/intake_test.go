@@ -233,18 +233,3 @@ func TestCompact(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkView(b *testing.B) {
-	in := intake.Open(b.TempDir())
-	update(b, in, func(tx *intake.Tx) error { return tx.Set("api:a", make([]byte, 2000)) })
-	for b.Loop() {
-		view(b, in, func(tx *intake.Tx) { tx.Document("api:a") })
-	}
-}
-
-func BenchmarkUpdate(b *testing.B) {
-	in := intake.Open(b.TempDir())
-	for b.Loop() {
-		update(b, in, func(tx *intake.Tx) error { return tx.Set("api:a", make([]byte, 2000)) })
-	}
-}

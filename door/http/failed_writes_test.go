@@ -269,7 +269,7 @@ func TestPartlyRejectedBatch(t *testing.T) {
 	if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != 422 || len(p.Errors) != 2 ||
 		p.Errors[0].Pointer != "#/documents/1" || p.Errors[1].Pointer != "#/documents/2" ||
 		!strings.Contains(p.Detail, "api:a.md (") || !strings.Contains(p.Detail, "it is too heavy") ||
-		!strings.Contains(p.Detail, "2 of 4 changes are made, and what was not taken is as it was") ||
+		!strings.Contains(p.Detail, "2 of 4 changes are made, and the refused documents are unchanged") ||
 		strings.Contains(p.Detail, "versions") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}

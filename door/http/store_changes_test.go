@@ -239,7 +239,7 @@ func TestMovedStore(t *testing.T) {
 		}
 		for _, c := range []struct{ path, scopes, want string }{
 			{"/readyz", "admin", "[!] notes: " + why}, {"/readyz", "search", ""}, {"/readyz", "", ""},
-			{"/v1/status", "admin", why}, {"/v1/status", "search", "the name of the store stands for another index now"},
+			{"/v1/status", "admin", why}, {"/v1/status", "search", "the name of the store leads to another index now"},
 			{"/v1/search?query=undo", "search", ""},
 		} {
 			res, body := s.ask(t, "GET", c.path, "", "Scopes", c.scopes)

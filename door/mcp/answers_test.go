@@ -333,7 +333,7 @@ func TestMissingPassagesWithinBudget(t *testing.T) {
 	for i := range 48 {
 		ids = append(ids, fmt.Sprintf("%d/%s", i, strings.Repeat("x", 280)))
 	}
-	for _, budget := range []int{12000, 8000, 4500} {
+	for _, budget := range []int{12000, 8040, 8020, 8000, 7930, 7900, 4500} {
 		whatIsMissingFits(t, s, ids, budget)
 	}
 }

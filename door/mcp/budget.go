@@ -8,21 +8,25 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"sheaf"
 	"sheaf/collection"
+	"sheaf/search"
 )
 
-// Bounds of an answer of search without details, in bytes of both forms together.
+// Bounds of an answer of search without details, in bytes of its JSON with both forms.
 const (
-	shortBytes = 3000
-	shortEach  = 300 // of each result, when there are more than ten
-	shortQuery = 80  // of the query, where the text repeats it
-	minSnippet = 24  // a shorter snippet is left out
+	shortBytes = 2800 // 3,000 with the message around it
+	shortEach  = 280  // of each result, when there are more than ten
+	shortQuery = 80   // of the query, where the text repeats it
+	minSnippet = 24   // a shorter snippet is left out
 	// shortPrice is the cost of a snippet without its text, once in each form.
-	shortPrice = len("   > \n") + len(`,"snippet":""`)
+	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
-// shorten removes the details of an answer, and cuts its snippets to the bounds.
+// shorten removes the details of an answer, and cuts its snippets to the bounds. Bytes that a result does not need go
+// to the better ones.
 func shorten(out *searchOut, words bool) {
 	full := *out
 	full.Query = cutAround(full.Query, 0, shortQuery)
@@ -30,47 +34,38 @@ func shorten(out *searchOut, words bool) {
 		Truncated: full.Truncated, Notes: full.Notes, Notice: full.Notice}
 	for i := range full.Results {
 		r := &full.Results[i]
-		out.Results[i] = result{ID: r.ID, Confidence: r.Confidence}
-		r.match = len(oneLine(r.Snippet[:r.match]))
-		r.Snippet = oneLine(r.Snippet)
-	}
-	bytes := func() int {
-		structured, _ := json.Marshal(out)
-		text := shortText(&full, out, words)
-		out.shown = text.content()
-		return text.Len() + len(structured)
-	}
-	limit := max(shortBytes, shortEach*len(out.Results))
-	for width := snippetWidth(full.Results, limit-bytes()); width >= minSnippet; width -= minSnippet / 4 {
-		for i := range full.Results {
-			out.Results[i].Snippet = cutAround(full.Results[i].Snippet, full.Results[i].match, width)
-		}
-		if bytes() <= limit { // letters that JSON escapes take more
-			return
+		out.Results[i] = result{ID: r.ID}
+		if r.Confidence != string(search.None) {
+			out.Results[i].Confidence = r.Confidence
 		}
 	}
-	for i := range out.Results {
-		out.Results[i].Snippet = ""
+	bare := &sdk.CallToolResult{Content: shortText(&full, out, words).content(), StructuredContent: out}
+	left := max(shortBytes, shortEach*len(out.Results)) - jsonSize(bare)
+	for i := len(out.Results) - 1; i >= 0; i-- {
+		r := &full.Results[i]
+		snippet, price := fitting(oneLine(r.Snippet), len(oneLine(r.Snippet[:r.match])), left/(i+1))
+		out.Results[i].Snippet = snippet
+		left -= price
 	}
-	bytes()
+	out.shown = shortText(&full, out, words).content()
 }
 
-// snippetWidth returns the largest snippet length with which all snippets fit into this many bytes.
-func snippetWidth(results []result, bytes int) int {
-	width := minSnippet
-	for i := range results {
-		width = max(width, len(results[i].Snippet))
-	}
-	for ; width >= minSnippet; width-- {
-		used := 0
-		for i := range results {
-			used += shortPrice + 2*min(len(results[i].Snippet), width)
-		}
-		if used <= bytes {
-			break
+// fitting returns as much of a line, with the word at match, as fits into this many bytes of both forms. It also
+// returns how many bytes that takes.
+func fitting(text string, match, bytes int) (part string, price int) {
+	for width := (bytes - shortPrice) / 2; width >= minSnippet; width -= minSnippet / 4 {
+		part := cutAround(text, match, width)
+		if price := shortPrice + 2*(jsonSize(part)-len(`""`)); part != "" && price <= bytes {
+			return part, price
 		}
 	}
-	return width
+	return "", 0
+}
+
+// jsonSize returns how many bytes the JSON of a value has.
+func jsonSize(value any) int {
+	text, _ := json.Marshal(value)
+	return len(text)
 }
 
 // shortText returns the text of an answer without details. full has the values of its first line.
@@ -145,11 +140,15 @@ func (s *server) pack(ctx context.Context, r *collection.Reader, query string, i
 		}
 		out.Notes = append(out.Notes, note...)
 	}
-	used, most := size(out), math.Inf(1)
+	most := math.Inf(1)
 	if in.Budget > 0 {
 		most = float64(in.Budget)
 	}
+	used := size(out)
 	sizeOf := func(one *result) float64 {
+		if in.short() {
+			return 0 // the answer does not say its tokens
+		}
 		price := size(one) + longer(out.Collection, one.ID)
 		if in.Links {
 			price += size(linkOf(one))

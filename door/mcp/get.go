@@ -108,7 +108,7 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 			}
 			left -= size(unread[i])
 		}
-		for i := 0; i < len(unread) && left < 0; i++ { // the reasons alone are too long: drop the first ones
+		for i := 0; i < len(unread) && left < emptyPart; i++ { // the reasons are too long: shorten the first ones
 			if m := &unread[i]; m.Reason != budgetUsed {
 				left += size(*m)
 				m.Reason = notThere
@@ -144,6 +144,9 @@ func (s *server) multiGet(ctx context.Context, in multiGetIn) (*getOut, error) {
 		return out, nil
 	})
 }
+
+// emptyPart is about how many tokens a passage takes without its text.
+const emptyPart = 200
 
 // Reasons why a requested passage is missing.
 const (

@@ -335,13 +335,13 @@ func add[In any, Out interface{ content() []sdk.Content }](s *server, m *sdk.Ser
 		tool.InputSchema = map[string]any{"type": "object", "properties": map[string]any{}, "additionalProperties": false}
 	}
 	s.parameters[name] = namesOf[In]
-	sdk.AddTool(m, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	// With any as its output, the SDK does not read the answer again to check it. That takes as long as a search.
+	sdk.AddTool(m, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		out, err := call(ctx, in)
 		if err != nil {
-			var none Out
-			return nil, none, err
+			return nil, nil, err
 		}
-		return &sdk.CallToolResult{Content: out.content()}, out, nil
+		return &sdk.CallToolResult{Content: out.content(), StructuredContent: out}, nil, nil
 	})
 }
 

@@ -2,11 +2,13 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sheaf/collection"
@@ -80,10 +82,11 @@ func connectScanning(t *testing.T, files map[string]string) *sdk.ClientSession {
 }
 
 // TestSchemasOfOneType checks that every value in the schemas of the tools has one type and is
-// never null. Gemini refuses a server with an array that may be null, and the inspector of the
-// protocol sends the array as text.
+// never null, and that answers fit the schemas. Gemini refuses a server with an array that may be
+// null, and the inspector of the protocol sends the array as text.
 func TestSchemasOfOneType(t *testing.T) {
-	listed, err := connect(t, access.Unrestricted()).ListTools(t.Context(), nil)
+	s := connect(t, access.Unrestricted())
+	listed, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +116,45 @@ func TestSchemasOfOneType(t *testing.T) {
 	}
 	if types < 100 {
 		t.Errorf("%d types: the schemas have more", types)
+	}
+	for _, tool := range listed.Tools {
+		for _, arguments := range [][]byte{[]byte(everyTool[tool.Name]), otherArguments[tool.Name]} {
+			if arguments != nil {
+				fitsSchema(t, s, tool, arguments)
+			}
+		}
+	}
+}
+
+// otherArguments are arguments whose answers have more members.
+var otherArguments = map[string][]byte{
+	"search":  []byte(`{"query":"undo commit","details":true}`),
+	"similar": []byte(`{"id":"git.md","budget":2000,"links":true}`),
+	"explain": []byte(`{"query":"undo commit","id":"deep/far.md"}`),
+	"get":     []byte(`{"id":"git.md","budget":60}`),
+}
+
+// fitsSchema checks that the answer of a call is as the schema of its tool says. The server does not check it.
+func fitsSchema(t *testing.T, s *sdk.ClientSession, tool *sdk.Tool, arguments json.RawMessage) {
+	t.Helper()
+	text, err := json.Marshal(tool.OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: arguments})
+	if err != nil || r.IsError {
+		t.Fatalf("%s %s: %v %+v", tool.Name, arguments, err, r)
+	}
+	if err := resolved.Validate(r.StructuredContent); err != nil {
+		t.Errorf("%s %s: %v", tool.Name, arguments, err)
 	}
 }
 

@@ -144,77 +144,6 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	}
 }
 
-// TestTags checks that the server refuses malformed lists of tags, and compares lists and weak tags
-// by RFC 9110.
-func TestTags(t *testing.T) {
-	s := start(t, notes, nil)
-	const path = "/v1/documents/api:a.md"
-	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
-	etag := res.Header.Get("ETag")
-	for _, c := range []struct {
-		method, header, value string
-		status                int
-	}{
-		{"PUT", "If-Match", "nonsense", 400}, {"PUT", "If-Match", ",*,i", 400}, {"PUT", "If-Match", `"a" "b"`, 400},
-		{"DELETE", "If-Match", "nonsense", 400},
-		{"PUT", "If-None-Match", "nonsense", 400}, {"GET", "If-None-Match", "nonsense", 400},
-		{"PUT", "If-Match", `"a", W/"b"`, 412}, {"PUT", "If-Match", "W/" + etag, 412}, {"DELETE", "If-Match", `""`, 412},
-		{"PUT", "If-None-Match", "*", 412}, {"PUT", "If-None-Match", `"a", ` + etag, 412},
-		{"GET", "If-None-Match", etag, 304}, {"GET", "If-None-Match", "*", 304}, {"GET", "If-None-Match", `"a",` + etag, 304},
-		{"GET", "If-None-Match", "W/" + etag, 304}, {"GET", "If-None-Match", `"a"`, 200},
-		{"PUT", "If-Match", `"a", ` + etag, 200},
-	} {
-		if res, body := s.ask(t, c.method, path, `{"text": "x"}`, c.header, c.value); res.StatusCode != c.status {
-			t.Errorf("%s with %s: %s: %d %s, want %d", c.method, c.header, c.value, res.StatusCode, body, c.status)
-		} else if c.status == 412 && !strings.Contains(string(body), `"errors":[{"parameter":"`+c.header+`"`) {
-			t.Errorf("%s with %s: %s: %s does not say in which header", c.method, c.header, c.value, body)
-		}
-	}
-	// RFC 9110, section 13.2.1: a request that fails without its condition fails the same way with it.
-	if res, body := s.ask(t, "DELETE", "/v1/documents/api:none.md", "", "If-Match", `"a"`); res.StatusCode != 404 {
-		t.Errorf("delete of no document, with a condition: %d %s", res.StatusCode, body)
-	}
-}
-
-// TestTagsInSeveralHeaderLines checks that several header lines of tags make one list (RFC 9110, section 5.3).
-// An Idempotency-Key may not come in two lines.
-func TestTagsInSeveralHeaderLines(t *testing.T) {
-	s := start(t, notes, nil)
-	const path = "/v1/documents/api:a.md"
-	res, _ := s.ask(t, "PUT", path, `{"text": "x"}`)
-	etag := res.Header.Get("ETag")
-	for _, c := range []struct {
-		method, header string
-		lines          []string
-		key            string
-		status         int
-	}{
-		{"GET", "If-None-Match", []string{`"a"`, etag}, "", 304},
-		{"GET", "If-None-Match", []string{`"a"`, `"b", "c"`}, "", 200},
-		{"GET", "If-None-Match", []string{"*", `"a"`}, "", 400}, {"GET", "If-None-Match", []string{`"a"`, ""}, "", 200},
-		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a"`, `"b"`}, "", 412},
-		{"PUT", "If-Match", []string{`"a", "b"`, etag}, "k", 200}, {"PUT", "If-Match", []string{`"a", "b"`, `"c"`}, "k", 409},
-		{"PUT", "Idempotency-Key", []string{"a", "b"}, "", 400},
-	} {
-		req, err := http.NewRequest(c.method, s.URL+path, strings.NewReader(`{"text": "x"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		if c.key != "" {
-			req.Header.Set("Idempotency-Key", c.key)
-		}
-		req.Header[http.CanonicalHeaderKey(c.header)] = c.lines
-		res, err := s.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.Body.Close(); res.StatusCode != c.status {
-			t.Errorf("%s with %s: %q: %d, want %d", c.method, c.header, c.lines, res.StatusCode, c.status)
-		}
-	}
-}
-
 // TestTagsOfOpenAPI checks conditional requests for the OpenAPI document and its page.
 func TestTagsOfOpenAPI(t *testing.T) {
 	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
@@ -241,36 +170,6 @@ func TestTagsOfOpenAPI(t *testing.T) {
 			packed.Header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s, compressed: %v", path, packed.Header)
 		}
-	}
-}
-
-func TestInvalidIdentifiers(t *testing.T) {
-	s := start(t, notes, nil)
-	for _, id := range []string{"api:../etc/passwd", "api:a/../../b", "api:/etc/passwd", "api:a//b", "api:.", "api:a/.",
-		"api:a%5Cb", "api:a%00b", "api:a%0Ab", "api:", "nothing", ":a",
-		"api:a%23b", "*:a", "api: a", "%20:a", "api:..", "api:a%20/b", "a%E2%80%83:b", "api:a%C2%85b", "api:" +
-			strings.Repeat("a", 1021)} {
-		for _, method := range []string{"PUT", "DELETE"} {
-			if res, body := s.ask(t, method, "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 400 &&
-				(id != "api:" || res.StatusCode != 404) {
-				t.Errorf("%s %s: %d %s", method, id, res.StatusCode, body)
-			}
-		}
-	}
-	for _, id := range []string{"api:a", "api:ab", "api:a.", "api:.a", "api:...", "api:..a/b.c", "api:a%20b/c%20d",
-		"b:c:d", "api:a:", "%C3%A4:%F0%9F%A6%93.md", "a/b:c", "api:" + strings.Repeat("%F0%9F%A6%93", 1020)} {
-		if res, body := s.ask(t, "PUT", "/v1/documents/"+id, `{"text": "x"}`); res.StatusCode != 201 {
-			t.Errorf("%s: %d %s", id, res.StatusCode, body)
-		}
-		if res, body := s.ask(t, "GET", "/v1/documents/"+id, ""); res.StatusCode != 200 {
-			t.Errorf("%s: %d %s", id, res.StatusCode, body)
-		}
-	}
-	if res, body := s.ask(t, "PUT", "/v1/documents/notes:git.md", `{"text": "x"}`); res.StatusCode != 403 {
-		t.Errorf("a document of a folder: %d %s", res.StatusCode, body)
-	}
-	if res, body := s.ask(t, "DELETE", "/v1/documents/notes:git.md", ""); res.StatusCode != 403 {
-		t.Errorf("delete of a document of a folder: %d %s", res.StatusCode, body)
 	}
 }
 

@@ -230,16 +230,6 @@ func TestCutTextKeepsLineEnds(t *testing.T) {
 	}
 }
 
-// TestPassageNamedTwice checks that a passage named twice comes once, and lines of it separately.
-func TestPassageNamedTwice(t *testing.T) {
-	s := connect(t, access.Unrestricted())
-	var got struct{ Parts []struct{ ID string } }
-	call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", "notes:git.md", "git.md:1:2", "git.md:1:2"}}, &got)
-	if len(got.Parts) != 2 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestRepeatedLinkCountsOnce checks that a repeated link without space counts once in left_out.
 func TestRepeatedLinkCountsOnce(t *testing.T) {
 	s := connectWith(t, map[string]string{"a.md": "# A\n\n" +
@@ -311,7 +301,7 @@ func TestHintMentionsHiddenSpaces(t *testing.T) {
 	}
 }
 
-// TestErrorShortensLongName checks that an error shortens a long name that does not exist.
+// TestErrorShortensLongName checks that an error shortens a long name that does not exist, and that a query has a limit.
 func TestErrorShortensLongName(t *testing.T) {
 	s := connect(t, access.Unrestricted())
 	if text := call(t, s, "multi_get", map[string]any{"ids": []string{"git.md", strings.Repeat("x", 50_000)}},
@@ -321,6 +311,11 @@ func TestErrorShortensLongName(t *testing.T) {
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "get",
 		Arguments: map[string]any{"id": strings.Repeat("x", 50_000)}})
 	if err != nil || !r.IsError || len(textOf(r)) > 2000 {
+		t.Errorf("%v: %.2000s", err, textOf(r))
+	}
+	r, err = s.CallTool(t.Context(), &sdk.CallToolParams{Name: "search",
+		Arguments: map[string]any{"query": strings.Repeat("x", 5000)}})
+	if err != nil || !r.IsError || !strings.Contains(textOf(r), "at most 4096") {
 		t.Errorf("%v: %.2000s", err, textOf(r))
 	}
 }

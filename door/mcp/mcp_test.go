@@ -195,43 +195,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestUnknownParameterIsNamed checks that a tool names an unknown parameter in its error, and says which values it
-// allows.
-func TestUnknownParameterIsNamed(t *testing.T) {
-	s := connect(t, access.Unrestricted())
-	for _, c := range []struct {
-		tool      string
-		arguments map[string]any
-		want      string
-	}{
-		{"search", map[string]any{"query": "x", "top_k": 5}, "top_k: search has no parameter of this name: it has " +
-			"query, collection"},
-		{"search", map[string]any{"query": "x", "limitt": 5}, `limitt: search has no parameter of this name: did you ` +
-			`mean "limit"?`},
-		{"search", map[string]any{"query": "x", "limit": -1}, "within 1..100"},
-		{"explain", map[string]any{"query": "x", "limit": 0}, "limit: 0: must be at least 1"},
-		{"search", map[string]any{"query": "x", "set": map[string]any{"meaning": "7"}}, `parameter meaning of profile ` +
-			`sheaf is "7": must be a number within 0..1`},
-		{"search", map[string]any{"query": "x", "set": map[string]any{"nosuch": "1"}}, "set/nosuch: invalid: profile " +
-			"sheaf has no parameter"},
-		{"explain", map[string]any{"query": "x", "set": map[string]any{"meaning": "7"}}, "set/meaning: invalid: "},
-		{"search", map[string]any{"query": "x", "set": map[string]any{"meaning": nil}}, "set/meaning: null: leave it out"},
-		{"multi_get", map[string]any{"ids": []any{"git.md", nil}}, "ids/1: null: leave it out"},
-		{"search", map[string]any{"query": "x", "set": map[string]any{"meaning": true}}, "set/meaning: true: must be a " +
-			"number or a word"},
-		{"get", map[string]any{"id": "zzzzzzzzzzzzzzz"}, "path:line:count; search gives identifiers"},
-		{"search", map[string]any{"query": strings.Repeat("x", 5000)}, "at most 4096"},
-		{"get", map[string]any{"id": "gti.md"}, "did you mean git.md?"},
-		{"get", map[string]any{"id": "../../etc/passwd"}, "not found"},
-		{"explain", map[string]any{"query": "x", "limit": 100}, "1..20"},
-	} {
-		r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
-		if err != nil || !r.IsError || !strings.Contains(textOf(r), c.want) {
-			t.Errorf("%s %v: %v %+v, want an error with %q", c.tool, c.arguments, err, textOf(r), c.want)
-		}
-	}
-}
-
 // TestHidden checks that no tool shows what the caller may not see.
 func TestHidden(t *testing.T) {
 	s := connect(t, access.Grant{Name: "guest", Scopes: []access.Scope{access.ScopeSearch}, Tenant: access.All,

@@ -12,7 +12,6 @@ import (
 
 	"sheaf"
 	"sheaf/collection"
-	"sheaf/search"
 )
 
 // Bounds of an answer of search without details, in bytes of its JSON with both forms.
@@ -25,6 +24,9 @@ const (
 	shortPrice = len(`   \u003e \n`) + len(`,"snippet":""`)
 )
 
+// unlikely is the confidence of a result below 0.30.
+const unlikely = "none"
+
 // shorten removes the details of an answer, and cuts its snippets to the bounds. Bytes that a result does not need go
 // to the better ones.
 func shorten(out *searchOut, words bool) {
@@ -35,7 +37,7 @@ func shorten(out *searchOut, words bool) {
 	for i := range full.Results {
 		r := &full.Results[i]
 		out.Results[i] = result{ID: r.ID}
-		if r.Confidence != string(search.None) {
+		if r.Confidence != unlikely {
 			out.Results[i].Confidence = r.Confidence
 		}
 	}

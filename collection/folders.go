@@ -55,11 +55,21 @@ func RealFolder(dir string) (string, error) {
 		return "", sheaf.Invalidf("%s is not a folder: give the folder that holds it, as in --in %s", dir,
 			wording.ShellQuoted(filepath.Dir(dir)))
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := RealPath(dir)
 	if err != nil {
 		return "", FileFault("folder", err)
 	}
-	return filepath.Abs(real)
+	return real, nil
+}
+
+// RealPath returns a path as an absolute path without links. A shell may name the current folder by a
+// link, so the links are resolved last.
+func RealPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // FileFault adds a category and plain words to an error of the file system. what is the kind of

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,5 +28,26 @@ func TestHangingFolderIsError(t *testing.T) {
 	})
 	if info, err := collection.InTime(t.TempDir(), os.Stat); err != nil || !info.IsDir() {
 		t.Errorf("one that answers: %v, %v", info, err)
+	}
+}
+
+// TestRealFolderOfLink checks that a folder has one name, also when the shell is in a link to it.
+func TestRealFolderOfLink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")
+	if err := os.MkdirAll(filepath.Join(folder, "below"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(folder, link); err != nil {
+		t.Skip("this system makes no links:", err)
+	}
+	t.Chdir(link)
+	for name, want := range map[string]string{"": folder, ".": folder, "below": filepath.Join(folder, "below"), link: folder} {
+		if got, err := collection.RealFolder(name); err != nil || got != want {
+			t.Errorf("RealFolder(%q) = %q, %v; want %q", name, got, err, want)
+		}
 	}
 }

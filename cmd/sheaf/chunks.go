@@ -195,10 +195,7 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		_, err = r.document("stdin.md", text) // a text without words has no chunks
 		return err
 	}
-	real, err := filepath.EvalSymlinks(arg)
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
+	real, err := collection.RealPath(arg)
 	if err != nil {
 		return collection.FileFault("file or folder", err)
 	}

@@ -73,8 +73,6 @@ func (a *app) readInput(name string) (content []byte, full string, err error) {
 	if content, err = io.ReadAll(io.LimitReader(file, collection.MaxContextBytes)); err != nil {
 		return nil, "", fmt.Errorf("read: %w", err)
 	}
-	if full, err = filepath.EvalSymlinks(name); err == nil {
-		full, err = filepath.Abs(full)
-	}
+	full, err = collection.RealPath(name)
 	return content, full, err
 }

@@ -31,6 +31,9 @@ func (x *Index) languageOutgrown(ctx context.Context) error {
 			"again: sheaf index --rebuild", now, x.Target)
 		return nil
 	}
+	if outgrown && x.losesDocuments(x.View) {
+		return nil
+	}
 	x.settled = err == nil && !little
 	if !outgrown {
 		return nil
@@ -64,7 +67,12 @@ func (x *Index) LanguageGrows(ctx context.Context) bool {
 		return false
 	}
 	now := analysis.Detect(walk.LanguageSample())
-	return now != "" && now != view.Settings().Language
+	return now != "" && now != view.Settings().Language && !x.losesDocuments(view)
+}
+
+// losesDocuments reports whether remaking the index would lose documents, because a file cannot be read now.
+func (x *Index) losesDocuments(view *catalog.View) bool {
+	return len(unreachable(view, x.placed(view.Settings().Trees))) > 0
 }
 
 // recordLanguage writes the language to the settings.

@@ -161,7 +161,7 @@ type losses struct {
 	// others are in trees that this folder does not have. ours are in its own trees, have no file
 	// and are unknown to the catalog.
 	others, ours []sheaf.ID
-	// gone are documents of added folders that are missing.
+	// gone are documents of missing folders, and of files that cannot be read now.
 	gone []sheaf.ID
 	// more means that the list is incomplete. hidden is the reason why nothing can be listed.
 	more   bool
@@ -213,7 +213,7 @@ func (x *Index) askBeforeLoss(ctx context.Context) error {
 	}
 	what := fmt.Sprintf("a rebuild of %s removes %s", x.StoreName(), lost)
 	if x.Target == nil || len(lost.gone) > 0 && len(lost.all()) == len(lost.gone) {
-		return x.Confirm(what, "bring the folders back first")
+		return x.Confirm(what, "bring the folders and files back first")
 	}
 	return x.Confirm(what, x.otherPlace())
 }
@@ -244,7 +244,7 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 				trees = x.placed(settings.Trees)
 			}
 			knows = func(id sheaf.ID) bool { _, ok := view.Document(id); return ok }
-			lost.addGone(view, trees)
+			lost.gone = unreachable(view, trees)
 		}
 	}
 	if x.Target == nil {
@@ -272,21 +272,24 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// addGone adds the documents of trees whose folders are missing.
-func (l *losses) addGone(view *catalog.View, trees []catalog.Tree) {
-	gone := map[string]bool{}
+// unreachable returns the documents of missing folders and of files that cannot be read now, in order.
+func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
+	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {
 		if t.Root != "" {
 			_, err := os.Stat(t.Root)
-			gone[t.Name] = errors.Is(err, fs.ErrNotExist)
+			roots[t.Name], gone[t.Name] = t.Root, errors.Is(err, fs.ErrNotExist)
 		}
 	}
 	for id := range view.Files() {
-		if gone[id.Tree()] {
-			l.gone = append(l.gone, id)
+		root := roots[id.Tree()]
+		if gone[id.Tree()] || root != "" &&
+			catalog.Unreadable(vfs.Disk{}, filepath.Join(root, filepath.FromSlash(id.Path()))) {
+			docs = append(docs, id)
 		}
 	}
-	slices.Sort(l.gone)
+	slices.Sort(docs)
+	return docs
 }
 
 // errEnough ends a long list early.

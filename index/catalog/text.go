@@ -89,16 +89,9 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 // readSource reads a source file that still has the recorded content. same says that it has the
 // recorded time too, so that its content need not be examined.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
-	f, err := source.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		for _, p := range placeholders {
-			if _, fault := source.Stat(filepath.Join(filepath.Dir(name), p[0]+filepath.Base(name)+p[1])); fault == nil {
-				return nil, false, fmt.Errorf("%s: %w: the file is only in the cloud, not on this disk", name, ErrUnread)
-			}
-		}
-	}
+	f, err := openSource(source, name)
 	if err != nil {
-		return nil, false, stale(name, err)
+		return nil, false, err
 	}
 	defer f.Close()
 	before, err := f.Stat()
@@ -123,6 +116,33 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 		return text, false, nil
 	}
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
+}
+
+// openSource opens a source file. The error is ErrStale when there is no such file, and ErrUnread when
+// the file cannot be read now.
+func openSource(source vfs.FS, name string) (vfs.File, error) {
+	f, err := source.Open(name)
+	if err == nil {
+		return f, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, p := range placeholders {
+			if _, fault := source.Stat(filepath.Join(filepath.Dir(name), p[0]+filepath.Base(name)+p[1])); fault == nil {
+				return nil, fmt.Errorf("%s: %w: the file is only in the cloud, not on this disk", name, ErrUnread)
+			}
+		}
+	}
+	return nil, stale(name, err)
+}
+
+// Unreadable reports whether a source file exists but cannot be read now, for example because a cloud
+// drive removed it from the disk.
+func Unreadable(source vfs.FS, name string) bool {
+	f, err := openSource(source, name)
+	if err == nil {
+		f.Close()
+	}
+	return errors.Is(err, ErrUnread)
 }
 
 // placeholders are what iCloud, Nextcloud and ownCloud put before and behind the name of a file when

@@ -293,10 +293,15 @@ func texts(of []string) []sheaf.Value {
 	return values
 }
 
-// cases returns a text unchanged, in small letters and in capitals, without duplicates.
+// cases returns a text unchanged, in small letters and in capitals, without duplicates. The x of 0xFF
+// stays small.
 func cases(s string) []string {
 	out := []string{s}
-	for _, other := range [...]string{strings.ToLower(s), strings.ToUpper(s)} {
+	upper := strings.ToUpper(s)
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		upper = "0x" + strings.ToUpper(digits)
+	}
+	for _, other := range [...]string{strings.ToLower(s), upper} {
 		if !slices.Contains(out, other) {
 			out = append(out, other)
 		}

@@ -55,8 +55,8 @@ func (s *Snapshot) among(filter sheaf.Filter, within []segment.Bitset, m *queryM
 
 // locate calls found with every place of an identifier, places of deleted chunks included.
 func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error {
-	if p := s.places.of(id); p != nil {
-		found(int(p.view), p.ordinal)
+	if at, ok := s.places.of(id); ok {
+		found(at.view, at.ordinal)
 		return nil
 	}
 	for i, v := range s.views {
@@ -69,7 +69,7 @@ func (s *Snapshot) locate(id string, found func(view int, ordinal uint32)) error
 		}
 		found(i, ordinal)
 		if v.deleted == nil || !v.deleted.Has(ordinal) { // the next word of the query needs the set again
-			s.places.found(id, i, ordinal)
+			s.places.put(id, place{i, ordinal})
 		}
 	}
 	return nil

@@ -203,16 +203,18 @@ func (c *collector) hits() (sheaf.Ranking, error) {
 
 // id returns the identifier of a chunk.
 func (c *collector) id(view int, ordinal uint32) string {
+	at := place{view, ordinal}
 	if c.places != nil {
-		if id, ok := c.places.at(view, ordinal); ok {
+		if id, ok := c.places.id(at); ok {
 			return id
 		}
 	}
-	id, err := c.views[view].reader.ID(c.a[:0], ordinal)
-	c.a = id
+	var err error
+	c.a, err = c.views[view].reader.ID(c.a[:0], ordinal)
 	c.fail(err)
+	id := string(c.a)
 	if c.places != nil && err == nil {
-		return c.places.put(id, view, ordinal)
+		c.places.put(id, at)
 	}
-	return string(id)
+	return id
 }

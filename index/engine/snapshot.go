@@ -8,13 +8,14 @@ import (
 	"sheaf/index/engine/bm25"
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
+	"sheaf/internal/lru"
 )
 
 // handle is an open segment that snapshots share.
 type handle struct {
 	name   string
 	reader *segment.Reader
-	terms  termCache
+	terms  lru.Cache[string, segment.Term]
 	refs   atomic.Int32
 	// lengths are the lengths of the last used virtual field.
 	lengths atomic.Pointer[virtualLengths]
@@ -22,7 +23,8 @@ type handle struct {
 
 // newHandle returns an open segment with one user.
 func newHandle(name string, reader *segment.Reader) *handle {
-	h := &handle{name: name, reader: reader, terms: termCache{recent: newRecent(termBlocks)}}
+	h := &handle{name: name, reader: reader}
+	h.terms.Limit(termsKept)
 	h.refs.Store(1)
 	return h
 }

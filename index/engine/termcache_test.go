@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"sheaf/index/engine/postings"
 	"sheaf/index/engine/segment"
@@ -17,7 +16,7 @@ import (
 // chunks. It uses several goroutines and more terms than the cache holds, in one field and in
 // several.
 func TestKnownTerms(t *testing.T) {
-	const vocabulary = 3 * termSlots
+	const vocabulary = 3 * termsKept
 	rng := rand.New(rand.NewPCG(5, 11))
 	ix := testIndex(t, t.TempDir())
 	chunks := randomChunks(rng, 0, 3000, vocabulary)
@@ -51,10 +50,7 @@ func TestKnownTerms(t *testing.T) {
 	for _, key := range keys {
 		k := known{left: make([]int, 1<<fields)}
 		if walk := v.reader.Terms(); walk.Find([]byte(key)) {
-			room := make([]uint64, walk.Term().Bytes())
-			k.term = *walk.Term()
-			k.term.CopyTo(unsafe.Pointer(&room[0]))
-			k.term = segment.TermAt(unsafe.Pointer(&room[0]))
+			k.term = walk.Term().Clone()
 			for mask := range k.left {
 				left := segment.NewBitset(v.reader.Chunks())
 				for f := range fields {

@@ -126,8 +126,8 @@ func faults(dir string) []error {
 	return s.Check(context.Background(), nil)
 }
 
-// place matches the position of a fault in an error, after the name of the file.
-var place = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
+// faultPlace matches the position of a fault in an error, after the name of the file.
+var faultPlace = regexp.MustCompile(`section "[a-z. ]+" at byte \d+|MANIFEST: corrupt: at byte \d+`)
 
 // TestFlippedBits changes each byte of each file of an index in turn. Each change is harmless or
 // reported as corruption; no answer changes. Check reports each change outside the space between
@@ -191,7 +191,7 @@ func flip(t *testing.T, dir, path string, data []byte, i int, want string) bool 
 	}
 	found := faults(dir)
 	for _, err := range found {
-		if !strings.Contains(err.Error(), name) || errors.Is(err, ErrCorrupt) && !place.MatchString(err.Error()) {
+		if !strings.Contains(err.Error(), name) || errors.Is(err, ErrCorrupt) && !faultPlace.MatchString(err.Error()) {
 			t.Fatalf("byte %d of %s flipped, and the fault does not say where: %v", i, name, err)
 		}
 	}

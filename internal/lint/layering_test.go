@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"index/engine/segment": {"index/vfs", "index/vfs/sectionfile", "index/engine/postings", "index/engine/vector",
 		"index/engine/bm25", "internal/offheap"},
 	"index/engine": {"root", "index/vfs", "index/vfs/manifest", "text/analysis", "index/engine/...",
-		"internal/offheap"},
+		"internal/lru", "internal/offheap"},
 	"text/query": {"root", "internal/fold", "internal/suggest", "internal/wikilink"},
 	"text/chunk": {"root", "internal/attributes", "internal/wikilink", "internal/yamlfile"},
 	"index/catalog": {"root", "internal/fold", "internal/lru", "internal/wikilink", "index/vfs", "index/vfs/sectionfile",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"sync"
 	"unsafe"
@@ -371,24 +372,8 @@ type Term struct {
 	lists []listRef // of these fields
 }
 
-// Bytes returns the memory of a copy.
-func (t *Term) Bytes() int { return int(termBytes + uintptr(len(t.lists))*unsafe.Sizeof(listRef{})) }
-
-// CopyTo copies t, which has no pointers, into memory of Bytes bytes that is aligned like a uint64.
-func (t *Term) CopyTo(room unsafe.Pointer) {
-	*(*uint64)(room) = t.mask
-	copy(unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), len(t.lists)), t.lists)
-}
-
-// TermAt returns a copied term. It is valid while that memory is unchanged, even after its walk
-// moves on.
-func TermAt(room unsafe.Pointer) Term {
-	mask := *(*uint64)(room)
-	return Term{mask, unsafe.Slice((*listRef)(unsafe.Add(room, termBytes)), bits.OnesCount64(mask))}
-}
-
-// termBytes is the size of a copy before its lists.
-const termBytes = unsafe.Sizeof(Term{}.mask)
+// Clone returns a copy that stays valid when the walk moves on.
+func (t *Term) Clone() Term { return Term{t.mask, slices.Clone(t.lists)} }
 
 // None reports whether no field has the term.
 func (t *Term) None() bool { return t.mask == 0 }
@@ -404,7 +389,7 @@ func (t *Term) list(field int) *listRef {
 	return &t.lists[bits.OnesCount64(t.mask&(1<<field-1))]
 }
 
-// listRef locates a posting list. It has no pointers: see CopyTo.
+// listRef locates a posting list.
 type listRef struct {
 	df                  int
 	single              postings.Single

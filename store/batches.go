@@ -66,8 +66,8 @@ type Scorer interface {
 	// Scores returns how strongly each of the different IDs matches each of the word requests.
 	// out[i][k] is the score of ids[k] when Retrieve answers reqs[i] with ids as its Within and a
 	// limit for all of them; 0 when that answer lacks it. The caller may change the result. Scores
-	// ignores Within and Limit of reqs. A store in front of one that is not a Scorer fails with
-	// sheaf.ErrUnsupported: use Retrieve then.
+	// ignores Within and Limit of reqs, also for StatisticsCandidates. A store in front of one that
+	// is not a Scorer fails with sheaf.ErrUnsupported: use Retrieve then.
 	Scores(ctx context.Context, reqs []Request, ids []sheaf.ID) ([][]float64, error)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sheaf/index/engine/bm25"
 	"sheaf/store"
 	"sheaf/store/embedded"
 	"sheaf/store/memory"
@@ -28,39 +29,42 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, storetest.Options{Open: s.Empty, Reopen: s.Reopen})
 }
 
-// TestRandomHistories compares the engine with the oracle over random changes of words and vectors,
-// commits, merges and reopenings. SHEAF_TEST_LONG makes the histories long. A failure names its
-// seed.
+// TestRandomHistories compares the engine with the oracle over random changes, commits, merges and
+// reopenings. The engine may count lengths like Lucene, or chunks like Weaviate; then the oracle does
+// the same. SHEAF_TEST_LONG makes the histories long. A failure names its seed.
 func TestRandomHistories(t *testing.T) {
-	histories, steps := 6, 40
+	histories, steps := 9, 30
 	switch {
 	case os.Getenv("SHEAF_TEST_LONG") != "":
-		histories, steps = 200, 200
+		histories, steps = 300, 200
 	case testing.Short():
-		histories, steps = 2, 25
+		histories, steps = 3, 20
 	}
 	first := rand.Uint64N(1 << 32)
 	for n := range histories {
-		for name, history := range map[string]func(*testing.T, uint64, int, store.Backend, store.Backend,
-			func(store.Backend) store.Backend){
-			"words": storetest.RandomHistory, "vectors": storetest.VectorHistory,
-		} {
-			seed := first + uint64(n)
-			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
-				s := stores()
-				last := s.Empty(t)
-				oracle := memory.New(analyzer(t))
-				history(t, seed, steps, last, oracle, func(b store.Backend) store.Backend {
-					last = s.Reopen(t, b)
-					return last
-				})
-				if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
-					t.Error(faults)
-				}
-				if err := last.Close(); err != nil {
-					t.Error(err)
-				}
+		seed := first + uint64(n)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s, oracle := stores(), memory.New(analyzer(t))
+			o := s.New(t)
+			switch n % 3 {
+			case 1:
+				o.Lengths = bm25.LengthsLucene
+				oracle.KeepLengths(func(n int) int { return int(bm25.LengthsLucene.Of(uint32(n))) })
+			case 2:
+				o.AllChunks = true
+				oracle.CountAllChunks()
+			}
+			last := s.Open(t, o)
+			storetest.RandomHistory(t, seed, steps, last, oracle, func(b store.Backend) store.Backend {
+				last = s.Reopen(t, b)
+				return last
 			})
-		}
+			if faults := last.(*embedded.Store).Check(t.Context(), nil); len(faults) > 0 {
+				t.Error(faults)
+			}
+			if err := last.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

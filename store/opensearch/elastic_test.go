@@ -31,38 +31,26 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	german := storetest.Analyzer(t, "de")
 	theirs := o.Index + "-foreign"
 	foreign(t, o, theirs, `{}`)
-	for what, c := range map[string]struct {
-		change func(*opensearch.Options)
-		want   error
-		says   string
-	}{
-		"another analyzer": {func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
-			"made with the analyzer"},
-		"another k1": {func(o *opensearch.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions": {func(o *opensearch.Options) {
-			o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
-		}, sheaf.ErrInvalid, "4 dimensions"},
-		"another model": {func(o *opensearch.Options) {
-			o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
-		}, sheaf.ErrInvalid, "model small"},
-		"nobody listens": {func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable,
-			"refused"},
-		"no address": {func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://"},
-		"an index of others": {func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
-			"sheaf did not make the index"},
-		"several indices": {func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case"},
-		"nothing to read": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.ReadOnly },
-			sheaf.ErrNotFound, "no such index"},
-		"nothing to write to": {func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.Existing },
-			sheaf.ErrNotFound, "no such index"},
-	} {
-		bad := o
-		c.change(&bad)
-		_, err := opensearch.Open(t.Context(), bad)
-		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
-		}
-	}
+	refused := s.Refusing(t, o)
+	refused("another analyzer", func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
+		"made with the analyzer")
+	refused("another k1", func(o *opensearch.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2")
+	refused("other dimensions", func(o *opensearch.Options) {
+		o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
+	}, sheaf.ErrInvalid, "4 dimensions")
+	refused("another model", func(o *opensearch.Options) {
+		o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
+	}, sheaf.ErrInvalid, "model small")
+	refused("nobody listens", func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable,
+		"refused")
+	refused("no address", func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://")
+	refused("an index of others", func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
+		"sheaf did not make the index")
+	refused("several indices", func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case")
+	refused("nothing to read", func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.ReadOnly },
+		sheaf.ErrNotFound, "no such index")
+	refused("nothing to write to", func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.Existing },
+		sheaf.ErrNotFound, "no such index")
 }
 
 func must[T any](v T, err error) T {

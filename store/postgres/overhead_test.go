@@ -83,7 +83,7 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	storetest.Overhead(b, len(collectiontest.Asked), whole, func(i int) error {
+	storetest.Overhead(b, len(collectiontest.Asked), nil, whole, func(i int) error {
 		var g errgroup.Group
 		for leg := range 2 {
 			g.Go(func() error {
@@ -175,15 +175,15 @@ func BenchmarkBulk(b *testing.B) {
 		{"documents,words", documents, words}} {
 		b.Run(c.name, func(b *testing.B) {
 			var server [2]time.Duration
-			timed := func(i int, f func() error) func() error {
-				return func() error {
+			timed := func(i int, f func() error) func(int) error {
+				return func(int) error {
 					before := serverTime(b, into)
 					err := f()
 					server[i] += serverTime(b, into) - before
 					return err
 				}
 			}
-			storetest.Ratio(b, func() { into = fresh(b, o) }, timed(0, c.ours), timed(1, c.plain))
+			storetest.Overhead(b, 1, func() { into = fresh(b, o) }, timed(0, c.ours), timed(1, c.plain))
 			if server[1] > 0 {
 				b.ReportMetric(float64(server[0])/float64(server[1]), "server-ratio")
 				b.ReportMetric(float64(server[1])/1e6/float64(b.N), "server-ms/plain")

@@ -38,49 +38,34 @@ func TestOpenRefuses(t *testing.T) {
 		change(u)
 		return u.String()
 	}
-	for what, c := range map[string]struct {
-		change func(*postgres.Options)
-		want   error
-		says   string
-	}{
-		"another analyzer": {func(o *postgres.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
-			"made with the analyzer"},
-		"other dimensions": {func(o *postgres.Options) {
-			o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
-		}, sheaf.ErrInvalid, "4 dimensions"},
-		"another model": {func(o *postgres.Options) {
-			o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
-		}, sheaf.ErrInvalid, "model small"},
-		"no such database": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) },
-			sheaf.ErrInvalid, "make the database"},
-		"no such user": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) },
-			sheaf.ErrInvalid, "check user and password"},
-		"nobody listens": {func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) },
-			sheaf.ErrUnavailable, "refused"},
-		"no URL": {func(o *postgres.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used"},
-		"a schema by its name": {func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid,
-			"letters"},
-		"tables of others": {func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid,
-			", which holds pg_aggregate, "},
-		"where pgvector is": {func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid,
-			"name another schema, as in"},
-		"nothing to read": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.ReadOnly },
-			sheaf.ErrNotFound, "no tables"},
-		"nothing to write to": {func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.Existing },
-			sheaf.ErrNotFound, "no tables"},
-		"no analyzer":        {func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer"},
-		"too many neighbors": {func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100"},
-	} {
-		bad := o
-		c.change(&bad)
-		b, err := postgres.Open(t.Context(), bad)
-		if err == nil {
-			b.Close()
-		}
-		if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
-		}
-	}
+	refused := s.Refusing(t, o)
+	refused("another analyzer", func(o *postgres.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
+		"made with the analyzer")
+	refused("other dimensions", func(o *postgres.Options) {
+		o.Vectors = []store.VectorField{{Name: "body", Model: "small", Dims: 5}}
+	}, sheaf.ErrInvalid, "4 dimensions")
+	refused("another model", func(o *postgres.Options) {
+		o.Vectors = []store.VectorField{{Name: "body", Model: "big", Dims: 4}}
+	}, sheaf.ErrInvalid, "model small")
+	refused("no such database", func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Path = "/none" }) },
+		sheaf.ErrInvalid, "make the database")
+	refused("no such user", func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.User = url.User("nobody") }) },
+		sheaf.ErrInvalid, "check user and password")
+	refused("nobody listens", func(o *postgres.Options) { o.URL = at(func(u *url.URL) { u.Host = "127.0.0.1:1" }) },
+		sheaf.ErrUnavailable, "refused")
+	refused("no URL", func(o *postgres.Options) { o.URL = "postgres://%zz" }, sheaf.ErrInvalid, "cannot be used")
+	refused("a schema by its name", func(o *postgres.Options) { o.Schema = `x"; DROP TABLE chunk; --` }, sheaf.ErrInvalid,
+		"letters")
+	refused("tables of others", func(o *postgres.Options) { o.Schema = "pg_catalog" }, sheaf.ErrInvalid,
+		", which holds pg_aggregate, ")
+	refused("where pgvector is", func(o *postgres.Options) { o.Schema = "public" }, sheaf.ErrInvalid,
+		"name another schema, as in")
+	refused("nothing to read", func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.ReadOnly },
+		sheaf.ErrNotFound, "no tables")
+	refused("nothing to write to", func(o *postgres.Options) { o.Schema = "sheaf_never_made"; o.Access = store.Existing },
+		sheaf.ErrNotFound, "no tables")
+	refused("no analyzer", func(o *postgres.Options) { o.Analyzer = nil }, sheaf.ErrInvalid, "analyzer")
+	refused("too many neighbors", func(o *postgres.Options) { o.HNSW = 1000 }, sheaf.ErrInvalid, "2..100")
 	o.Access = store.ReadOnly
 	b := s.Open(t, o)
 	defer b.Close()

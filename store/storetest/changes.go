@@ -186,98 +186,49 @@ func vectors(t *testing.T, b store.Backend) {
 	expect(t, b, "after a deletion", req, "t:b")
 }
 
-// invalid checks that bad requests and batches are errors and change nothing.
+// invalid checks that bad requests and batches are errors and change nothing. The tests of package
+// store check every rule.
 func invalid(t *testing.T, b store.Backend) {
 	ctx := context.Background()
-	write(t, b, Chunk("t:a", "body", "x"))
+	one := unit(1, 0, 0, 0, 0, 0, 0, 0)
 	v := Chunk("t:v", "body", "x")
-	v.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0)}}}
-	write(t, b, v)
-	good := body(sheaf.Match{Text: "x"})
-	// A store without vectors does not know their dimensions.
-	without := refused(t, b, store.Request{Limit: 1,
-		Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0)}})
-	for what, spoil := range map[string]func(*store.Request){
-		"neither":       func(r *store.Request) { r.Text = nil },
-		"both":          func(r *store.Request) { r.Vector = &store.VectorRequest{Field: "body", Vector: unit(1)} },
-		"limit 0":       func(r *store.Request) { r.Limit = 0 },
-		"limit huge":    func(r *store.Request) { r.Limit = store.MaxLimit + 1 },
-		"no fields":     func(r *store.Request) { r.Text.Fields = nil },
-		"weight 0":      func(r *store.Request) { r.Text.Fields = []store.FieldWeight{{Name: "body"}} },
-		"weight NaN":    func(r *store.Request) { r.Text.Fields = []store.FieldWeight{{Name: "body", Weight: math.NaN()}} },
-		"field twice":   func(r *store.Request) { r.Text.Fields = append(r.Text.Fields, r.Text.Fields[0]) },
-		"among nothing": func(r *store.Request) { r.Text.Among = sheaf.And{nil} },
-		"k1":            func(r *store.Request) { r.Text.K1 = -1 },
-		"b":             func(r *store.Request) { r.Text.B = 2 },
-		"tie breaker":   func(r *store.Request) { r.Text.TieBreaker = math.NaN() },
-		"no dimensions": func(r *store.Request) { r.Text, r.Vector = nil, &store.VectorRequest{Field: "body"} },
-		"dimensions": func(r *store.Request) {
-			r.Text, r.Vector = nil, &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0)}
-		},
-	} {
-		if without && what == "dimensions" {
-			continue
-		}
-		req := good
-		text := *good.Text
-		req.Text = &text
-		spoil(&req)
+	v.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{one}}}
+	write(t, b, Chunk("t:a", "body", "x"), v)
+	good, matching := body(sheaf.Match{Text: "x"}), store.Request{Limit: 1,
+		Vector: &store.VectorRequest{Field: "body", Vector: one}}
+	without := refused(t, b, matching) // a store without vectors does not know their dimensions
+	boost, part := body(sheaf.Boost{Query: sheaf.Match{Text: "x"}}), good
+	part.Filter = sheaf.And{nil}
+	bad := []store.Request{{Limit: 1}, {Text: good.Text}, boost, part,
+		{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{float32(math.NaN()), 0, 0, 0, 0, 0, 0, 0}}}}
+	other := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0)}}
+	if !without {
+		bad = append(bad, other)
+	}
+	for _, req := range bad {
 		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%+v: %v", req, err)
 		}
 	}
-	deep := sheaf.TextQuery(sheaf.Match{Text: "x"})
-	for range 10_000 {
-		deep = sheaf.Bool{Must: []sheaf.TextQuery{deep}}
-	}
-	for _, q := range []sheaf.TextQuery{sheaf.Phrase{Text: "x y", Slop: -1}, sheaf.Fuzzy{Text: "x"},
-		sheaf.Fuzzy{Text: "x", Distance: 3}, sheaf.Fuzzy{Text: "x", Distance: 1, Same: -1},
-		sheaf.Boost{Query: sheaf.Match{Text: "x"}},
-		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.NaN()},
-		sheaf.Boost{Query: sheaf.Match{Text: "x"}, Factor: math.Inf(1)}, deep,
-		sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Fuzzy{Text: "x", Distance: -1}}}} {
-		if _, err := b.Retrieve(ctx, body(q)); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%.100T: %v", q, err)
-		}
-	}
-	for _, f := range []sheaf.Filter{sheaf.Not{}, sheaf.And{nil}, sheaf.Or{sheaf.And{sheaf.Not{}}}} {
-		req := good
-		req.Filter = f
-		if _, err := b.Retrieve(ctx, req); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%#v: %v", f, err)
-		}
-	}
-	matching := store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: unit(1, 0, 0, 0, 0, 0, 0, 0),
-		Matching: good.Text}}
+	matching.Vector.Matching = good.Text
 	can := store.Matches(b) && !without
 	if found, err := b.Retrieve(ctx, matching); can && ids(found) != "t:v" ||
 		!can && !errors.Is(err, sheaf.ErrUnsupported) {
 		t.Errorf("a vector and words that match: %s, %v", ids(found), err)
 	}
-	nan := float32(math.NaN())
-	if _, err := b.Retrieve(ctx, store.Request{Limit: 1,
-		Vector: &store.VectorRequest{Field: "body", Vector: []float32{nan, 0, 0, 0, 0, 0, 0, 0}}}); !errors.Is(err,
-		sheaf.ErrInvalid) {
-		t.Errorf("a vector of NaN: %v", err)
-	}
-	for what, c := range map[string]store.Chunk{"no ID": Chunk("", "body", "x"), "no document": {ID: "t:x"},
-		"a field twice": Chunk("t:x", "body", "x", "body", "y")} {
-		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"}, Chunks: []store.Chunk{c}}); !errors.Is(err,
-			sheaf.ErrInvalid) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	for what, vector := range map[string][]float32{"NaN": {nan, 0, 0, 0, 0, 0, 0, 0},
-		"infinite": {float32(math.Inf(1)), 0, 0, 0, 0, 0, 0, 0}, "zero": make([]float32, 8), "empty": {},
-		"other dimensions": unit(1, 0)} {
-		if without && what == "other dimensions" {
+	batches := []store.Chunk{Chunk("", "body", "x"), {ID: "t:x"}, Chunk("t:x", "body", "x", "body", "y")}
+	for _, vector := range [][]float32{make([]float32, 8), unit(1, 0)} {
+		if without && len(vector) == 2 {
 			continue
 		}
-		c := Chunk("t:bad", "body", "x")
+		c := Chunk("t:x", "body", "x")
 		c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
-		if err := b.Write(ctx, store.Batch{Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err,
-			sheaf.ErrInvalid) {
-			t.Errorf("vector %s: %v", what, err)
+		batches = append(batches, c)
+	}
+	for _, c := range batches {
+		if err := b.Write(ctx, store.Batch{Replace: []sheaf.ID{"t:a"},
+			Chunks: []store.Chunk{Chunk("t:good", "body", "x"), c}}); !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("write %+v: %v", c, err)
 		}
 	}
 	expect(t, b, "nothing of a bad batch", good, "t:a t:v")
@@ -350,6 +301,14 @@ func bulk(t *testing.T, b store.Backend) {
 	if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{{ID: "t:bad"}}}); !errors.Is(err, sheaf.ErrInvalid) {
 		t.Errorf("a bad batch: %v", err)
 	}
+	for i, vector := range [][]float32{unit(1, 0, 0, 0, 0, 0, 0, 0), unit(1, 0)} {
+		c := Chunk("t:vector", "body", "y")
+		c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{vector}}}
+		if err := w.Add(ctx, store.Batch{Chunks: []store.Chunk{c}}); (i == 0) != (err == nil) ||
+			i == 1 && !errors.Is(err, sheaf.ErrInvalid) {
+			t.Errorf("a vector of %d dimensions beside others: %v", len(vector), err)
+		}
+	}
 	x := body(sheaf.Match{Text: "x"})
 	x.Limit = 1000
 	expect(t, b, "before the commit", x, "t:old")
@@ -411,7 +370,8 @@ func concurrent(t *testing.T, b store.Backend) {
 	expect(t, b, "the last version", body(sheaf.Match{Text: "version25"}), "t:d#0 t:d#1 t:d#2 t:d#3 t:d#4")
 }
 
-// explain checks that the parts of an explanation give the score of Retrieve.
+// explain checks that the parts of an explanation give the score of Retrieve, and that chunks that
+// Retrieve does not find have no explanation.
 func explain(t *testing.T, b store.Backend) {
 	e, ok := b.(store.Explainer)
 	if !ok {
@@ -420,34 +380,22 @@ func explain(t *testing.T, b store.Backend) {
 	c := Chunk("t:a", "title", "apple pie", "body", "an apple a day, apples and pears")
 	c.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{unit(1, 2, 3, 4, 5, 6, 7, 8)}}}
 	write(t, b, c, Chunk("t:b", "body", "pears and pie"), Chunk("t:c", "body", "nothing"))
+	reqs := []store.Request{{Limit: 5,
+		Vector: &store.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}}
 	for _, how := range []store.Combine{store.CombineSum, store.CombineBest, store.CombineBM25F} {
 		req := Words(sheaf.Bool{Should: []sheaf.TextQuery{sheaf.Match{Text: "apple pie"}, sheaf.Prefix{Text: "pea"},
 			sheaf.Boost{Query: sheaf.Phrase{Text: "apple pie"}, Factor: 3}}})
 		req.Text.Combine, req.Text.TieBreaker = how, 0.3
-		checkExplanations(t, b, e, req, 2)
+		reqs = append(reqs, req)
 	}
-	checkExplanations(t, b, e, store.Request{Limit: 5,
-		Vector: &store.VectorRequest{Field: "body", Vector: unit(8, 7, 6, 5, 4, 3, 2, 1)}}, 1)
-}
-
-func checkExplanations(t *testing.T, b store.Backend, e store.Explainer, req store.Request, want int) {
-	t.Helper()
-	r := retrieve(t, b, req)
-	out, err := e.Explain(context.Background(), req, []sheaf.ID{"t:a", "t:b", "t:c", "t:none"})
-	if err != nil || len(out) != 4 || len(r) != want {
-		t.Fatalf("%d found, %d explained, %v", len(r), len(out), err)
-	}
-	byID := map[sheaf.ID]*sheaf.Explanation{"t:a": out[0], "t:b": out[1], "t:c": out[2], "t:none": out[3]}
-	for _, h := range r {
-		x := byID[h.ID]
-		delete(byID, h.ID)
-		if x == nil || !near(b, x.Value, h.Score) || !near(b, x.Recombine(), h.Score) {
-			t.Errorf("%s scores %v, explained as %+v", h.ID, h.Score, x)
+	for _, req := range reqs {
+		found := retrieve(t, b, req)
+		for _, h := range found {
+			checkExplanation(t, "explain", req, b, h)
 		}
-	}
-	for id, x := range byID {
-		if x != nil {
-			t.Errorf("%s is not found, but explained as %+v", id, x)
+		out, err := e.Explain(context.Background(), req, []sheaf.ID{"t:c", "t:none"})
+		if err != nil || len(out) != 2 || out[0] != nil || out[1] != nil || len(found) == 0 {
+			t.Errorf("%d found; without a hit explained as %v, %v", len(found), out, err)
 		}
 	}
 }

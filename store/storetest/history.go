@@ -3,7 +3,9 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,61 +16,128 @@ import (
 )
 
 // RandomHistory makes the same random changes to two stores and compares their answers to random
-// requests after each: the same chunks in the same order, scores within 1e-9, or within the limits
-// that [Limited] set. reopen, if not nil, closes the first store and opens it again now and then. A
-// failure names the seed.
+// requests after each: the same chunks in the order of a ranking, with equal scores. Scores of words
+// may differ by 1e-9, or by the limit that [Limited] sets; similarities by vectorTolerance. The
+// vectors have 8 dimensions. reopen, if not nil, closes the first store and opens it again now and
+// then. A failure names the seed.
 func RandomHistory(t *testing.T, seed uint64, steps int, a, oracle store.Backend,
 	reopen func(store.Backend) store.Backend) {
 	t.Helper()
-	h := &history{r: rand.New(rand.NewPCG(seed, 11))}
+	h := &history{r: rand.New(rand.NewPCG(seed, 11)), passages: map[sheaf.ID][]store.Vectors{}}
 	ctx := context.Background()
 	for step := range steps {
-		where := fmt.Sprintf("seed %d, step %d", seed, step)
+		h.where = fmt.Sprintf("seed %d, step %d", seed, step)
 		batch := h.batch()
-		if err := a.Write(ctx, batch); err != nil {
-			t.Fatalf("%s: write: %v", where, err)
-		}
-		if err := oracle.Write(ctx, batch); err != nil {
-			t.Fatalf("%s: write to the oracle: %v", where, err)
+		for _, b := range []store.Backend{a, oracle} {
+			if err := b.Write(ctx, batch); err != nil {
+				t.Fatalf("%s: write: %v", h.where, err)
+			}
 		}
 		if h.r.IntN(5) == 0 {
 			docs := []sheaf.ID{h.doc(), h.doc()}
-			if err := a.Delete(ctx, docs); err != nil {
-				t.Fatalf("%s: delete: %v", where, err)
-			}
-			if err := oracle.Delete(ctx, docs); err != nil {
-				t.Fatal(err)
+			for _, b := range []store.Backend{a, oracle} {
+				if err := b.Delete(ctx, docs); err != nil {
+					t.Fatalf("%s: delete: %v", h.where, err)
+				}
 			}
 		}
 		if reopen != nil && h.r.IntN(6) == 0 {
 			a = reopen(a)
 		}
 		var answered []store.Request
-		for range 4 {
+		for i := range 7 {
 			req := h.request()
-			if shape := optionsOf(a).Shape; shape != nil {
+			if i >= 4 {
+				req = h.nearest(req, store.Matches(a))
+			} else if shape := optionsOf(a).Shape; shape != nil {
 				shape(&req)
 			}
-			if lacks := optionsOf(a).Lacks; lacks == nil || !lacks(req) {
+			if !refused(t, a, req) {
 				answered = append(answered, req)
+				h.check(t, req, a, oracle)
 			}
-			check(t, where, req, a, oracle)
 		}
 		agree(t, a, answered)
 	}
 }
 
-// check compares the answers of two stores to a request by words.
-func check(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
+// vectorTolerance is the largest difference of similarities between a store and the oracle: a store
+// may keep vectors with less precision.
+const vectorTolerance = 0.01
+
+// history makes random changes and requests.
+type history struct {
+	r        *rand.Rand
+	where    string                       // the step, for messages
+	passages map[sheaf.ID][]store.Vectors // written last, by chunk
+}
+
+// check compares the answers of two stores to a request.
+func (h *history) check(t *testing.T, req store.Request, a, oracle store.Backend) {
 	t.Helper()
-	if refused(t, a, req) {
+	if req.Vector == nil {
+		got, _ := compare(t, h.where, req, a, oracle, func(x, y float64) bool { return near(a, x, y) })
+		checkColumns(t, h.where, req, a, oracle)
+		h.checkScores(t, req, a)
+		if len(got) > 0 {
+			checkExplanation(t, h.where, req, a, got[0])
+		}
 		return
 	}
-	got, _ := compare(t, where, req, a, oracle, func(x, y float64) bool { return near(a, x, y) })
-	checkColumns(t, where, req, a, oracle)
-	if len(got) > 0 {
-		checkExplanation(t, where, req, a, got[0])
+	equal := func(x, y float64) bool { return math.Abs(x-y) <= vectorTolerance }
+	got, scores := compare(t, h.where, req, a, oracle, equal)
+	for _, hit := range got {
+		if dot, ok := h.dot(hit, req.Vector); !ok || !equal(dot, scores[hit.ID]) {
+			t.Fatalf("%s: passage %d of %s has similarity %v, the best one %v", h.where, hit.Passage, hit.ID, dot,
+				scores[hit.ID])
+		}
 	}
+	if len(got) > 0 {
+		checkExplanation(t, h.where, req, a, got[len(got)-1])
+	}
+}
+
+// checkScores checks that a [store.Scorer] gives chunks exactly the scores of a ranking of only them.
+func (h *history) checkScores(t *testing.T, req store.Request, a store.Backend) {
+	t.Helper()
+	scorer, ok := a.(store.Scorer)
+	if !ok || req.Text.Statistics != store.StatisticsCorpus {
+		return
+	}
+	ids := []sheaf.ID{"t:none"}
+	for id := range h.passages {
+		if h.r.IntN(3) == 0 {
+			ids = append(ids, id)
+		}
+	}
+	got, err := scorer.Scores(context.Background(), []store.Request{req, req}, ids)
+	if err != nil {
+		t.Fatalf("%s: scores: %v", h.where, err)
+	}
+	req.Within, req.Limit = ids, len(ids)
+	want := map[sheaf.ID]float64{}
+	for _, hit := range retrieve(t, a, req) {
+		want[hit.ID] = hit.Score
+	}
+	for k, id := range ids {
+		if got[0][k] != want[id] || got[1][k] != want[id] {
+			t.Fatalf("%s: %+v %+v: %s scores %v and %v, want %v", h.where, req.Text, req.Filter, id, got[0][k], got[1][k],
+				want[id])
+		}
+	}
+}
+
+// dot returns the similarity of a hit's passage; ok is false when there is no such passage.
+func (h *history) dot(hit sheaf.Hit, req *store.VectorRequest) (dot float64, ok bool) {
+	for _, v := range h.passages[hit.ID] {
+		if v.Name == req.Field && hit.Passage < len(v.Passages) {
+			for i, x := range v.Passages[hit.Passage] {
+				dot += float64(x) * float64(req.Vector[i])
+			}
+			return dot, true
+		}
+	}
+	return 0, false
 }
 
 // compare compares the answers of two stores: as many hits, in the order of a ranking, each with the
@@ -126,8 +195,6 @@ func checkExplanation(t *testing.T, where string, req store.Request, a store.Bac
 	}
 }
 
-type history struct{ r *rand.Rand }
-
 var vocabulary = strings.Fields("apple apples pie pies token tokens refresh running run runs getUserName snake_case " +
 	"東京都 猫 naïve café v1.2.3 C++ Get-Item well-known utf-8 2024年 한국어 John's #tag what how is alpha beta gamma delta " +
 	"the of and search engine index")
@@ -149,9 +216,11 @@ func (h *history) batch() store.Batch {
 		doc := h.doc()
 		b.Replace = append(b.Replace, doc)
 		for i := range h.r.IntN(5) {
-			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(30), "tags", h.words(1))
+			c := Chunk(fmt.Sprintf("%s#%d", doc, i), "title", h.words(3), "body", h.words(60), "tags", h.words(1))
 			c = withColumns(c, column("n", sheaf.NumberValue(float64(h.r.IntN(5)))),
 				column("c", sheaf.TextValue(string(rune('a'+h.r.IntN(3))))), h.many())
+			c.Vectors = h.vectors()
+			h.passages[c.ID] = c.Vectors
 			b.Chunks = append(b.Chunks, c)
 		}
 	}
@@ -200,6 +269,43 @@ func (h *history) request() store.Request {
 		}
 	}
 	return req
+}
+
+// nearest turns a request by words into a request by vector, perhaps bounded by the words.
+func (h *history) nearest(req store.Request, matches bool) store.Request {
+	words := req.Text
+	req.Text, req.Vector = nil, &store.VectorRequest{Field: []string{"body", "body", "title", "none"}[h.r.IntN(4)],
+		Vector: h.vector(), Candidates: h.r.IntN(30)}
+	if matches && h.r.IntN(2) == 0 {
+		req.Vector.Matching = words
+	}
+	return req
+}
+
+// vector returns one of a few directions, perhaps slightly moved.
+func (h *history) vector() []float32 {
+	v := make([]float32, 8)
+	v[h.r.IntN(8)], v[h.r.IntN(8)] = 1, 1
+	if h.r.IntN(3) > 0 {
+		for i := range v {
+			v[i] += float32(h.r.NormFloat64()) * 0.2
+		}
+	}
+	return unit(v...)
+}
+
+func (h *history) vectors() []store.Vectors {
+	var out []store.Vectors
+	for _, name := range []string{"body", "title"} {
+		v := store.Vectors{Name: name}
+		for range h.r.IntN(4) {
+			v.Passages = append(v.Passages, h.vector())
+		}
+		if len(v.Passages) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // filter returns a random filter over the columns that batch writes and a missing column.
@@ -273,4 +379,40 @@ func (h *history) query(depth int) sheaf.TextQuery {
 		b.MustNot = append(b.MustNot, h.query(depth-1))
 	}
 	return b
+}
+
+// checkColumns compares facets and orders of two stores that support them.
+func checkColumns(t *testing.T, where string, req store.Request, a, oracle store.Backend) {
+	t.Helper()
+	ctx := context.Background()
+	names := []string{"n", "c", "many", "none"}
+	if f, ok := a.(store.Faceter); ok {
+		got, err := f.Facets(ctx, req, names, 3)
+		want, err2 := oracle.(store.Faceter).Facets(ctx, req, names, 3)
+		if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: %+v %+v: facets are\n%+v, %v\nthe oracle's\n%+v, %v", where, req.Text, req.Filter, got, err, want,
+				err2)
+		}
+	}
+	s, ok := a.(store.Sorter)
+	if !ok {
+		return
+	}
+	for _, name := range names {
+		for _, descending := range []bool{false, true} {
+			by := store.Order{Column: name, Descending: descending}
+			got, err := s.Sorted(ctx, req, by)
+			want, err2 := oracle.(store.Sorter).Sorted(ctx, req, by)
+			if err != nil || err2 != nil || ids(got) != ids(want) {
+				t.Fatalf("%s: %+v %+v by %+v:\n%s, %v\nthe oracle's\n%s, %v", where, req.Text, req.Filter, by, ids(got), err,
+					ids(want), err2)
+			}
+			for i := range got {
+				if !near(a, got[i].Score, want[i].Score) {
+					t.Fatalf("%s: %+v by %+v: %s scores %v, the oracle gives %v", where, req.Text, by, got[i].ID, got[i].Score,
+						want[i].Score)
+				}
+			}
+		}
+	}
 }

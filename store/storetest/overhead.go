@@ -17,69 +17,45 @@ import (
 	"sheaf/store"
 )
 
-// Overhead compares queries through this program with the store's own queries. Both run in turns,
-// so that other work on the machine disturbs both alike. It reports the median times of both, the
-// median of their differences, and the processor time of this program in each, in milliseconds.
-func Overhead(b *testing.B, queries int, whole, raw func(query int) error) {
+// Overhead compares two ways to do the same work. It runs each n times in turns, so that other work
+// on the machine disturbs both alike. prepare, if not nil, runs before each. Overhead reports the
+// median times of both, the median of their differences, the ratio of the medians, and the processor
+// time of this program in each. Times are in milliseconds.
+func Overhead(b *testing.B, n int, prepare func(), ours, plain func(i int) error) {
 	b.Helper()
-	var wholes, raws, differences []time.Duration
-	var cpuWhole, cpuRaw time.Duration
-	timed := func(f func(int) error, query int, cpu *time.Duration) time.Duration {
-		began, used := time.Now(), CPU()
-		if err := f(query); err != nil {
-			b.Fatal(err)
-		}
-		*cpu += CPU() - used
-		return time.Since(began)
-	}
+	var times [2][]time.Duration
+	var cpu [2]time.Duration
 	for b.Loop() {
-		for query := range queries {
-			r := timed(raw, query, &cpuRaw)
-			w := timed(whole, query, &cpuWhole)
-			wholes, raws, differences = append(wholes, w), append(raws, r), append(differences, w-r)
+		for i := range n {
+			for way, f := range []func(int) error{ours, plain} {
+				if prepare != nil {
+					prepare()
+				}
+				began, used := time.Now(), CPU()
+				if err := f(i); err != nil {
+					b.Fatal(err)
+				}
+				cpu[way] += CPU() - used
+				times[way] = append(times[way], time.Since(began))
+			}
 		}
+	}
+	differences := slices.Clone(times[0])
+	for i, took := range times[1] {
+		differences[i] -= took
 	}
 	median := func(list []time.Duration) float64 {
 		slices.Sort(list)
 		return float64(list[len(list)/2]) / 1e6
 	}
-	b.ReportMetric(median(wholes), "ms/query")
-	b.ReportMetric(median(raws), "ms/store")
+	whole, rest := median(times[0]), median(times[1])
+	b.ReportMetric(whole, "ms/ours")
+	b.ReportMetric(rest, "ms/plain")
 	b.ReportMetric(median(differences), "ms-over")
-	n := float64(max(len(wholes), 1))
-	b.ReportMetric(float64(cpuWhole)/1e6/n, "cpu-ms/query")
-	b.ReportMetric(float64(cpuRaw)/1e6/n, "cpu-ms/store")
-	b.ReportMetric(0, "ns/op")
-}
-
-// Ratio compares two ways to do the same work, in turns, each after prepare. It reports the median
-// times of both and the processor time of this program in each, in milliseconds. It also reports
-// the median ratio of the first to the second.
-func Ratio(b *testing.B, prepare func(), ours, plain func() error) {
-	b.Helper()
-	var times [2][]time.Duration
-	var cpu [2]time.Duration
-	for b.Loop() {
-		for i, f := range []func() error{ours, plain} {
-			prepare()
-			began, used := time.Now(), CPU()
-			if err := f(); err != nil {
-				b.Fatal(err)
-			}
-			cpu[i] += CPU() - used
-			times[i] = append(times[i], time.Since(began))
-		}
-	}
-	var medians [2]float64
-	for i, list := range times {
-		slices.Sort(list)
-		medians[i] = float64(list[len(list)/2]) / 1e6
-	}
-	b.ReportMetric(medians[0], "ms/ours")
-	b.ReportMetric(medians[1], "ms/plain")
-	b.ReportMetric(medians[0]/medians[1], "ratio")
-	b.ReportMetric(float64(cpu[0])/1e6/float64(max(len(times[0]), 1)), "cpu-ms/ours")
-	b.ReportMetric(float64(cpu[1])/1e6/float64(max(len(times[1]), 1)), "cpu-ms/plain")
+	b.ReportMetric(whole/rest, "ratio")
+	runs := float64(len(differences))
+	b.ReportMetric(float64(cpu[0])/1e6/runs, "cpu-ms/ours")
+	b.ReportMetric(float64(cpu[1])/1e6/runs, "cpu-ms/plain")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -135,8 +111,8 @@ func (t *Tap) Take() []Sent {
 	return t.sent
 }
 
-// Send repeats a request and reads the answer without examining it.
-func (t *Tap) Send(ctx context.Context, s Sent) error {
+// send repeats a request and reads the answer without examining it.
+func (t *Tap) send(ctx context.Context, s Sent) error {
 	req, err := http.NewRequestWithContext(ctx, s.Method, s.URL, bytes.NewReader(s.Body))
 	if err != nil {
 		return err
@@ -175,32 +151,25 @@ func (t *Tap) Overhead(b *testing.B, queries int, whole func(query int) error) {
 			}
 		}
 	}
-	Overhead(b, queries, whole, func(i int) error { return t.rounds(b.Context(), requests[i]) })
+	Overhead(b, queries, nil, whole, func(i int) error { return t.rounds(b.Context(), requests[i]) })
 	b.ReportMetric(float64(rounds)/float64(queries), "rounds")
 }
 
 // rounds sends requests, those of a round at the same time.
 func (t *Tap) rounds(ctx context.Context, list []Sent) error {
 	for len(list) > 0 {
-		n := slices.IndexFunc(list, func(s Sent) bool { return s.Round != list[0].Round })
-		if n < 0 {
-			n = len(list)
+		group, one := errgroup.WithContext(ctx)
+		round := list[0].Round
+		for len(list) > 0 && list[0].Round == round {
+			sent := list[0]
+			group.Go(func() error { return t.send(one, sent) })
+			list = list[1:]
 		}
-		if err := t.Together(ctx, list[:n]); err != nil {
+		if err := group.Wait(); err != nil {
 			return err
 		}
-		list = list[n:]
 	}
 	return nil
-}
-
-// Together sends requests at the same time.
-func (t *Tap) Together(ctx context.Context, list []Sent) error {
-	g, ctx := errgroup.WithContext(ctx)
-	for _, s := range list {
-		g.Go(func() error { return t.Send(ctx, s) })
-	}
-	return g.Wait()
 }
 
 // Fill compares a write of chunks with a repetition of those of its requests that fills selects.
@@ -217,11 +186,11 @@ func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Ba
 	}
 	sent := slices.DeleteFunc(t.Take(), func(s Sent) bool { return !fills(s) })
 	place := ""
-	Ratio(b, func() { st, place = fresh() }, func() error { return write(st) }, func() error {
+	Overhead(b, 1, func() { st, place = fresh() }, func(int) error { return write(st) }, func(int) error {
 		for _, s := range sent {
 			s.URL = strings.ReplaceAll(s.URL, first, place)
 			s.Body = bytes.ReplaceAll(s.Body, []byte(first), []byte(place))
-			if err := t.Send(b.Context(), s); err != nil {
+			if err := t.send(b.Context(), s); err != nil {
 				return err
 			}
 		}
@@ -229,8 +198,11 @@ func (t *Tap) Fill(b *testing.B, chunks []store.Chunk, fresh func() (st store.Ba
 	})
 }
 
-// Collected is a store that keeps what is written to it, and finds nothing.
-type Collected struct{ Chunks []store.Chunk }
+// Collected is a store that keeps what is written to it and the last request, and finds nothing.
+type Collected struct {
+	Chunks []store.Chunk
+	Asked  store.Request
+}
 
 // Write implements [store.Backend].
 func (c *Collected) Write(_ context.Context, b store.Batch) error {
@@ -242,7 +214,8 @@ func (c *Collected) Write(_ context.Context, b store.Batch) error {
 func (c *Collected) Delete(context.Context, []sheaf.ID) error { return nil }
 
 // Retrieve implements [store.Backend].
-func (c *Collected) Retrieve(context.Context, store.Request) (sheaf.Ranking, error) {
+func (c *Collected) Retrieve(_ context.Context, req store.Request) (sheaf.Ranking, error) {
+	c.Asked = req
 	return nil, nil
 }
 

@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"sheaf/store"
@@ -46,6 +49,32 @@ func (s *Stores[O]) Reopen(t testing.TB, b store.Backend) store.Backend {
 		t.Fatal(err)
 	}
 	return s.Open(t, s.made[b])
+}
+
+// Refusing returns a function that checks that no store opens with good after a change.
+func (s *Stores[O]) Refusing(t *testing.T, good O) func(what string, change func(o *O), want error, says string) {
+	return func(what string, change func(o *O), want error, says string) {
+		t.Helper()
+		bad := good
+		change(&bad)
+		b, err := s.With(t.Context(), bad)
+		if err == nil {
+			_ = b.Close()
+		}
+		if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("%s: %v, want %v that says %q", what, err, want, says)
+		}
+	}
+}
+
+// Healthy checks that an examination found no fault.
+func Healthy(t *testing.T, found []store.Finding) {
+	t.Helper()
+	for _, f := range found {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Check, f.Err)
+		}
+	}
 }
 
 // Analyzer returns the analyzer of a language.

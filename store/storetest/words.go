@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,122 +11,137 @@ import (
 	"sheaf/store"
 )
 
-// anyCase checks that words and phrases match in any case, also words of letters and digits.
-func anyCase(t *testing.T, b store.Backend) {
-	write(t, b,
-		Chunk("t:net", "body", "we use IPv6 here"), Chunk("t:six", "body", "other text number 6"),
-		Chunk("t:low", "body", "pictures in 4k, tests are e2e"),
-		Chunk("t:four", "body", "other number 4 of e"),
-		Chunk("t:hub", "title", "GitHub Pages", "body", "on GitHub PAGES today"), Chunk("t:git", "body", "a git of pages"),
-		Chunk("t:get", "body", "Get-Item of HTTPServer2 at addr_IPv6 now"))
-	for _, c := range []struct{ text, want string }{
-		{"IPv6", "t:net t:get"}, {"use IPv6 here", "t:net"}, {"4k", "t:low"}, {"in 4k tests", "t:low"}, {"e2e", "t:low"},
-		{"GitHub", "t:hub"}, {"on GitHub Pages today", "t:hub"},
-		{"git hub", "t:hub"}, {"get-item of httpserver2 at", "t:get"}, {"6 here", ""}, {"HTTPServer2", "t:get"},
-		{"http server", "t:get"}, {"addr_IPv6 now", "t:get"},
-	} {
-		for _, text := range []string{c.text, strings.ToLower(c.text), strings.ToUpper(c.text)} {
-			if text != c.text && strings.Contains(c.text, " ") && c.want == "" {
-				continue
-			}
-			want := c.want
-			req := Words(sheaf.Phrase{Text: text})
-			expectSet(t, b, fmt.Sprintf("phrase %q", text), req, want)
-			req = Words(sheaf.Bool{MustNot: []sheaf.TextQuery{sheaf.Phrase{Text: text}},
-				Must: []sheaf.TextQuery{sheaf.Phrase{Text: "IPv6"}}})
-			for _, found := range strings.Fields(want) {
-				if !refused(t, b, req) && strings.Contains(ids(retrieve(t, b, req)), found) {
-					t.Errorf("without the phrase %q: %s is found", text, found)
-				}
-			}
+// textTest is a test of what queries find among some chunks.
+type textTest struct {
+	chunks []store.Chunk
+	cases  []textCase
+}
+
+// textCase is a query and the chunks that it finds, in any order.
+type textCase struct {
+	query sheaf.TextQuery
+	want  string
+}
+
+// check writes the chunks, and compares what each query finds and counts.
+func (x textTest) check(t *testing.T, b store.Backend) {
+	write(t, b, x.chunks...)
+	for _, c := range x.cases {
+		req := Words(c.query)
+		if refused(t, b, req) {
+			continue
 		}
-	}
-	for _, text := range []string{"IPv6", "ipv6", "IPV6"} {
-		if got := retrieve(t, b, Words(sheaf.Match{Text: text})); len(got) == 0 || got[0].ID != "t:net" {
-			t.Errorf("%q: found %s", text, ids(got))
+		got, want := strings.Fields(ids(retrieve(t, b, req))), strings.Fields(c.want)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%#v: found %q, want %q", c.query, got, want)
+		}
+		if counter, ok := b.(store.Counter); ok {
+			req.Limit = 1
+			if n, err := counter.Count(context.Background(), req); n != len(want) || err != nil {
+				t.Errorf("%#v: a count of %d, %v, want %d", c.query, n, err, len(want))
+			}
 		}
 	}
 }
 
-// cutWords checks that hyphens at line ends and invisible characters do not split words, and that
-// all kinds of hyphens are equal.
-func cutWords(t *testing.T, b store.Backend) {
-	write(t, b,
-		Chunk("t:p", "body", "The infor-\nmation about ther-\r\n  mal runaway. A long-\nterm plan."),
-		Chunk("t:z", "body", "Donau\u200bdampf\u200bschiff 東\u200b京"),
-		Chunk("t:d", "body", "COVID\u201119, pages 3\u20135"), Chunk("t:s", "body", "the infor mation of term plan"))
-	for _, c := range []struct{ text, want string }{
-		{"information", "t:p"}, {"the information", "t:p"}, {"thermal runaway", "t:p"}, {"long-term", "t:p"},
-		{"long-term plan", "t:p"}, {"a longterm", "t:p"},
-		{"Donaudampfschiff", "t:z"}, {"東京", "t:z"}, {"Donaudampfschiff 東京", "t:z"}, {"COVID-19", "t:d"},
-		{"covid 19 pages", "t:d"}, {"3-5", "t:d"}, {"pages 3–5", "t:d"},
-	} {
-		expectSet(t, b, fmt.Sprintf("phrase %q", c.text), Words(sheaf.Phrase{Text: c.text}), c.want)
+// phrases returns cases from pairs of a phrase and the chunks that it finds.
+func phrases(pairs ...string) (out []textCase) {
+	for pair := range slices.Chunk(pairs, 2) {
+		out = append(out, textCase{sheaf.Phrase{Text: pair[0]}, pair[1]})
 	}
-	expectSet(t, b, "word", Words(sheaf.Match{Text: "information"}), "t:p")
-	expectSet(t, b, "prefix", Words(sheaf.Prefix{Text: "donaud"}), "t:z")
+	return out
 }
 
-// valueEnds checks that a phrase never continues into the next value, even with very many values.
-func valueEnds(t *testing.T, b store.Backend) {
+// matches is phrases for plain words.
+func matches(pairs ...string) (out []textCase) {
+	for pair := range slices.Chunk(pairs, 2) {
+		out = append(out, textCase{sheaf.Match{Text: pair[0]}, pair[1]})
+	}
+	return out
+}
+
+// textTests are the tests of what queries find, by name.
+func textTests() map[string]textTest {
+	match := func(text string) sheaf.TextQuery { return sheaf.Match{Text: text} }
+	all := func(list ...sheaf.TextQuery) []sheaf.TextQuery { return list }
 	const many = 10_000
 	names := make([]string, many)
 	for i := range names {
 		names[i] = fmt.Sprintf("alias name%d", i)
 	}
-	write(t, b,
-		Chunk("t:m", "title", store.JoinValues([]string{"hello world", "foo bar"}), "body",
-			store.JoinValues([]string{"machine", "learning"})),
-		Chunk("t:one", "body", store.JoinValues([]string{"machine learning"})),
-		Chunk("t:many", "title", store.JoinValues(names)))
-	for _, c := range []struct {
-		text string
-		slop int
-		want string
-	}{
-		{"hello world", 0, "t:m"}, {"foo bar", 0, "t:m"}, {"world foo", 0, ""}, {"world foo", 2, ""},
-		{"machine learning", 0, "t:one"},
-		{"alias name0", 0, "t:many"}, {"alias name9999", 0, "t:many"}, {"name41 alias", 0, ""},
-		{"name9998 alias name9999", 0, ""},
-	} {
-		expectSet(t, b, fmt.Sprintf("phrase %q, slop %d", c.text, c.slop), Words(sheaf.Phrase{Text: c.text, Slop: c.slop}),
-			c.want)
+	// Words and phrases match in any case, also words of letters and digits.
+	anyCase := phrases("6 here", "")
+	for _, c := range [][2]string{{"IPv6", "t:net t:get"}, {"use IPv6 here", "t:net"}, {"4k", "t:low"},
+		{"in 4k tests", "t:low"}, {"e2e", "t:low"}, {"GitHub", "t:hub"}, {"on GitHub Pages today", "t:hub"},
+		{"git hub", "t:hub"}, {"get-item of httpserver2 at", "t:get"}, {"HTTPServer2", "t:get"}, {"http server", "t:get"},
+		{"addr_IPv6 now", "t:get"}} {
+		anyCase = append(anyCase, phrases(c[0], c[1], strings.ToLower(c[0]), c[1], strings.ToUpper(c[0]), c[1])...)
 	}
-}
-
-// emoji checks that emoji are words, and that the parts of joined emoji find them.
-func emoji(t *testing.T, b store.Backend) {
-	write(t, b,
-		Chunk("t:elephant", "title", "🐘", "body", "about animals"), Chunk("t:coder", "body", "she is a 👩‍💻 in 🇩🇪"),
-		Chunk("t:thumb", "body", "👍🏽 for 5️⃣ things"), Chunk("t:flag", "body", "🇫🇷🇩"))
-	for text, want := range map[string]string{
-		"🐘": "t:elephant", "👩": "t:coder", "💻": "t:coder", "👩‍💻": "t:coder", "🇩🇪": "t:coder", "🇫🇷": "t:flag", "🇩": "t:flag",
-		"👍": "t:thumb", "👍🏽": "t:thumb",
-		"5️⃣": "t:thumb", "5": "t:thumb", "🦒": "", "🇪🇩": "",
-	} {
-		expectSet(t, b, text, Words(sheaf.Match{Text: text}), want)
-	}
-	expectSet(t, b, "phrase", Words(sheaf.Phrase{Text: "a 👩‍💻 in"}), "t:coder")
-	expectSet(t, b, "prefix", Words(sheaf.Prefix{Text: "🐘"}), "t:elephant")
-}
-
-// expectSet checks which chunks a request finds, in any order.
-func expectSet(t testing.TB, b store.Backend, what string, req store.Request, want string) {
-	t.Helper()
-	if refused(t, b, req) {
-		return
-	}
-	found := map[string]bool{}
-	for _, h := range retrieve(t, b, req) {
-		found[string(h.ID)] = true
-	}
-	for _, id := range strings.Fields(want) {
-		if !found[id] {
-			t.Errorf("%s: %s is not found", what, id)
-		}
-		delete(found, id)
-	}
-	for id := range found {
-		t.Errorf("%s: %s is found", what, id)
+	return map[string]textTest{
+		"queries": {[]store.Chunk{
+			Chunk("t:a", "title", "Access tokens", "body", "The refresh token is rotated. getUserName returns it."),
+			Chunk("t:b", "body", "A token that you refresh by hand; authentication and authors"),
+			Chunk("t:c", "title", "東京都の猫", "body", "naïve café with colours"),
+			Chunk("t:d", "body", "running runs; authored in C++ and snake_case at v1.2.3"),
+			Chunk("t:e", "body", "修改 VSCode 配置")},
+			slices.Concat(
+				matches("token", "t:a t:b", "getUserName", "t:a", "username", "", "c++", "t:d", "東京", "t:c", "猫", "t:c",
+					"京", "t:c", "?! ...", "", "zzz", ""),
+				phrases("refresh tokens", "t:a", "get user name", "t:a", "v1.2.3", "t:d", "東京都", "t:c",
+					"修改 VSCode 配置", "t:e"),
+				[]textCase{
+					{sheaf.Match{Text: "access", Field: "title"}, "t:a"},
+					{sheaf.Match{Text: "access", Field: "body"}, ""},
+					{sheaf.Phrase{Text: "token refresh", Slop: 3}, "t:a t:b"},
+					{sheaf.Prefix{Text: "authenticat"}, "t:b"},
+					{sheaf.Prefix{Text: "runni"}, "t:d"}, // a form
+					{sheaf.Prefix{Text: "CAF"}, "t:c"},
+					{sheaf.Fuzzy{Text: "tokne", Distance: 1}, "t:a t:b"},
+					{sheaf.Fuzzy{Text: "tokne", Distance: 1, Same: 3}, "t:a t:b"},
+					{sheaf.Fuzzy{Text: "doken", Distance: 1, Same: 1}, ""},
+					{sheaf.Fuzzy{Text: "colors", Distance: 1}, "t:c"}, // a form
+					{sheaf.Bool{Must: all(match("token"), match("rotated"))}, "t:a"},
+					{sheaf.Bool{Should: all(match("token")), MustNot: all(match("rotated"))}, "t:b"},
+					{sheaf.Bool{MustNot: all(match("token"))}, "t:c t:d t:e"},
+					{sheaf.Bool{}, "t:a t:b t:c t:d t:e"},
+					{sheaf.Bool{Should: all(match("rotated"), sheaf.Boost{Query: match("café"), Factor: 100})}, "t:a t:c"},
+					{nil, ""},
+				})},
+		"anyCase": {[]store.Chunk{
+			Chunk("t:net", "body", "we use IPv6 here"), Chunk("t:six", "body", "other text number 6"),
+			Chunk("t:low", "body", "pictures in 4k, tests are e2e"), Chunk("t:four", "body", "other number 4 of e"),
+			Chunk("t:hub", "title", "GitHub Pages", "body", "on GitHub PAGES today"),
+			Chunk("t:git", "body", "a git of pages"),
+			Chunk("t:get", "body", "Get-Item of HTTPServer2 at addr_IPv6 now")}, anyCase},
+		// Hyphens at line ends and invisible characters do not split words. All kinds of hyphens are equal.
+		"cutWords": {[]store.Chunk{
+			Chunk("t:p", "body", "The infor-\nmation about ther-\r\n  mal runaway. A long-\nterm plan."),
+			Chunk("t:z", "body", "Donau\u200bdampf\u200bschiff 東\u200b京"),
+			Chunk("t:d", "body", "COVID\u201119, pages 3\u20135"), Chunk("t:s", "body", "the infor mation of term plan")},
+			slices.Concat(
+				phrases("information", "t:p", "the information", "t:p", "thermal runaway", "t:p", "long-term", "t:p",
+					"long-term plan", "t:p", "a longterm", "t:p", "Donaudampfschiff", "t:z", "東京", "t:z",
+					"Donaudampfschiff 東京", "t:z", "COVID-19", "t:d", "covid 19 pages", "t:d", "3-5", "t:d", "pages 3–5", "t:d"),
+				matches("information", "t:p"), []textCase{{sheaf.Prefix{Text: "donaud"}, "t:z"}})},
+		// A phrase never continues into the next value, even with very many values.
+		"valueEnds": {[]store.Chunk{
+			Chunk("t:m", "title", store.JoinValues([]string{"hello world", "foo bar"}), "body",
+				store.JoinValues([]string{"machine", "learning"})),
+			Chunk("t:one", "body", store.JoinValues([]string{"machine learning"})),
+			Chunk("t:many", "title", store.JoinValues(names))},
+			append(phrases("hello world", "t:m", "foo bar", "t:m", "world foo", "", "machine learning", "t:one",
+				"alias name0", "t:many", "alias name9999", "t:many", "name41 alias", "", "name9998 alias name9999", ""),
+				textCase{sheaf.Phrase{Text: "world foo", Slop: 2}, ""})},
+		// Emoji are words, and the parts of joined emoji find them.
+		"emoji": {[]store.Chunk{
+			Chunk("t:elephant", "title", "🐘", "body", "about animals"), Chunk("t:coder", "body", "she is a 👩‍💻 in 🇩🇪"),
+			Chunk("t:thumb", "body", "👍🏽 for 5️⃣ things"), Chunk("t:flag", "body", "🇫🇷🇩")},
+			slices.Concat(
+				matches("🐘", "t:elephant", "👩", "t:coder", "💻", "t:coder", "👩‍💻", "t:coder", "🇩🇪", "t:coder", "🇫🇷",
+					"t:flag", "🇩", "t:flag", "👍", "t:thumb", "👍🏽", "t:thumb", "5️⃣", "t:thumb", "5", "t:thumb", "🦒", "",
+					"🇪🇩", ""),
+				phrases("a 👩‍💻 in", "t:coder"), []textCase{{sheaf.Prefix{Text: "🐘"}, "t:elephant"}})},
 	}
 }

@@ -1,7 +1,6 @@
 package vespa
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -186,31 +185,14 @@ func TestWordsMatch(t *testing.T) {
 	}
 }
 
-// noted is a store that records the writes and requests of an Onyx index.
-type noted struct {
-	chunks []store.Chunk
-	asked  store.Request
-}
-
-func (n *noted) Write(_ context.Context, b store.Batch) error {
-	n.chunks = append(n.chunks, b.Chunks...)
-	return nil
-}
-func (n *noted) Delete(context.Context, []sheaf.ID) error { return nil }
-func (n *noted) Retrieve(_ context.Context, r store.Request) (sheaf.Ranking, error) {
-	n.asked = r
-	return nil, nil
-}
-func (n *noted) Close() error { return nil }
-
 // TestOnyxFilters checks that Onyx's filters find the same documents in Vespa as in Onyx.
 func TestOnyxFilters(t *testing.T) {
 	j := classes(t)
 	s := unconnected(t)
 	dir := written(t, s.o)
 	onyxtest.EachFilter(t, "onyx_filters.json", func(t *testing.T, c onyxtest.Filtered, want []sheaf.ID) {
-		var store noted
-		x := onyx.New(&store, &onyx.Contents{FS: vfs.NewMem(), Dir: "/onyx"}, func() time.Time { return c.Now })
+		var kept storetest.Collected
+		x := onyx.New(&kept, &onyx.Contents{FS: vfs.NewMem(), Dir: "/onyx"}, func() time.Time { return c.Now })
 		if _, err := x.Write(t.Context(), c.Documents); err != nil {
 			t.Fatal(err)
 		}
@@ -218,9 +200,9 @@ func TestOnyxFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []sheaf.ID{}
-		for i, found := range matched(t, j, s, dir, store.asked, store.chunks) {
+		for i, found := range matched(t, j, s, dir, kept.Asked, kept.Chunks) {
 			if found {
-				got = append(got, store.chunks[i].Doc)
+				got = append(got, kept.Chunks[i].Doc)
 			}
 		}
 		slices.Sort(got)

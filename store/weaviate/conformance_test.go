@@ -92,30 +92,19 @@ func TestOpenRefuses(t *testing.T) {
 	if err := errors.Join(first.Write(t.Context(), storetest.Library()), first.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for what, c := range map[string]struct {
-		change func(*weaviate.Options)
-		want   error
-		says   string
-	}{
-		"another analyzer": {func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") },
-			store.ErrMadeOtherwise, "made with the analyzer"},
-		"another k1": {func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2"},
-		"other dimensions": {func(o *weaviate.Options) { o.Vectors = []store.VectorField{{Name: "body", Dims: 5}} },
-			sheaf.ErrInvalid, "3 dimensions"},
-		"nobody listens": {func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused"},
-		"no address":     {func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://"},
-		"no name":        {func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first"},
-		"nothing to read": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.ReadOnly }, sheaf.ErrNotFound,
-			"no such class"},
-		"nothing to write to": {func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.Existing },
-			sheaf.ErrNotFound, "no such class"},
-	} {
-		bad := o
-		c.change(&bad)
-		if _, err := weaviate.Open(t.Context(), bad); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("%s: %v, want %v that says %q", what, err, c.want, c.says)
-		}
-	}
+	refused := stores().Refusing(t, o)
+	refused("another analyzer", func(o *weaviate.Options) { o.Analyzer = storetest.Analyzer(t, "de") },
+		store.ErrMadeOtherwise, "made with the analyzer")
+	refused("another k1", func(o *weaviate.Options) { o.K1, o.B = 0.9, 0.4 }, sheaf.ErrInvalid, "made with k1 1.2")
+	refused("other dimensions", func(o *weaviate.Options) { o.Vectors = []store.VectorField{{Name: "body", Dims: 5}} },
+		sheaf.ErrInvalid, "3 dimensions")
+	refused("nobody listens", func(o *weaviate.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable, "refused")
+	refused("no address", func(o *weaviate.Options) { o.URL = "127.0.0.1:8080" }, sheaf.ErrInvalid, "http://")
+	refused("no name", func(o *weaviate.Options) { o.Class = "{Get{X}}" }, sheaf.ErrInvalid, "a capital first")
+	refused("nothing to read", func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.ReadOnly },
+		sheaf.ErrNotFound, "no such class")
+	refused("nothing to write to", func(o *weaviate.Options) { o.Class = "NeverMade"; o.Access = store.Existing },
+		sheaf.ErrNotFound, "no such class")
 }
 
 // TestExamine checks that the doctor finds no fault in a healthy server, and says why a silent

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"sheaf"
 	"sheaf/profile"
@@ -17,7 +18,7 @@ func (s *Searcher) Check(plan *profile.Plan) error {
 		return err
 	}
 	for _, ph := range phases(plan) {
-		if only := onlyMeaning(ph.phase); only != nil && s.Embed == nil {
+		if only := onlyMeaning(ph); only != nil && s.Embed == nil {
 			return fmt.Errorf("profile %s: branch %s searches by meaning and no embedding model is in use: %w",
 				plan.Profile.Name, only.Name, sheaf.ErrUnsupported)
 		}
@@ -39,31 +40,36 @@ func (s *Searcher) CheckStore(plan *profile.Plan) error {
 	if !ok {
 		return nil
 	}
-	for i, ph := range phases(plan) {
-		var within []sheaf.ID
-		if i > 0 {
-			within = []sheaf.ID{}
+	var within []sheaf.ID
+	for _, ph := range phases(plan) {
+		for i := range ph.Branches {
+			b := &ph.Branches[i]
+			if b.Weight == 0 {
+				continue
+			}
+			if err := st.Supports(s.branchRequest(b, within)); err != nil {
+				return fmt.Errorf("profile %s: branch %s on %s: %w", plan.Profile.Name,
+					lane{b.Name, ph == plan.Candidates}, s.storeName(), err)
+			}
 		}
-		if err := s.checkPhase(st, ph, within); err != nil {
-			return fmt.Errorf("profile %s: %w", plan.Profile.Name, err)
-		}
+		within = []sheaf.ID{} // the second phase searches what the first found
 	}
 	return nil
 }
 
-// phaseAt is one phase of a plan.
-type phaseAt struct {
-	phase *profile.Phase
-	at    lane
+// phases returns the phases of a plan in order.
+func phases(plan *profile.Plan) []*profile.Phase {
+	if plan.Candidates == nil {
+		return []*profile.Phase{&plan.Main}
+	}
+	return []*profile.Phase{plan.Candidates, &plan.Main}
 }
 
-// phases returns the phases of a plan in order.
-func phases(plan *profile.Plan) []phaseAt {
-	main := phaseAt{&plan.Main, lane{}}
-	if plan.Candidates == nil {
-		return []phaseAt{main}
-	}
-	return []phaseAt{{plan.Candidates, lane{first: true}}, main}
+// NeedsVectors reports whether a plan has a counting branch that searches by meaning.
+func NeedsVectors(plan *profile.Plan) bool {
+	return slices.ContainsFunc(phases(plan), func(ph *profile.Phase) bool {
+		return slices.ContainsFunc(ph.Branches, func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 })
+	})
 }
 
 // onlyMeaning returns the first counting branch when all counting branches search by meaning, else nil.
@@ -81,22 +87,6 @@ func onlyMeaning(ph *profile.Phase) *profile.Branch {
 	return first
 }
 
-// checkPhase asks the store whether it supports each counting branch.
-func (s *Searcher) checkPhase(st store.Selective, ph phaseAt, within []sheaf.ID) error {
-	at := ph.at
-	for i := range ph.phase.Branches {
-		b := &ph.phase.Branches[i]
-		if b.Weight == 0 {
-			continue
-		}
-		at.branch = b.Name
-		if err := st.Supports(s.branchRequest(b, within)); err != nil {
-			return fmt.Errorf("branch %s on %s: %w", at, s.storeName(), err)
-		}
-	}
-	return nil
-}
-
 // combineText is BM25 over all fields as one text, where the store has it. Other stores take the best field plus
 // otherFields times the rest.
 const (
@@ -106,22 +96,17 @@ const (
 
 // branchRequest returns the store request of a branch, without words and vector.
 func (s *Searcher) branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
-	req := branchRequest(b, within)
-	if b.Text == nil || b.Text.Combine != combineText {
+	req := store.Request{Within: within, Limit: min(b.Limit, store.MaxLimit)}
+	if b.Vector != nil {
+		req.Vector = &store.VectorRequest{Field: b.Vector.Field, Candidates: b.Vector.Candidates}
+		return req
+	}
+	req.Text = textRequest(b.Text, nil)
+	if b.Text.Combine != combineText {
 		return req
 	}
 	if st, ok := s.Backend.(store.Selective); ok && errors.Is(st.Supports(req), sheaf.ErrUnsupported) {
 		req.Text.Combine, req.Text.TieBreaker = store.CombineBest, otherFields
-	}
-	return req
-}
-
-func branchRequest(b *profile.Branch, within []sheaf.ID) store.Request {
-	req := store.Request{Within: within, Limit: min(b.Limit, store.MaxLimit)}
-	if b.Vector != nil {
-		req.Vector = &store.VectorRequest{Field: b.Vector.Field, Candidates: b.Vector.Candidates}
-	} else {
-		req.Text = textRequest(b.Text, nil)
 	}
 	return req
 }

@@ -384,8 +384,7 @@ func (r *run) holdsAlternative() bool {
 	}
 	missing := func(text string) bool { return r.stats.words != nil && !held[text] }
 	for _, part := range r.alternatives {
-		var list queryParts
-		r.stats.seek(&list)
+		list := queryParts{stats: &r.stats}
 		list.add(part)
 		if len(list.texts) > 0 && !slices.ContainsFunc(list.texts, missing) {
 			return true

@@ -284,7 +284,7 @@ func (r *run) expand(ctx context.Context, plan *profile.Plan) {
 		r.note("no chat model is configured: the query is not expanded")
 		return
 	}
-	if o := plan.Expand; o.Variants == 0 && o.AllWords && (r.searcher.Embed == nil || !needsVector(plan)) {
+	if o := plan.Expand; o.Variants == 0 && o.AllWords && (r.searcher.Embed == nil || !NeedsVectors(plan)) {
 		r.note("nothing is searched by meaning: no answer is invented")
 		return
 	}

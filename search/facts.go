@@ -5,19 +5,6 @@ import (
 	"sheaf/rank"
 )
 
-// sharedDocument returns the document with this ID, or nil. Callers must not change it.
-func sharedDocument(facts rank.Facts, id sheaf.ID) *sheaf.Document {
-	if shared, ok := facts.(interface {
-		SharedDocument(sheaf.ID) *sheaf.Document
-	}); ok {
-		return shared.SharedDocument(id)
-	}
-	if d, ok := facts.Document(id); ok {
-		return &d
-	}
-	return nil
-}
-
 // Part returns the chunk with this ID. For the ID of a document that was cut into pieces it returns one chunk
 // that covers the whole document ([sheaf.Document.Part]). It returns false when there is neither.
 func Part(facts rank.Facts, id sheaf.ID) (sheaf.Chunk, bool) {

@@ -109,10 +109,7 @@ func (r *run) answering(plan *profile.Plan) []store.TextRequest {
 		return nil
 	}
 	out := []store.TextRequest{*r.matches(plan).Text}
-	for _, ph := range []*profile.Phase{plan.Candidates, &plan.Main} {
-		if ph == nil {
-			continue
-		}
+	for _, ph := range phases(plan) {
 		for i := range ph.Branches {
 			b := &ph.Branches[i]
 			switch {

@@ -379,7 +379,7 @@ func (r *run) plan(ctx, retrieval context.Context, plan *profile.Plan) (sheaf.Ra
 // embed computes the query's vector when a branch needs it.
 func (r *run) embed(ctx, retrieval context.Context, plan *profile.Plan) error {
 	text := meaning(r.query)
-	if !needsVector(plan) || text == "" {
+	if !NeedsVectors(plan) || text == "" {
 		return nil
 	}
 	if r.searcher.Embed == nil {
@@ -423,15 +423,6 @@ func (r *run) embedInvented(ctx, retrieval context.Context) {
 	if err := cmp.Or(errs...); err != nil && ctx.Err() == nil { // one message is enough
 		r.failed("embedding the expanded query", fmt.Errorf("embed the expanded query: %w", err))
 	}
-}
-
-// NeedsVectors reports whether a plan has a counting branch that searches by meaning.
-func NeedsVectors(plan *profile.Plan) bool { return needsVector(plan) }
-
-func needsVector(plan *profile.Plan) bool {
-	needs := func(b profile.Branch) bool { return b.Vector != nil && b.Weight > 0 }
-	return slices.ContainsFunc(plan.Main.Branches, needs) ||
-		plan.Candidates != nil && slices.ContainsFunc(plan.Candidates.Branches, needs)
 }
 
 // now returns the time by the searcher's clock.
@@ -561,7 +552,7 @@ func (r *run) finish(ranking sheaf.Ranking) {
 		for _, t := range c.Tags {
 			tags.Add(t)
 		}
-		if d := sharedDocument(r.facts, c.Doc); d != nil {
+		if d, ok := r.facts.Document(c.Doc); ok {
 			hit.Path = d.Path
 			for _, t := range d.Tags {
 				tags.Add(t)

@@ -52,8 +52,7 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 	if err != nil {
 		return nil, err
 	}
-	var list queryParts
-	s.seek(&list)
+	list := queryParts{stats: s}
 	list.add(words)
 	dfs, err := s.frequencies(ctx, counter, list.queries)
 	if errors.Is(err, sheaf.ErrUnsupported) && list.withoutPhrases() {
@@ -63,16 +62,6 @@ func (s *stats) weigh(ctx context.Context, words sheaf.TextQuery) (*worth, error
 		return nil, err
 	}
 	return list.worth(dfs, n), nil
-}
-
-// seek tells a list how to split texts into words.
-func (s *stats) seek(list *queryParts) {
-	list.words, list.ofPhrase = strings.Fields, strings.Fields
-	if s.searcher.Analyzer != nil {
-		list.words = s.tellingWords
-		list.ofPhrase = s.phraseWords
-		list.compound = s.isCompound
-	}
 }
 
 // isCompound reports whether a word has parts that are terms, too, such as "GitHub".
@@ -125,10 +114,7 @@ type partWorth struct {
 
 // queryParts lists the parts of a query that are matched separately.
 type queryParts struct {
-	// words splits a text and ofPhrase a phrase. compound reports whether a word has parts that are terms, too.
-	words    func(text string) []string
-	ofPhrase func(text string) []string
-	compound func(word string) bool
+	stats *stats
 	// queries are the distinct parts, texts their names.
 	queries []sheaf.TextQuery
 	texts   []string
@@ -148,9 +134,9 @@ func (l *queryParts) add(q sheaf.TextQuery) {
 	for part, factor := range sheaf.Wanted(q) {
 		switch part := part.(type) {
 		case sheaf.Match:
-			l.addWords(l.words(part.Text), factor)
+			l.addWords(l.stats.tellingWords(part.Text), factor)
 		case sheaf.Phrase:
-			l.addWords(l.ofPhrase(part.Text), factor)
+			l.addWords(l.stats.phraseWords(part.Text), factor)
 		case sheaf.Prefix:
 			l.put(part, part.Text+"*", factor)
 		case sheaf.Fuzzy:
@@ -165,7 +151,7 @@ func (l *queryParts) addWords(words []string, factor float64) {
 	l.looked += len(looked)
 	from := len(l.places)
 	for _, word := range looked {
-		if l.compound != nil && l.compound(word) { // Match would count chunks with any of the parts
+		if l.stats.isCompound(word) { // Match would count chunks with any of the parts
 			l.put(sheaf.Phrase{Text: word}, word, factor)
 		} else {
 			l.put(sheaf.Match{Text: word}, word, factor)
@@ -215,7 +201,7 @@ func (l *queryParts) worth(dfs []int, chunks int) *worth {
 // hasWhole reports whether text is a part of a word with several terms that occurs in a chunk.
 func (l *queryParts) hasWhole(text string, dfs []int) bool {
 	for i, word := range l.texts {
-		if dfs[i] > 0 && word != text && l.compound != nil && l.compound(word) && slices.Contains(l.words(word), text) {
+		if dfs[i] > 0 && word != text && l.stats.isCompound(word) && slices.Contains(l.stats.tellingWords(word), text) {
 			return true
 		}
 	}
@@ -264,6 +250,9 @@ func (s *stats) tokens(text string) (tokens, telling []analysis.Token) {
 
 // phraseWords returns the words that a phrase looks for.
 func (s *stats) phraseWords(phrase string) []string {
+	if s.searcher.Analyzer == nil {
+		return strings.Fields(phrase)
+	}
 	tokens := s.searcher.Analyzer.PhraseTokens(phrase)
 	words := make([]string, 0, len(tokens))
 	for _, t := range tokens {
@@ -274,6 +263,9 @@ func (s *stats) phraseWords(phrase string) []string {
 
 // tellingWords returns the content words of a text.
 func (s *stats) tellingWords(text string) []string {
+	if s.searcher.Analyzer == nil {
+		return strings.Fields(text)
+	}
 	_, telling := s.tokens(text)
 	words := make([]string, 0, len(telling))
 	for _, t := range telling {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"time"
 	"unsafe"
@@ -30,7 +31,7 @@ func (it *item) content() (content, error) {
 	if it.given != nil {
 		return it.given.content(), nil
 	}
-	return read(it.file)
+	return read(filepath.Join(it.root, filepath.FromSlash(it.path)))
 }
 
 // readAttempts is how often Sheaf tries to read a changing file.

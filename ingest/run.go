@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -440,12 +439,11 @@ func (r *runner) forget(ctx context.Context, it *item) error {
 // the file may still exist.
 func (r *runner) mayReturn(it *item) bool {
 	tree := it.doc.Tree()
-	root := strings.TrimSuffix(it.file, filepath.FromSlash(it.path))
-	if _, err := os.Stat(root); err != nil || r.list.mounted[tree] && !isMount(root) {
+	if _, err := os.Stat(it.root); err != nil || r.list.mounted[tree] && !isMount(it.root) {
 		return true
 	}
 	return slices.ContainsFunc(r.list.below[tree], func(disk string) bool {
-		return strings.HasPrefix(it.path, disk) && !isDisk(root, disk)
+		return strings.HasPrefix(it.path, disk) && !isDisk(it.root, disk)
 	})
 }
 

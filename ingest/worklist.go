@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"sheaf"
@@ -20,13 +18,15 @@ import (
 
 // item is one document of a work list: a file, or a given document.
 type item struct {
-	doc   sheaf.ID
-	path  string // relative, slashes
-	file  string // the file's place; "" for a given document
-	size  int64
-	known bool // the catalog has it
-	old   catalog.FileState
-	given *Given // the text instead of a file
+	doc  sheaf.ID
+	path string // relative, slashes
+	root string // the folder of the file's tree; "" for a given document
+	size int64
+	// modTime is the time of the file, in nanoseconds since 1970.
+	modTime int64
+	known   bool // the catalog has it
+	old     catalog.FileState
+	given   *Given // the text instead of a file
 	// stored marks a given document to be indexed again from what is kept of it; given is read when
 	// its turn comes.
 	stored bool
@@ -257,13 +257,6 @@ func (o *Options) walk(ctx context.Context, root string) (*Walk, error) {
 	return NewWalk(ctx, root, o.Walk)
 }
 
-// candidate is a file of the folders with its document's ID.
-type candidate struct {
-	id   sheaf.ID
-	tree catalog.Tree
-	file File
-}
-
 // comparison compares the catalog with the folders.
 type comparison struct {
 	*worklist
@@ -271,8 +264,6 @@ type comparison struct {
 	view   *catalog.View
 	unread map[string]unreadPaths
 	given  map[string]bool // trees without a folder
-	// seenBefore is the time until which earlier runs knew all changes, by tree.
-	seenBefore map[string]int64
 	// refused are the files that an earlier run read and skipped.
 	refused func() (map[sheaf.ID]catalog.Skip, error)
 }
@@ -280,22 +271,16 @@ type comparison struct {
 // compare finds new, changed and removed documents. Indexed documents stay if their files may exist.
 func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]File,
 	unread map[string]unreadPaths) error {
-	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{},
-		seenBefore: map[string]int64{}}
+	c := &comparison{worklist: l, o: o, view: view, unread: unread, given: map[string]bool{}}
 	c.refused = sync.OnceValues(func() (map[sheaf.ID]catalog.Skip, error) { return readRefused(view) })
-	for key, at := range view.Settings().Extra {
-		if tree, ok := strings.CutPrefix(key, seenKey("")); ok {
-			c.seenBefore[tree], _ = strconv.ParseInt(at, 10, 64) // a value that is not a number counts as 0
-		}
-	}
+	present := map[sheaf.ID]*item{}
 	for _, tree := range o.Trees {
 		c.given[tree.Name] = tree.Root == ""
-	}
-	present := map[sheaf.ID]candidate{}
-	for _, tree := range o.Trees {
+		seenBefore, _ := strconv.ParseInt(view.Settings().Extra[seenKey(tree.Name)], 10, 64) // 0 for an error
 		for _, f := range files[tree.Name] {
 			id := sheaf.DocumentID(tree.Name, f.Path)
-			present[id] = candidate{id, tree, f}
+			present[id] = &item{doc: id, root: tree.Root, path: f.Path, size: f.Bytes, modTime: f.ModTime.UnixNano(),
+				state: f.state, unsure: seenBefore > 0 && f.state > seenBefore}
 		}
 	}
 	for id, state := range view.Files() {
@@ -306,11 +291,12 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 		if done {
 			continue
 		}
-		f, there := present[id]
+		it := present[id]
 		delete(present, id)
 		switch {
-		case there:
-			c.both(f, state)
+		case it != nil:
+			it.known, it.old = true, state
+			c.both(it)
 		case unread[id.Tree()].holds(id.Path()):
 			l.report.Unchanged++
 		default:
@@ -318,8 +304,8 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 			l.renamed[state.Hash]++
 		}
 	}
-	for _, f := range present {
-		if err := c.added(f); err != nil {
+	for _, it := range present {
+		if err := c.added(it); err != nil {
 			return err
 		}
 	}
@@ -354,47 +340,38 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 }
 
 // both decides about a file that is in the catalog.
-func (c *comparison) both(f candidate, old catalog.FileState) {
+func (c *comparison) both(it *item) {
+	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
-	case c.o.Rebuild || c.again(c.pending[f.id], c.o) || f.file.Bytes != old.Size ||
-		f.file.ModTime.UnixNano() != old.ModTime:
-		c.take(f, true, old, false)
-	case c.changed(f):
-		c.take(f, true, old, true)
+	case c.o.Rebuild || c.again(c.pending[it.doc], c.o) || !same:
+		it.unsure = false
+		c.items = append(c.items, *it)
+	case it.unsure:
 		c.unsure = true
+		c.items = append(c.items, *it)
 	default:
 		c.report.Unchanged++
 	}
 }
 
 // added decides about a file that is not in the catalog.
-func (c *comparison) added(f candidate) error {
+func (c *comparison) added(it *item) error {
 	if !c.o.Rebuild && !c.rereads {
 		before, err := c.refused()
 		if err != nil {
 			return err
 		}
-		if s, ok := before[f.id]; ok && s.Size == f.file.Bytes && s.ModTime == f.file.ModTime.UnixNano() {
-			if !c.changed(f) {
+		if s, ok := before[it.doc]; ok && s.Size == it.size && s.ModTime == it.modTime {
+			if !it.unsure {
 				c.report.Skipped = append(c.report.Skipped, s)
 				return nil
 			}
 			c.unsure = true
 		}
 	}
-	c.take(f, false, catalog.FileState{}, false)
+	it.unsure = false
+	c.items = append(c.items, *it)
 	return nil
-}
-
-// changed reports whether the system says that a file changed since the last run.
-func (c *comparison) changed(f candidate) bool {
-	before := c.seenBefore[f.tree.Name]
-	return before > 0 && f.file.state > before
-}
-
-func (c *comparison) take(f candidate, known bool, old catalog.FileState, unsure bool) {
-	c.items = append(c.items, item{doc: f.id, path: f.file.Path, size: f.file.Bytes, known: known, old: old,
-		unsure: unsure, file: filepath.Join(f.tree.Root, filepath.FromSlash(f.file.Path)), state: f.file.state})
 }
 
 // readRefused returns the files that an earlier run read and skipped, by the ID of their document.

@@ -41,8 +41,9 @@ done
 sed "s#^const module = \"$escaped\"#const module = \"$new\"#" internal/lint/layering_test.go >layering.new
 mv layering.new internal/lint/layering_test.go
 for file in README.md doc/getting-started.md; do
-	sed "s#git clone \"[$]REPOSITORY\"#git clone https://$new#
-		s#git clone https://$escaped #git clone https://$new #" "$file" >"$file.new"
+	sed "s|git clone \"[$]REPOSITORY\" \(.*[^ ]\)  *# REPOSITORY is .*|git clone https://$new \1|
+		s|git clone \"[$]REPOSITORY\"|git clone https://$new|
+		s|git clone https://$escaped |git clone https://$new |" "$file" >"$file.new"
 	mv "$file.new" "$file"
 done
 gofmt -w $(git diff --name-only -- '*.go')

@@ -13,7 +13,8 @@ fi
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-export XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
+GOCACHE=$(go env GOCACHE) # else Go would build everything again below XDG_CACHE_HOME
+export GOCACHE XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache" XDG_CONFIG_HOME="$work/config"
 
 go build -o "$work/sheaf" ./cmd/sheaf
 "$work/sheaf" serve --in examples/notes --addr 127.0.0.1:0 >"$work/log" 2>&1 &

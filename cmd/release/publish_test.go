@@ -27,9 +27,10 @@ func TestPublishAs(t *testing.T) {
 			"var B = sheaf.Name + os.DevNull\n",
 		"c/c.go":                         "package c\n\nimport \"sheaf/b\"\n\nvar C = b.B\n",
 		"internal/lint/layering_test.go": "package lint\n\nconst module = \"sheaf\"\n",
-		"README.md":                      "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
-		"doc/getting-started.md":         "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
-		"scripts/publish-as.sh":          string(script),
+		"README.md": "git clone \"$REPOSITORY\" sheaf && cd sheaf   # REPOSITORY is the address of this " +
+			"repository\n",
+		"doc/getting-started.md": "git clone \"$REPOSITORY\" sheaf && cd sheaf\n",
+		"scripts/publish-as.sh":  string(script),
 	} {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -276,7 +276,7 @@ func TestLabPinnedResultLeavesRanking(t *testing.T) {
 func TestPageOutline(t *testing.T) {
 	ctx := browser(t)
 	var long strings.Builder
-	long.WriteString("# Long\n\nA commit.\n\n")
+	long.WriteString("# Long\n\n" + strings.Repeat("A commit. ", 80) + "\n\n")
 	for i := range 82 {
 		fmt.Fprintf(&long, "## Section %d\n\n%s\n\n", i, strings.Repeat("Words of a section. ", 25+i%4*10))
 	}

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -16,8 +15,6 @@ import (
 	"sheaf/model/static/builtin"
 	"sheaf/profile"
 	"sheaf/search"
-	"sheaf/store"
-	"sheaf/text/analysis"
 	"sheaf/text/chunk"
 	words "sheaf/text/query"
 )
@@ -43,67 +40,8 @@ func calibrated(s *search.Searcher, c *search.Calibration) *search.Searcher {
 	return s
 }
 
-// tally is a shelf that can count. It treats a phrase as single words.
-type tally struct{ *shelf }
-
-func (s tally) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	return s.shelf.Retrieve(ctx, plainly(req))
-}
-
-func (s tally) Count(_ context.Context, req store.Request) (int, error) {
-	if b, ok := req.Text.Query.(sheaf.Bool); ok && len(b.Must)+len(b.Should) == 0 {
-		return len(s.stored), nil
-	}
-	n := 0
-	for i := range s.stored {
-		if s.score(plainly(req), &s.stored[i]) != nil {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (s tally) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) ([]*sheaf.Explanation, error) {
-	return s.shelf.Explain(ctx, plainly(req), ids)
-}
-
-// plainly replaces the text query of a request by a match of all its words.
-func plainly(req store.Request) store.Request {
-	var all []string
-	var add func(q sheaf.TextQuery)
-	add = func(q sheaf.TextQuery) {
-		switch q := q.(type) {
-		case sheaf.Match:
-			all = append(all, q.Text)
-		case sheaf.Phrase:
-			all = append(all, q.Text)
-		case sheaf.Prefix:
-			all = append(all, q.Text)
-		case sheaf.Fuzzy:
-			all = append(all, q.Text)
-		case sheaf.Bool:
-			for _, part := range slices.Concat(q.Must, q.Should) {
-				add(part)
-			}
-		}
-	}
-	if req.Text != nil {
-		text := *req.Text
-		add(text.Query)
-		text.Query = sheaf.Match{Text: strings.Join(all, " ")}
-		req.Text = &text
-	}
-	return req
-}
-
-// counting returns a searcher of a shelf that counts, with an analyzer.
-func counting(t *testing.T, s *shelf) *search.Searcher {
-	t.Helper()
-	a := must(analysis.New(analysis.Options{}))
-	out := searcher(s)
-	out.Backend, out.Analyzer = tally{s}, a
-	return out
-}
+// counting returns a searcher of a shelf in a store that counts, with an analyzer.
+func counting(t *testing.T, s *shelf) *search.Searcher { return inEngine(t, s, "") }
 
 func parsed(text string) sheaf.Query { return words.Parse(text, words.Options{Limit: 3}) }
 

@@ -473,24 +473,6 @@ func TestAnswersDoNotChange(t *testing.T) {
 	}
 }
 
-func TestConcurrentSearches(t *testing.T) {
-	s := searcher(animals())
-	p := load(t, "onyx-vespa")
-	want := found(mustSearch(t, s, query("cat dog", 5), p, search.Options{}))
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 5 {
-				r, err := s.Search(context.Background(), query("cat dog", 5), p, search.Options{Explain: true, Trace: true})
-				if err != nil || !reflect.DeepEqual(found(r), want) {
-					t.Errorf("got %v, %v", r, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
 // narrow returns the default profile with branches that retrieve two chunks and one passage.
 func narrow(t *testing.T) *profile.Profile {
 	t.Helper()

@@ -191,45 +191,6 @@ func TestUpdateMetadata(t *testing.T) {
 	}
 }
 
-// TestGroupsAndWindows checks that all groups must match, with one value each. Undated documents
-// match windows that started more than 90 days ago and have no end.
-func TestGroupsAndWindows(t *testing.T) {
-	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	days := func(n int) time.Time { return now.AddDate(0, 0, -n) }
-	for name, x := range local(t, func() time.Time { return now }) {
-		add := func(id sheaf.ID, m onyx.Metadata) {
-			m.Public = true
-			write(t, x, onyx.Document{ID: id, Metadata: m, Chunks: []onyx.Chunk{{Text: "cat"}}})
-		}
-		add("t:a", onyx.Metadata{Source: "web", Tags: []string{"k===v"}, Updated: days(10)})
-		add("t:b", onyx.Metadata{Source: "slack", Tags: []string{"k===w"}, Updated: days(100)})
-		add("t:c", onyx.Metadata{Source: "mail"})
-		for _, c := range []struct {
-			f    onyx.Filters
-			want string
-		}{
-			{onyx.Filters{Sources: []string{"web", "slack"}}, "[t:a#0 t:b#0]"},
-			{onyx.Filters{Sources: []string{"web", "slack"}, Tags: []string{"k===w"}}, "[t:b#0]"},
-			{onyx.Filters{Sources: []string{"web"}, Tags: []string{"k===w"}}, "[]"},
-			{onyx.Filters{Updated: onyx.Window{Start: days(30)}}, "[t:a#0]"},
-			{onyx.Filters{Updated: onyx.Window{Start: days(120)}}, "[t:a#0 t:b#0 t:c#0]"},
-			// A document without a time counts as 90 days old. A window that starts then excludes it.
-			{onyx.Filters{Updated: onyx.Window{Start: days(90)}}, "[t:a#0]"},
-			{onyx.Filters{Updated: onyx.Window{Start: days(90).Add(-time.Second)}}, "[t:a#0 t:c#0]"},
-			{onyx.Filters{Updated: onyx.Window{Start: days(100), End: days(100)}}, "[t:b#0]"},
-			{onyx.Filters{Updated: onyx.Window{Start: days(120), End: days(50)}}, "[t:b#0]"},
-			{onyx.Filters{Updated: onyx.Window{End: days(50)}}, "[t:b#0]"},
-		} {
-			r, err := x.Keyword(ctx, cat, c.f, 10)
-			found := ids(r)
-			slices.Sort(found)
-			if got := fmt.Sprint(found); err != nil || got != c.want {
-				t.Errorf("%s: %+v finds %s, want %s, %v", name, c.f, got, c.want, err)
-			}
-		}
-	}
-}
-
 // TestKeywordQuery checks that a query matches title and content, as words and as phrases.
 func TestKeywordQuery(t *testing.T) {
 	q, ok := onyx.KeywordQuery("green tea").(sheaf.Bool)
@@ -349,58 +310,6 @@ func TestRandom(t *testing.T) {
 		}
 		if _, err := x.Random(ctx, onyx.Filters{}, 0, 1); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestProjects checks that a project alone narrows the search, but widens it together with
-// personas. Other filters narrow both.
-func TestProjects(t *testing.T) {
-	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Projects: []int{3, 7}, Source: "web"},
-			Chunks: []onyx.Chunk{{Text: "cat"}}},
-			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Personas: []int{3}, Source: "slack"},
-				Chunks: []onyx.Chunk{{Text: "cat"}}},
-			onyx.Document{ID: "t:c", Metadata: onyx.Metadata{Sets: []string{"7"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
-		for i, c := range []struct {
-			f    onyx.Filters
-			want []sheaf.ID
-		}{
-			{onyx.Filters{Projects: []int{7}}, []sheaf.ID{"t:a#0"}},
-			{onyx.Filters{Projects: []int{1, 3}}, []sheaf.ID{"t:a#0"}},
-			{onyx.Filters{Projects: []int{4}}, []sheaf.ID{}},
-			{onyx.Filters{Projects: []int{7}, Personas: []int{3}}, []sheaf.ID{"t:a#0", "t:b#0"}},
-			{onyx.Filters{Projects: []int{7}, Personas: []int{3}, Sources: []string{"slack"}}, []sheaf.ID{"t:b#0"}},
-		} {
-			c.f.AnyAccess = true
-			r, err := x.Keyword(ctx, cat, c.f, 10)
-			if got := ids(r); err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%s %d: %v, %v, want %v", name, i, got, err, c.want)
-			}
-		}
-	}
-}
-
-func TestKnowledgeGraph(t *testing.T) {
-	for name, x := range stores(t, nil) {
-		write(t, x, onyx.Document{ID: "t:a", Metadata: onyx.Metadata{Entities: []string{"ACCOUNT::acme", "PERSON::ann"},
-			Terms: []string{"churn"}, Relationships: []string{"a__owns__b", "b__uses__c"}}, Chunks: []onyx.Chunk{{Text: "cat"}}},
-			onyx.Document{ID: "t:b", Metadata: onyx.Metadata{Entities: []string{"ACCOUNTANT::bob"},
-				Relationships: []string{"a__owns__b"}}, Chunks: []onyx.Chunk{{Text: "cat"}}})
-		for i, c := range []struct {
-			f    onyx.Filters
-			want int
-		}{
-			{onyx.Filters{Entities: []string{"ACCOUNT::*"}}, 1},
-			{onyx.Filters{Entities: []string{"ACCOUNT::other", "ACCOUNTANT::bob"}}, 1},
-			{onyx.Filters{Terms: []string{"churn", "x"}}, 1},
-			{onyx.Filters{Relationships: []string{"a__owns__b"}}, 2},
-			{onyx.Filters{Relationships: []string{"a__owns__b", "b__uses__c"}}, 1},
-		} {
-			c.f.AnyAccess = true
-			if r, err := x.Keyword(ctx, cat, c.f, 10); err != nil || len(r) != c.want {
-				t.Errorf("%s %d: %v, %v", name, i, ids(r), err)
-			}
 		}
 	}
 }

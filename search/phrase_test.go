@@ -6,23 +6,8 @@ import (
 	"testing"
 
 	"sheaf/search"
-	"sheaf/store"
-	"sheaf/store/memory"
-	"sheaf/text/analysis"
 	words "sheaf/text/query"
 )
-
-// inEnglish returns a searcher of a shelf with English words.
-func inEnglish(t *testing.T, notes *shelf) *search.Searcher {
-	t.Helper()
-	a := must(analysis.New(analysis.Options{Language: "en"}))
-	s, st := searcher(notes), memory.New(a)
-	if err := st.Write(t.Context(), store.Batch{Chunks: notes.stored}); err != nil {
-		t.Fatal(err)
-	}
-	s.Backend, s.Analyzer = st, a
-	return s
-}
 
 // TestPhraseInAnyCase checks that the case of a phrase does not change how much it counts.
 func TestPhraseInAnyCase(t *testing.T) {
@@ -30,7 +15,7 @@ func TestPhraseInAnyCase(t *testing.T) {
 	for i := range 20 {
 		docs[fmt.Sprintf("%02d.md", i)] = []string{"A: git hub and pages"}
 	}
-	s := inEnglish(t, newShelf(docs))
+	s := inEngine(t, newShelf(docs), "en")
 	for _, tt := range []struct{ text, first, second string }{
 		{`"github pages"`, "t:small.md#A", "t:capitals.md#A"},
 		{`"GitHub Pages"`, "t:small.md#A", "t:capitals.md#A"},
@@ -60,8 +45,8 @@ func TestPhraseInAnyCase(t *testing.T) {
 func TestPhraseOfNames(t *testing.T) {
 	const names = "GitHub YouTube LinkedIn PayPal MacBook"
 	small := strings.ToLower(names)
-	s := inEnglish(t, newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"},
-		"small.md": {"A: on " + small + " too"}}))
+	s := inEngine(t, newShelf(map[string][]string{"capitals.md": {"A: on " + names + " too"},
+		"small.md": {"A: on " + small + " too"}}), "en")
 	for _, text := range []string{names, small, strings.ToUpper(names)} {
 		r := mustSearch(t, s, words.Parse(`"`+text+`"`, words.Options{Limit: 5}), load(t, "rrf"), search.Options{})
 		if len(r.Hits) != 2 {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 	"sheaf/text/analysis"
@@ -318,11 +317,8 @@ func TestPairsInTime(t *testing.T) {
 	for _, name := range []string{"sheaf", "pairs"} {
 		p := load(t, "sheaf")
 		if name == "pairs" {
-			var err error
-			if p, err = profile.Parse("p.yaml", []byte("name: pairs\nbranches: [{retrieve: text, fields: {body: 1}, limit: "+
-				"9}]\nthen: [names, word_pairs, {top: limit}]\n"), nil); err != nil {
-				t.Fatal(err)
-			}
+			p = parse(t, "name: pairs\nbranches: [{retrieve: text, fields: {body: 1}, limit: 9}]\n"+
+				"then: [names, word_pairs, {top: limit}]\n")
 		}
 		there := *s
 		there.Backend = &slow{Backend: s.Backend, Counter: s.Backend.(store.Counter), phrases: true}

@@ -45,7 +45,7 @@ func TestBranchStagesThatReplaceHits(t *testing.T) {
 // twoBranches returns a profile with stages in both branches, and a fusion.
 func twoBranches(t *testing.T, stages [2]string, limit string) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("two.yaml", []byte(`
+	p := parse(t, `
 name: two
 about: two branches of words
 branches:
@@ -62,10 +62,7 @@ branches:
 fuse: {method: rrf, k: 60}
 then:
   - top: limit
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	return p
 }
 

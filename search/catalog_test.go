@@ -11,7 +11,6 @@ import (
 	"sheaf"
 	"sheaf/index/catalog"
 	"sheaf/index/vfs"
-	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/text/chunk"
 )
@@ -70,7 +69,7 @@ func TestSearchOnACatalog(t *testing.T) {
 		t.Errorf("an alias finds %s first", first.ID)
 	}
 	// These boosts read the catalog.
-	boosted, err := profile.Parse("boosted.yaml", []byte(`name: boosted
+	boosted := parse(t, `name: boosted
 branches: [{retrieve: text, fields: {title: 1, body: 1}}]
 then:
   - folder_boost: {max: 0}
@@ -79,10 +78,7 @@ then:
   - property_boost: boost
   - heading_boost
   - field_boost: {field: tag, values: [nap], factor: 3}
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	r := mustSearch(t, s, query("cat", 10), boosted, search.Options{Explain: true})
 	labels := ""
 	for _, h := range r.Hits {

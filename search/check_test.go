@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"sheaf"
-	"sheaf/profile"
 	"sheaf/search"
 	"sheaf/store"
 )
@@ -82,10 +81,7 @@ func TestUnsupportedAtLoad(t *testing.T) {
 			if name == "counts nothing" {
 				test.text = strings.Replace(test.text, "name: words", "name: other", 1)
 			}
-			p, err := profile.Parse("test.yaml", []byte("name: test\nabout: A test.\n"+test.text), profile.Builtin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := parse(t, "name: test\nabout: A test.\n"+test.text)
 			store := newShelf(map[string][]string{"a.md": {"one: cat"}})
 			s := &search.Searcher{Backend: picky{store}, Store: "the picky store", Facts: store}
 			if test.embed {

@@ -134,12 +134,9 @@ func TestConfidenceRepeats(t *testing.T) {
 // TestLead checks that the lead compares a document with the best other one, before stages drop hits.
 func TestLead(t *testing.T) {
 	search3 := func(text, then string) []search.Hit {
-		p, err := profile.Parse("measured.yaml",
-			[]byte("name: measured\nabout: Words.\nbranches:\n  - {name: words, retrieve: text, fields: {body: 1}, limit: "+
-				"100}\nfuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then), profile.Builtin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := parse(t, "name: measured\nabout: Words.\nbranches:\n"+
+			"  - {name: words, retrieve: text, fields: {body: 1}, limit: 100}\n"+
+			"fuse: {method: scores, norm: share, mean: sum}\nthen:\n"+then)
 		return mustSearch(t, searcher(animals()), query(text, 10), p, search.Options{Evidence: true}).Hits
 	}
 	all := search3("cat dog", "  - top: {n: 100}\n")
@@ -437,23 +434,20 @@ func TestOneWord(t *testing.T) {
 // TestCalibrationBelongsToPipeline checks that a profile has a calibration because of what it
 // computes, not because of its name. A changed pipeline has no confidence.
 func TestCalibrationBelongsToPipeline(t *testing.T) {
-	parse := func(text string) *profile.Profile {
-		return must(profile.Parse("own.yaml", []byte(text), profile.Builtin))
-	}
 	for _, c := range []struct {
 		what string
 		p    *profile.Profile
 		want bool
 	}{
 		{"the default", load(t, "sheaf"), true},
-		{"the default under another description", parse("name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
+		{"the default under another description", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\n"), true},
 		{"the default with a parameter as it is",
-			parse("name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
-		{"another default of a parameter", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"),
+			parse(t, "name: mine\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.4}\n"), true},
+		{"another default of a parameter", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\nparameters: {names: 0.9}\n"),
 			false},
-		{"another weight of a field", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: " +
+		{"another weight of a field", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\nbranches:\n  words: {fields: "+
 			"{title: 3}}\n"), false},
-		{"other stages", parse("name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
+		{"other stages", parse(t, "name: sheaf\nextends: sheaf\nabout: Mine.\nthen: [{top: limit}]\n"), false},
 		{"another profile", load(t, "rrf"), false},
 	} {
 		if got := search.ShippedCalibration(c.p, "sheaf-ml-1"); (got != nil) != c.want || got != nil && !got.Valid() {

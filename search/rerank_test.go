@@ -17,8 +17,7 @@ import (
 // reranked returns the profile rrf with a reranking model.
 func reranked(t *testing.T, settings string) *profile.Profile {
 	t.Helper()
-	return must(profile.Parse("reranked.yaml",
-		[]byte("name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n"), profile.Builtin))
+	return parse(t, "name: reranked\nextends: rrf\nthen: [{rerank: {"+settings+"}}, top]\n")
 }
 
 // preferStones is a reranking model that counts stones.

@@ -207,7 +207,7 @@ func TestWithoutAModel(t *testing.T) {
 			t.Errorf("%s: degraded %v, notes %v, %d hits", name, r.Degraded, r.Notes, len(r.Hits))
 		}
 	}
-	only := must(profile.Parse("only.yaml", []byte("name: only\nbranches: [{retrieve: vector}]\n"), profile.Builtin))
+	only := parse(t, "name: only\nbranches: [{retrieve: vector}]\n")
 	if _, err := s.Search(context.Background(), query("cat", 3), only, search.Options{}); !errors.Is(err,
 		sheaf.ErrUnsupported) {
 		t.Errorf("only vectors and no model: %v", err)
@@ -388,11 +388,8 @@ func TestNothingFound(t *testing.T) {
 		t.Errorf("no words: %v, notes %v", r.Hits, r.Notes)
 	}
 	// A stage may drop every hit.
-	p, err := profile.Parse("p", []byte("name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: "+
-		"{floor: 0, absolute: 1000}}]\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := parse(t, "name: p\nbranches: [{retrieve: text, fields: {body: 1}}]\nthen: [{adaptive: "+
+		"{floor: 0, absolute: 1000}}]\n")
 	if r = mustSearch(t, s, query("cat", 3), p, search.Options{}); len(r.Hits) != 0 ||
 		!slices.Contains(r.Notes, "the stage adaptive: {floor: 0, absolute: 1000} drops every result") {
 		t.Errorf("%v of %d, notes %v", found(r), r.Total, r.Notes)
@@ -476,11 +473,8 @@ func TestAnswersDoNotChange(t *testing.T) {
 // narrow returns the default profile with branches that retrieve two chunks and one passage.
 func narrow(t *testing.T) *profile.Profile {
 	t.Helper()
-	p, err := profile.Parse("narrow.yaml", []byte("name: narrow\nextends: sheaf\nbranches:\n  words: {limit: 2}\n  "+
-		"meaning: {limit: 1}\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := parse(t, "name: narrow\nextends: sheaf\nbranches:\n  words: {limit: 2}\n  "+
+		"meaning: {limit: 1}\n")
 	return p
 }
 
@@ -539,12 +533,9 @@ func TestWhyNot(t *testing.T) {
 			"t:garden.md", "its best section, t:garden.md#Visitors, scores"},
 	} {
 		t.Run(test.what, func(t *testing.T) {
-			p, err := profile.Parse("p.yaml", []byte(atLeast), nil)
+			p := parse(t, atLeast)
 			if test.profile != atLeast {
-				p, err = profile.Load(test.profile, nil)
-			}
-			if err != nil {
-				t.Fatal(err)
+				p = load(t, test.profile)
 			}
 			a := must(s.WhyNot(ctx, test.q, p, search.Options{Parameters: test.set}, test.id))
 			got := strings.Join(a.Reasons, "\n")

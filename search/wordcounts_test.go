@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sheaf"
-	"sheaf/profile"
 	"sheaf/rank"
 	"sheaf/search"
 	"sheaf/store"
@@ -107,7 +106,7 @@ func TestWordsAreCountedDuringRetrieval(t *testing.T) {
 // fails.
 func TestWordCountsAreRequestedOnce(t *testing.T) {
 	s := collection(t, chunk.Options{})
-	p, err := profile.Parse("measured.yaml", []byte(`
+	p := parse(t, `
 name: measured
 about: scores measured by what the query is worth
 branches:
@@ -119,10 +118,7 @@ fuse: {method: scores, norm: share, mean: sum, complete: true}
 then:
   - word_pairs: {strength: 0.4}
   - names: {document: 0.4, heading: 0.4}
-`), profile.Builtin)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	down := errors.New("the store is down")
 	for _, fault := range []error{down, sheaf.ErrUnsupported} {
 		for name, facts := range map[string]rank.Facts{"of a known size": sized{s.Facts}, "of an unknown size": struct {

@@ -92,7 +92,7 @@ func (r *Reader) Stage(run StageRun) ([]Scored, error) {
 }
 
 func (run *StageRun) fuse(lists []sheaf.Ranking) (sheaf.Ranking, error) {
-	fusion, err := profile.NewFusion(run.Settings, run.Limit)
+	fusion, err := profile.NewFusion(run.Settings, run.Limit, "setting ")
 	if err != nil {
 		return nil, inNamed("settings", err)
 	}
@@ -116,7 +116,7 @@ func (run *StageRun) fuse(lists []sheaf.Ranking) (sheaf.Ranking, error) {
 }
 
 func (run *StageRun) apply(lists []sheaf.Ranking, r *Reader) (sheaf.Ranking, error) {
-	step, err := profile.NewStage(run.Name, run.Settings, run.Limit)
+	step, err := profile.NewStage(run.Name, run.Settings, run.Limit, "setting ")
 	if err != nil {
 		return nil, inNamed("settings", err)
 	}

@@ -101,7 +101,7 @@ func (d *decoder) candidates(p *Profile, n *node) {
 	n.want(nodeMapping, "candidates")
 	n.onlyKeys("candidates", phaseKeys...)
 	p.candidates = d.phase(n)
-	limit := d.setting(&phaseLimit, n, "candidates.limit")
+	limit := d.setting(phaseLimit, n, "candidates.limit")
 	p.candidates.limit = &limit
 }
 
@@ -233,7 +233,7 @@ func (d *decoder) branch(n *node, i int, before []branch) branch {
 	if b.retrieve == RetrieveText {
 		keys, own = append(keys, "fields"), textOptions
 	}
-	options := pointers(branchOptions[1:], own)
+	options := slices.Concat(branchOptions[1:], own)
 	n.onlyKeys("a "+how.text+" branch", append(keys, namesOf(options)...)...)
 	if name := n.get("name"); name != nil {
 		checkName(name, "the name of a branch")
@@ -275,7 +275,7 @@ func (d *decoder) fields(n *node, branch string) (out []fieldSetting) {
 		if !slices.Contains(sheaf.Fields[:], key.text) {
 			check(key.unknown("field", sheaf.Fields[:]))
 		}
-		weight := d.value(&fieldWeight, &fields.pairs[i].value, "the weight of "+key.text)
+		weight := d.value(fieldWeight, &fields.pairs[i].value, "the weight of "+key.text)
 		out = append(out, fieldSetting{key.text, weight})
 	}
 	return out
@@ -314,7 +314,7 @@ func (d *decoder) step(k *kind, n *node) *step {
 	if n.kind == nodeScalar || n.kind == nodeList {
 		if k.short == "" {
 			n.fail("%s takes no single value: write its settings as a mapping (%s)",
-				k.name, strings.Join(namesOf(pointers(k.options)), ", "))
+				k.name, strings.Join(namesOf(k.options), ", "))
 		}
 		short := n.null()
 		short.kind, short.pairs = nodeMapping, []pair{scalarPair(n, k.short, "")}
@@ -336,16 +336,6 @@ func (d *decoder) settings(options []*Option, n *node, of string) []setting {
 	out := make([]setting, len(options))
 	for i, o := range options {
 		out[i] = d.setting(o, n, of+"."+o.Name)
-	}
-	return out
-}
-
-// pointers returns pointers to the options of several lists.
-func pointers(lists ...[]Option) (out []*Option) {
-	for _, list := range lists {
-		for i := range list {
-			out = append(out, &list[i])
-		}
 	}
 	return out
 }

@@ -11,15 +11,15 @@ import (
 )
 
 func TestNewFusion(t *testing.T) {
-	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10)
+	f, err := profile.NewFusion(map[string]string{"method": "rrf", "k": "10"}, 10, "")
 	if err != nil || f != (rank.RRF{K: 10}) {
 		t.Errorf("got %+v, %v", f, err)
 	}
 	byLimit := map[string]string{"method": "rrf", "k": "2 * limit"}
-	if f, err = profile.NewFusion(byLimit, 30); err != nil || f != (rank.RRF{K: 60}) {
+	if f, err = profile.NewFusion(byLimit, 30, ""); err != nil || f != (rank.RRF{K: 60}) {
 		t.Errorf("k by limit: %+v, %v", f, err)
 	}
-	if _, err = profile.NewRunFusion(byLimit, 0); !errors.Is(err, sheaf.ErrInvalid) ||
+	if _, err = profile.NewFusion(byLimit, 0, "--"); !errors.Is(err, sheaf.ErrInvalid) ||
 		!strings.Contains(err.Error(), "--k: fuse.k counts on limit, which is 0") {
 		t.Errorf("k by no limit: %v", err)
 	}
@@ -27,7 +27,7 @@ func TestNewFusion(t *testing.T) {
 		// These settings have no effect, because rankings of other systems lack the data.
 		{"method": "scores", "norm": "share"}, {"method": "scores", "complete": "true"},
 		{"method": "rrf", "push_down": "always"}, {"method": "scores", "direct": "true"}} {
-		if _, err := profile.NewFusion(set, 10); !errors.Is(err, sheaf.ErrInvalid) {
+		if _, err := profile.NewFusion(set, 10, ""); !errors.Is(err, sheaf.ErrInvalid) {
 			t.Errorf("%v: %v", set, err)
 		}
 	}

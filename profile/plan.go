@@ -377,7 +377,7 @@ func (s *step) text(args arguments) string {
 	var parts []string
 	for i := range s.settings {
 		set := &s.settings[i]
-		if set.node == nil || set.option == &whenOption || set.option.Name == pushDownName {
+		if set.node == nil || set.option == whenOption || set.option.Name == pushDownName {
 			continue
 		}
 		value := set.String()

@@ -308,6 +308,9 @@ func TestParameters(t *testing.T) {
 	if w := plan.Main.Branches[0].Weight; w != 0.75 {
 		t.Errorf("weight is %v", w)
 	}
+	if text := must(p.Show(10, map[string]string{"alpha": "0.82"})); !strings.Contains(text, "weight 0.18\n") {
+		t.Errorf("1 - 0.82 is shown as:\n%s", text)
+	}
 	if got := plan.Main.Branches[0].Then[0].Text; got != "aggregate: {method: top_m_sum}" {
 		t.Errorf("the stage is %s", got)
 	}
@@ -463,41 +466,13 @@ func TestExtends(t *testing.T) {
 	}
 }
 
+// TestExtendsInCircles checks that no profile extends itself, with or without a name.
 func TestExtendsInCircles(t *testing.T) {
 	dir := folder(t, map[string]string{"a": "name: a\nextends: b\n", "b": "name: b\nextends: c\n",
-		"c": "name: c\nextends: b\n"})
-	if _, err := profile.Load("a", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "a extends b extends c extends b") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestExtendsTheBuiltinOfItsName checks that a profile in a folder may have the name of the built-in
-// profile that it changes, and that others may extend it. Other profiles cannot extend themselves.
-func TestExtendsTheBuiltinOfItsName(t *testing.T) {
-	sonar := must(profile.Load("sonar", profile.Builtin))
-	text := must(profile.New("sonar", sonar))
-	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
-	dir := folder(t, map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n",
-		"own": "name: own\nextends: own\n"})
-	for _, name := range []string{"sonar", "mine"} {
-		p := must(profile.Load(name, profile.In(dir)))
-		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
-			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
-		}
-	}
-	if _, err := profile.Load("own", profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "extends itself: own extends own") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestExtendsItselfWithoutName checks that a profile without a name cannot extend itself.
-func TestExtendsItselfWithoutName(t *testing.T) {
-	dir := folder(t, map[string]string{"alone": "extends: alone\n", "one": "extends: two\n", "two": "extends: one\n",
-		"sonar": "extends: sonar\n"})
-	for name, want := range map[string]string{"alone": "alone extends alone", "one": "two extends one extends two",
-		"sonar": "sonar extends sonar"} {
+		"c": "name: c\nextends: b\n", "own": "name: own\nextends: own\n", "alone": "extends: alone\n",
+		"one": "extends: two\n", "two": "extends: one\n", "sonar": "extends: sonar\n"})
+	for name, want := range map[string]string{"a": "a extends b extends c extends b", "own": "own extends own",
+		"alone": "alone extends alone", "one": "two extends one extends two", "sonar": "sonar extends sonar"} {
 		if _, err := profile.Load(name, profile.In(dir)); !errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(err.Error(), "extends itself: "+want) {
 			t.Errorf("%s: got %v", name, err)
@@ -505,59 +480,45 @@ func TestExtendsItselfWithoutName(t *testing.T) {
 	}
 }
 
-// TestExtendsBesideTheFile checks that a file finds the profile that it extends first in its own
-// folder, then in the others. The error for a missing profile lists the searched places.
-func TestExtendsBesideTheFile(t *testing.T) {
-	folder, mine := t.TempDir(), t.TempDir()
-	write := func(dir, name, text string) string {
-		t.Helper()
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+// TestExtendsTheBuiltinOfItsName checks that a profile in a folder may have the name of the built-in
+// profile that it changes, and that others may extend it.
+func TestExtendsTheBuiltinOfItsName(t *testing.T) {
+	sonar := must(profile.Load("sonar", profile.Builtin))
+	text := must(profile.New("sonar", sonar))
+	text = bytes.Replace(text, []byte("decay: 0.95"), []byte("decay: 0.5"), 1)
+	dir := folder(t, map[string]string{"sonar": string(text), "mine": "name: mine\nextends: sonar\n"})
+	for _, name := range []string{"sonar", "mine"} {
+		p := must(profile.Load(name, profile.In(dir)))
+		if plan, err := p.Plan(10, nil); err != nil || plan.Values["decay"] != "0.5" {
+			t.Errorf("%s: decay %s, want 0.5 (%v)", name, plan.Values["decay"], err)
 		}
-		return file
-	}
-	write(folder, "base.yaml", "name: base\nextends: sonar\nparameters: {decay: 0.1}\n")
-	write(folder, "far.yaml", "name: far\nextends: sonar\nparameters: {decay: 0.2}\n")
-	write(mine, "base.yaml", "name: base\nextends: tail\nparameters: {decay: 0.3}\n")
-	write(mine, "tail.yaml", "name: tail\nextends: sonar\n")
-	for name, test := range map[string]struct{ text, want string }{
-		"beside.yaml": {"name: a\nextends: base\n", "0.3"},
-		"far.yaml":    {"name: a\nextends: far\n", "0.2"}, // not the file itself
-		"built.yaml":  {"name: a\nextends: sonar\n", "0.95"},
-	} {
-		p, err := profile.Load(write(mine, name, test.text), profile.In(folder))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		plan, err := p.Plan(10, nil)
-		if err != nil || plan.Values["decay"] != test.want {
-			t.Errorf("%s: decay %s, want %s (%v)", name, plan.Values["decay"], test.want, err)
-		}
-	}
-	_, err := profile.Load(write(mine, "lost.yaml", "name: a\nextends: bas\n"), profile.In(folder))
-	if err == nil || !errors.Is(err, sheaf.ErrInvalid) {
-		t.Fatalf("got %v, want sheaf.ErrInvalid", err)
-	}
-	for _, want := range []string{"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + folder +
-		", and among the built-in profiles (bench, ", `did you mean "base"?`} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q lacks %q", err, want)
-		}
-	}
-	_, err = profile.Load(write(mine, "file.yaml", "name: a\nextends: ./base.yaml\n"), profile.In(folder))
-	if err == nil || !strings.Contains(err.Error(), `write "base"`) {
-		t.Errorf("a file's name: %v", err)
 	}
 }
 
-// TestListNamesAProfileWithoutItsOrigin checks that a list shows the fault of a profile.
-func TestListNamesAProfileWithoutItsOrigin(t *testing.T) {
-	infos := must(profile.List(folder(t, map[string]string{"x": "name: x\nextends: nope\n"})))
-	for _, info := range infos {
-		if fault := info.Err != nil; fault != (info.Name == "x") {
-			t.Errorf("%s: %v", info.Name, info.Err)
+// TestExtendsBesideTheFile checks that a file finds the profile that it extends first in its own
+// folder, then in the others. The error for a missing profile lists the searched places.
+func TestExtendsBesideTheFile(t *testing.T) {
+	others := folder(t, map[string]string{"base": "name: base\nextends: sonar\nparameters: {decay: 0.1}\n",
+		"far": "name: far\nextends: sonar\nparameters: {decay: 0.2}\n"})
+	mine := folder(t, map[string]string{"base": "name: base\nextends: tail\nparameters: {decay: 0.3}\n",
+		"tail": "name: tail\nextends: sonar\n", "beside": "name: a\nextends: base\n", "far": "name: a\nextends: far\n",
+		"built": "name: a\nextends: sonar\n", "lost": "name: a\nextends: bas\n", "file": "name: a\nextends: ./base.yaml\n"})
+	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} { // far is not the file itself
+		p := must(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
+		if plan := must(p.Plan(10, nil)); plan.Values["decay"] != want {
+			t.Errorf("%s: decay %s, want %s", name, plan.Values["decay"], want)
+		}
+	}
+	for name, want := range map[string][]string{
+		"lost": {"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + others + ", and among the built-in profiles " +
+			"(bench, ", `did you mean "base"?`},
+		"file": {`write "base"`},
+	} {
+		_, err := profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others))
+		for _, part := range want {
+			if !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v lacks %q", name, err, part)
+			}
 		}
 	}
 }
@@ -584,7 +545,8 @@ func TestNewOfEveryName(t *testing.T) {
 func TestFolders(t *testing.T) {
 	sonar := must(profile.Load("sonar", profile.Builtin))
 	text := must(profile.New("mine", sonar))
-	dir := folder(t, map[string]string{"mine": string(text), "broken": "name: broken\n"})
+	dir := folder(t, map[string]string{"mine": string(text), "broken": "name: broken\n",
+		"lost": "name: lost\nextends: nope\n"})
 	mine := must(profile.Load("mine", profile.In(dir)))
 	if d, err := profile.Diff(sonar, mine, 10); d != "" || err != nil {
 		t.Errorf("the new profile does something else: %s, %v", d, err)
@@ -594,7 +556,7 @@ func TestFolders(t *testing.T) {
 	for _, info := range infos {
 		found[info.Name] = info.Err == nil
 	}
-	if !found["mine"] || !found["sonar"] || found["broken"] {
+	if !found["mine"] || !found["sonar"] || found["broken"] || found["lost"] || len(found) != len(must(profile.List()))+3 {
 		t.Errorf("found %v", found)
 	}
 	for _, name := range []string{"sonra", "../sonar", "", "mine.txt"} {
@@ -637,25 +599,25 @@ func FuzzParse(f *testing.F) {
 
 func TestNewStage(t *testing.T) {
 	r := sheaf.Ranking{{ID: "a", Score: 8}, {ID: "b", Score: 7}, {ID: "c", Score: 2}}
-	step := must(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10))
+	step := must(profile.NewStage("elbow", map[string]string{"ratio": "0.5"}, 10, ""))
 	out, err := step.Stage.Apply(r, rank.Env{})
 	if err != nil || len(out) != 2 || step.Text != "elbow: {ratio: 0.5}" {
 		t.Errorf("%s gives %v, %v", step.Text, out, err)
 	}
-	if step, err = profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10); err != nil {
+	if step, err = profile.NewStage("pin", map[string]string{"ids": "c, b"}, 10, ""); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = step.Stage.Apply(r, rank.Env{}); err != nil || out[0].ID != "c" || out[1].ID != "b" {
 		t.Errorf("pinned: %v, %v", out, err)
 	}
 	for _, name := range profile.Stages() {
-		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+		if _, err := profile.NewStage(name, map[string]string{"nonsense": "1"}, 10, ""); !errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(err.Error(), "nonsense") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"ebow": `did you mean "elbow"?`, "budget": "needs tokens"} {
-		if _, err := profile.NewStage(name, nil, 10); !errors.Is(err, sheaf.ErrInvalid) ||
+		if _, err := profile.NewStage(name, nil, 10, ""); !errors.Is(err, sheaf.ErrInvalid) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

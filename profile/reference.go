@@ -26,7 +26,7 @@ func Reference() (string, error) {
 	b.WriteString("## Fusion\n\n`fuse` " + fusion.about + ".\n\n")
 	writeOptions(&b, fusion.options)
 	b.WriteString("\n## Stages\n\nOf every stage, besides its own settings:\n\n")
-	writeOptions(&b, []Option{whenOption})
+	writeOptions(&b, []*Option{whenOption})
 	for i := range stages {
 		k := &stages[i]
 		fmt.Fprintf(&b, "\n### %s\n\n`%s` %s.", k.name, k.name, k.about)
@@ -83,10 +83,9 @@ func (p *Profile) Reference() (string, error) {
 //go:embed reference.md
 var referenceHead string
 
-func writeOptions(b *strings.Builder, options []Option) {
+func writeOptions(b *strings.Builder, options []*Option) {
 	b.WriteString("| setting | default | allowed | meaning |\n|---|---|---|---|\n")
-	for i := range options {
-		o := &options[i]
+	for _, o := range options {
 		standard := "`" + o.Default + "`"
 		if o.Default == "" {
 			standard = "none"
@@ -107,7 +106,7 @@ func StageOptions(name string) []*Option {
 }
 
 // FusionOptions returns the settings of a fusion for rankings of other systems.
-func FusionOptions() []*Option { return pointers(runFusion.options) }
+func FusionOptions() []*Option { return runFusion.options }
 
 // StageHelp describes a stage and its settings, one per line. For an unknown name, the error lists the stages for
 // rankings of other systems.
@@ -119,11 +118,10 @@ func StageHelp(name string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s.\n", k.name, k.about)
 	width := 0
-	for i := range k.options {
-		width = max(width, len(k.options[i].Name))
+	for _, o := range k.options {
+		width = max(width, len(o.Name))
 	}
-	for i := range k.options {
-		o := &k.options[i]
+	for _, o := range k.options {
 		standard := "must be given"
 		if o.Default != "" {
 			standard = "default " + o.Default

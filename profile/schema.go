@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"sheaf"
 )
@@ -69,16 +70,13 @@ func Schema() ([]byte, error) {
 // object is a JSON object; its keys are written in alphabetical order.
 type object map[string]any
 
-func branchSchema(how Retrieve, options []Option, more object) object {
+func branchSchema(how Retrieve, options []*Option, more object) object {
 	props := object{"name": object{"type": "string", "pattern": validName.String()},
 		"then": object{"type": "array", "items": object{"$ref": "#/$defs/stage"}}}
-	for i := range branchOptions {
-		props[branchOptions[i].Name] = branchOptions[i].schema()
+	for _, o := range slices.Concat(branchOptions, options) {
+		props[o.Name] = o.schema()
 	}
 	props["retrieve"] = object{"const": string(how), "description": branchOptions[0].About}
-	for i := range options {
-		props[options[i].Name] = options[i].schema()
-	}
 	maps.Copy(props, more)
 	required := []string{"retrieve"}
 	for k := range more {
@@ -88,12 +86,7 @@ func branchSchema(how Retrieve, options []Option, more object) object {
 }
 
 func (k *kind) needsSettings() bool {
-	for i := range k.options {
-		if k.options[i].Default == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.options, func(o *Option) bool { return o.Default == "" })
 }
 
 func (k *kind) schema() object {
@@ -112,12 +105,8 @@ func (k *kind) schema() object {
 	if k.short == "" {
 		return settings
 	}
-	for i := range k.options {
-		if k.options[i].Name == k.short {
-			return object{"anyOf": []any{settings, k.options[i].schema()}}
-		}
-	}
-	return settings
+	short := k.options[slices.Index(namesOf(k.options), k.short)]
+	return object{"anyOf": []any{settings, short.schema()}}
 }
 
 func (o *Option) schema() object {

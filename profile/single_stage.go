@@ -35,49 +35,27 @@ func RunStages() []string {
 var runFusion = kind{name: fusion.name, about: fusion.about, short: fusion.short,
 	options: runFusionOptions(), fusion: fusion.fusion}
 
-func runFusionOptions() []Option {
-	var out []Option
-	for _, o := range fusionOptions {
+func runFusionOptions() []*Option {
+	var out []*Option
+	for _, option := range fusionOptions {
+		o := *option
 		switch o.Name {
 		case "repeats", "complete", pushDownName, "direct":
 			continue
 		case "norm":
 			o.About = "how the scores of a ranking are normalized, for scores; a missing hit " + ofMissing
-			o.OneOf = slices.Clone(o.OneOf) // share needs the query, which is unknown here
-			o.OneOf = slices.DeleteFunc(o.OneOf, func(norm string) bool { return norm == "share" })
+			o.OneOf = o.OneOf[:slices.Index(o.OneOf, "share")] // the last; it needs the query, which is unknown here
 		}
-		out = append(out, o)
+		out = append(out, &o)
 	}
 	return out
 }
 
 // NewStage returns one stage of the kind called name, for rankings of other systems. set has its
 // settings, written as in a profile, lists with commas. Expressions may name limit, which must then
-// be 1..MaxLimit. NewStage returns sheaf.ErrInvalid for every fault.
-func NewStage(name string, set map[string]string, limit int) (Step, error) {
-	return newStage(name, set, limit, "setting ")
-}
-
-// NewRunStage is [NewStage] for rankings that name only the document of a chunk. It returns
-// sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
-func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
-	k := stageNamed(name)
-	if k == nil {
-		return Step{}, unknownStage(name, RunStages())
-	}
-	step, err := newStage(name, set, limit, "--")
-	if err != nil {
-		return step, err
-	}
-	if k.needs != needsIDs || set["to"] == "parent" {
-		return step, fmt.Errorf("stage %s needs documents, and a run has none: "+
-			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(RunStages(), ", "), sheaf.ErrUnsupported)
-	}
-	return step, nil
-}
-
-// newStage returns a stage. Errors write called before the names of its settings.
-func newStage(name string, set map[string]string, limit int, called string) (Step, error) {
+// be 1..MaxLimit. Errors write called before the name of a setting. NewStage returns
+// sheaf.ErrInvalid for every fault.
+func NewStage(name string, set map[string]string, limit int, called string) (Step, error) {
 	k := stageNamed(name)
 	if k == nil {
 		return Step{}, unknownStage(name, Stages())
@@ -96,17 +74,26 @@ func newStage(name string, set map[string]string, limit int, called string) (Ste
 	return steps[0], nil
 }
 
+// NewRunStage is [NewStage] for rankings that name only the document of a chunk. It returns
+// sheaf.ErrUnsupported for a stage that needs more. Errors write settings as flags.
+func NewRunStage(name string, set map[string]string, limit int) (Step, error) {
+	k := stageNamed(name)
+	if k == nil {
+		return Step{}, unknownStage(name, RunStages())
+	}
+	step, err := NewStage(name, set, limit, "--")
+	if err != nil {
+		return step, err
+	}
+	if k.needs != needsIDs || set["to"] == "parent" {
+		return step, fmt.Errorf("stage %s needs documents, and a run has none: "+
+			"it works in profiles only (%s work on runs): %w", step.Text, strings.Join(RunStages(), ", "), sheaf.ErrUnsupported)
+	}
+	return step, nil
+}
+
 // NewFusion returns a fusion for rankings of other systems. It takes settings as NewStage does.
-func NewFusion(set map[string]string, limit int) (rank.Fusion, error) {
-	return newFusion(set, limit, "setting ")
-}
-
-// NewRunFusion is [NewFusion], but its errors write settings as flags.
-func NewRunFusion(set map[string]string, limit int) (rank.Fusion, error) {
-	return newFusion(set, limit, "--")
-}
-
-func newFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
+func NewFusion(set map[string]string, limit int, called string) (rank.Fusion, error) {
 	s, v, err := single(&runFusion, "fuse", called, set, limit)
 	if err != nil {
 		return nil, err
@@ -137,8 +124,8 @@ func settingsNode(k *kind, what, called string, set map[string]string) *node {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		at := node{file: called + name, setting: name}
 		p := scalarPair(&at, name, set[name])
-		for i := range k.options {
-			if k.options[i].Name == name && k.options[i].kind == typeTexts {
+		for _, o := range k.options {
+			if o.Name == name && o.kind == typeTexts {
 				p.value.kind, p.value.text = nodeList, ""
 				for text := range strings.SplitSeq(set[name], ",") {
 					item := at

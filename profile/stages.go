@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"sheaf"
@@ -16,7 +17,7 @@ type kind struct {
 	about string
 	// short is the option that a single value sets: "top: 10".
 	short   string
-	options []Option
+	options []*Option
 	// pairs says that some numbers of the kind depend on each other.
 	pairs bool
 	// keeps says that the stage does not change the scores of the hits that it keeps.
@@ -44,27 +45,26 @@ const (
 
 // allOptions returns the options of the kind, and the options that every stage has.
 func (k *kind) allOptions() []*Option {
-	options := pointers(k.options)
 	if k.stage != nil {
-		options = append(options, &whenOption)
+		return append(slices.Clip(k.options), whenOption)
 	}
-	return options
+	return k.options
 }
 
-func number(name, standard string, lo, hi float64, about string) Option {
-	return Option{Name: name, kind: typeNumber, Default: standard, Min: lo, Max: hi, About: about}
+func number(name, standard string, lo, hi float64, about string) *Option {
+	return &Option{Name: name, kind: typeNumber, Default: standard, Min: lo, Max: hi, About: about}
 }
 
-func integer(name, standard string, lo, hi float64, about string) Option {
-	return Option{Name: name, kind: typeInteger, Default: standard, Min: lo, Max: hi, About: about}
+func integer(name, standard string, lo, hi float64, about string) *Option {
+	return &Option{Name: name, kind: typeInteger, Default: standard, Min: lo, Max: hi, About: about}
 }
 
-func choice(name, standard, about string, choices ...string) Option {
-	return Option{Name: name, kind: typeChoice, Default: standard, OneOf: choices, About: about}
+func choice(name, standard, about string, choices ...string) *Option {
+	return &Option{Name: name, kind: typeChoice, Default: standard, OneOf: choices, About: about}
 }
 
-func flag(name, about string) Option {
-	return Option{Name: name, kind: typeBool, Default: "false", About: about}
+func flag(name, about string) *Option {
+	return &Option{Name: name, kind: typeBool, Default: "false", About: about}
 }
 
 // The choices of an option are in the order of the constants of package rank.
@@ -72,7 +72,7 @@ var (
 	blendOption = choice("blend", "multiply", "how the factor changes the score: multiply, or add factor - 1",
 		"multiply", "add")
 	capOption = number("max", "1.15", 0, 1000, "the largest factor, at least 1; 0 is no cap")
-	scoring   = []Option{
+	scoring   = []*Option{
 		choice("method", "max_p", "how several scores become one: the best; the sum or mean of the best m; the sum of "+
 			"1/(k + rank); the best m with decay; the root of the sum of squares",
 			"max_p", "top_m_sum", "top_m_avg", "rrf_per_doc", "decayed_sum", "rss"),
@@ -98,13 +98,13 @@ func blendOf(a arguments) rank.Blend { return rank.Blend(a.choice("blend")) }
 var stages = []kind{
 	{name: "aggregate", about: "replaces chunks by their documents or by the sections above them", short: "method",
 		needs: needsIDs, drops: true,
-		options: append([]Option{choice("to", "document", "what replaces the chunks", "document", "parent")}, scoring...),
+		options: append([]*Option{choice("to", "document", "what replaces the chunks", "document", "parent")}, scoring...),
 		stage: func(a arguments) rank.Stage {
 			return rank.Aggregate{To: rank.Level(a.choice("to")), Scoring: scoringOf(a)}
 		}},
 	{name: "tree", about: "replaces children by their section when enough of them were found, up the heading tree",
 		short: "threshold", drops: true,
-		options: append([]Option{
+		options: append([]*Option{
 			number("threshold", "0.5", 0.001, 1, "the smallest share of a section's children that must match"),
 			integer("min_matches", "1", 1, 1000, "the smallest number of children that must match"),
 			choice("nested", "outer", "an answer inside another: outer keeps the outer one, scored over everything inside; "+
@@ -115,14 +115,14 @@ var stages = []kind{
 				Nested: rank.Nested(a.choice("nested")), Scoring: scoringOf(a)}
 		}},
 	{name: "heading_boost", about: "raises documents and chunks under top headings", short: "max",
-		options: []Option{
+		options: []*Option{
 			number("max", "1.3", 1, 1000, "the factor at levels 0 and 1"),
 			number("decay", "0.9", 0.001, 1, "the factor of each level relative to the level above"), blendOption},
 		stage: func(a arguments) rank.Stage {
 			return rank.HeadingBoost{Max: a.number("max"), Decay: a.number("decay"), Blend: blendOf(a)}
 		}},
 	{name: "folder_boost", about: "raises hits in folders when a large part of the folder was found",
-		options: []Option{
+		options: []*Option{
 			integer("min_documents", "2", 1, 1000, "the smallest number of documents found in a folder"),
 			number("min_share", "0.4", 0, 1, "the smallest share of a folder's documents found"), capOption, blendOption},
 		stage: func(a arguments) rank.Stage {
@@ -130,7 +130,7 @@ var stages = []kind{
 				Max: a.number("max"), Blend: blendOf(a)}
 		}},
 	{name: "graph_boost", about: "raises hits whose documents have links with other found documents",
-		options: []Option{
+		options: []*Option{
 			integer("candidates", "10", 1, 1000, "how many documents are examined, best first"),
 			number("backlink", "1", 0, 1000, "the weight of a link from another document"),
 			number("co_citation", "0.5", 0, 1000, "the weight of each document that others cite together with it"),
@@ -146,7 +146,7 @@ var stages = []kind{
 	{name: "names", about: "adds to hits whose document or own heading the query names: weight x the share of the " +
 		"query in the name x the share of the name in the query; and to names that equal the query. Outside a " +
 		"search only equal names count",
-		options: []Option{
+		options: []*Option{
 			number("document", "0.3", 0, 1000, "the weight of the best name of the document: title, alias or file name"),
 			number("heading", "0.3", 0, 1000, "the weight of the hit's own heading"),
 			number("title", "1", 0, 1000, "how much a title adds that equals the query"),
@@ -158,14 +158,14 @@ var stages = []kind{
 		}},
 	{name: "word_pairs", about: "adds to hits with words side by side as in the query: strength x the " +
 		"share of the query's pairs, by idf", short: "strength", needs: needsSearch,
-		options: []Option{
+		options: []*Option{
 			number("strength", "0.3", 0, 1000, "how much a hit with all pairs gets"),
 			integer("hits", "1000", 1, 1000, "how many hits are read, best first")},
 		stage: func(a arguments) rank.Stage {
 			return rank.WordPairs{Strength: a.number("strength"), Hits: a.integer("hits")}
 		}},
 	{name: "recency", about: "lowers old documents", dated: true,
-		options: []Option{
+		options: []*Option{
 			choice("curve", "hyperbolic", "1/(1 + decay x age in years), or half for every half_life",
 				"hyperbolic", "half_life"),
 			number("decay", "0.5", 0, 1000, "how fast the hyperbolic curve falls"),
@@ -178,7 +178,7 @@ var stages = []kind{
 				Undated: days(a.number("undated_days")), Blend: blendOf(a)}
 		}},
 	{name: "property_boost", about: "raises or lowers documents by a number in a property", short: "name",
-		options: []Option{
+		options: []*Option{
 			{Name: "name", kind: typeText, About: "the property"},
 			choice("curve", "feedback", "feedback turns votes into a factor between 0.5 and 2; plain takes the number "+
 				"itself and ignores a negative one", "feedback", "plain"),
@@ -188,7 +188,7 @@ var stages = []kind{
 				Max: a.number("max"), Blend: blendOf(a)}
 		}},
 	{name: "field_boost", about: "raises hits with one of some values in a field",
-		options: []Option{
+		options: []*Option{
 			{Name: "field", kind: typeText, About: "tree, folder, tag or prop.NAME"},
 			{Name: "values", kind: typeTexts, About: "the values"},
 			number("factor", "1.5", 0.001, 1000, "the factor"), blendOption},
@@ -198,17 +198,17 @@ var stages = []kind{
 		}},
 	{name: "top", about: "keeps the first hits", short: "n", keeps: true, needs: needsIDs,
 		most:    integerOf("n"),
-		options: []Option{integer("n", limitName, 1, 1_000_000, "how many")},
+		options: []*Option{integer("n", limitName, 1, 1_000_000, "how many")},
 		stage:   func(a arguments) rank.Stage { return rank.Top{N: a.integer("n")} }},
 	{name: "elbow", about: "cuts where the scores drop", short: "ratio", keeps: true, needs: needsIDs,
 		cuts: true, most: integerOf("max"),
-		options: []Option{
+		options: []*Option{
 			number("ratio", "0.5", 0, 1, "cuts before a score that is less than this share of the one before it"),
 			integer("max", "20", 0, 1_000_000, "the largest number of hits to keep")},
 		stage: func(a arguments) rank.Stage { return rank.Elbow{Ratio: a.number("ratio"), Max: a.integer("max")} }},
 	{name: "adaptive", about: "keeps the good hits", keeps: true, pairs: true, needs: needsIDs,
 		cuts: true, most: integerOf("ceiling"),
-		options: []Option{
+		options: []*Option{
 			integer("floor", "3", 0, 1_000_000, "the smallest number to keep"),
 			integer("ceiling", "30", 0, 1_000_000, "the largest number to keep"),
 			number("relative", "0.3", 0, 1, "the share of the best score that a hit must reach"),
@@ -219,7 +219,7 @@ var stages = []kind{
 				Absolute: a.number("absolute"), Diverse: a.flag("diverse")}
 		}},
 	{name: "normalize", about: "maps scores to a scale, in the same order", short: "scale", pairs: true, needs: needsIDs,
-		options: []Option{
+		options: []*Option{
 			choice("scale", "minmax", "the function that maps them",
 				"minmax", "tanh", "sigmoid", "percentile", "max", "zscore", "l2"),
 			number("low", "0.02", -1e6, 1e6, "the smallest score, for minmax, tanh, sigmoid and percentile"),
@@ -232,20 +232,20 @@ var stages = []kind{
 		}},
 	{name: similarityName, about: "turns the cosines of a vector branch into another measure", short: "to",
 		needs:   needsIDs,
-		options: []Option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
+		options: []*Option{choice("to", "closeness", "1/(1 + arccos c), or (1 + c)/2", "closeness", "half_cosine")},
 		stage:   func(a arguments) rank.Stage { return rank.AsSimilarity{To: rank.Similarity(a.choice("to"))} }},
 	{name: "per_document", about: "keeps the best hits of every document; of a document and its only section of " +
 		"the same title, the better one", short: "max", keeps: true, needs: needsIDs, drops: true,
-		options: []Option{integer("max", "3", 1, 1_000_000, "how many of one document")},
+		options: []*Option{integer("max", "3", 1, 1_000_000, "how many of one document")},
 		stage:   func(a arguments) rank.Stage { return rank.PerDocument{Max: a.integer("max")} }},
 	{name: "mmr", about: "orders hits so that each adds something new to those above it",
 		most: integerOf("n"),
-		options: []Option{
+		options: []*Option{
 			number("lambda", "0.7", 0, 1, "how much relevance counts against repetition"),
 			integer("n", "100", 1, 1000, "how many hits are ordered; the others are dropped")},
 		stage: func(a arguments) rank.Stage { return rank.MMR{Lambda: a.number("lambda"), N: a.integer("n")} }},
 	{name: "neighbours", about: "adds the chunks around every hit", keeps: true,
-		options: []Option{
+		options: []*Option{
 			integer("before", "1", 0, 100, "how many before it"),
 			integer("after", "1", 0, 100, "how many after it")},
 		stage: func(a arguments) rank.Stage {
@@ -254,7 +254,7 @@ var stages = []kind{
 	{name: "merge_adjacent", about: "joins hits that are neighbors in their document", keeps: true,
 		stage: func(arguments) rank.Stage { return rank.MergeAdjacent{} }},
 	{name: "budget", about: "keeps the best hits whose texts fit a number of tokens", short: "tokens", keeps: true,
-		options: []Option{
+		options: []*Option{
 			integer("tokens", "", 1, 1e9, "how many tokens"),
 			number("bytes_per_token", "4", 0.1, 100, "how many bytes of text make a token"),
 			integer("overhead", "0", 0, 1e6, "tokens for the title and path of every hit"),
@@ -266,7 +266,7 @@ var stages = []kind{
 	{name: "rerank", about: "orders the first hits by the scores of a reranking model; without a model it " +
 		"changes nothing, and the result says so", short: "n", needs: needsSearch,
 		most: func(a arguments) int { return cmp.Or(a.integer("n"), math.MaxInt) },
-		options: []Option{
+		options: []*Option{
 			integer("n", "20", 0, 1000, "how many hits the model reads; the others are dropped; 0 asks no model"),
 			number("weight", "1", 0, 1, "how much the model counts against the score before; both are scaled to 0..1"),
 			number("timeout", "5", 0.001, 600, "seconds that the model may take")},
@@ -275,10 +275,10 @@ var stages = []kind{
 		}},
 	{name: "reading_order", short: "within",
 		about:   "puts hits of one document with nearly equal scores into document order",
-		options: []Option{number("within", "0.01", 0, 1e12, "how far below the first score another counts as nearly equal")},
+		options: []*Option{number("within", "0.01", 0, 1e12, "how far below the first score another counts as nearly equal")},
 		stage:   func(a arguments) rank.Stage { return rank.ReadingOrder{Within: a.number("within")} }},
 	{name: "pin", about: "puts some hits first", short: "ids", needs: needsIDs,
-		options: []Option{{Name: "ids", kind: typeTexts, About: "the ids, in the wanted order"}},
+		options: []*Option{{Name: "ids", kind: typeTexts, About: "the ids, in the wanted order"}},
 		stage: func(a arguments) rank.Stage {
 			var ids []sheaf.ID
 			for _, id := range a.texts("ids") {
@@ -296,7 +296,7 @@ const ofMissing = "counts as its lowest score for max and zscore, as a score of 
 	"gives 0 otherwise"
 
 // fusionOptions are the options of the three methods of fusion, each with its own default.
-var fusionOptions = []Option{
+var fusionOptions = []*Option{
 	choice("method", "", "rrf: the sum of weight/(k + rank); weighted_sum: the weighted mean of min-max scores; scores: "+
 		"scores normalized by norm and combined by mean", "rrf", "weighted_sum", "scores"),
 	integer("k", "60", rank.MinRRFK, rank.MaxRRFK, "the constant of rrf: the smaller, the more the first ranks count"),
@@ -333,14 +333,14 @@ var fusion = kind{name: "fuse", about: "joins the branches into one ranking", sh
 
 // Options of branches.
 var (
-	branchOptions = []Option{
+	branchOptions = []*Option{
 		choice("retrieve", "", "by words or by meaning", string(RetrieveText), string(RetrieveVector)),
 		integer("limit", "100", 1, 100_000, "how many hits to retrieve"),
 		number("weight", "1", 0, 1000, "how much the branch counts in the fusion; 0 disables it"),
 		{Name: "at_least", kind: typeText, About: "an earlier branch: a hit gets the larger of its scores " +
 			"in the two"},
 	}
-	textOptions = []Option{
+	textOptions = []*Option{
 		choice("combine", "sum", "how the scores of fields become one: their sum; the best and tie_breaker times the "+
 			"others; bm25f: one BM25 over all fields; text: bm25f, and on a store without it the best and 0.2 times the "+
 			"others", "sum", "best", "bm25f", "text"),
@@ -349,7 +349,7 @@ var (
 		number("k1", "1.2", 0, 1000, "how soon repeated words stop counting more"),
 		number("b", "0.75", 0, 1, "how much a long text lowers its score"),
 	}
-	vectorOptions = []Option{
+	vectorOptions = []*Option{
 		choice("field", "body", "the passages of the text, or only the title", "body", "title"),
 		integer("candidates", "0", 0, 100_000, "how many passages an approximate store examines; 0 lets it choose"),
 	}
@@ -361,13 +361,13 @@ var (
 // from files.
 var (
 	limitOptions = kind{name: "limits", about: "says how many results a query returns",
-		options: []Option{
+		options: []*Option{
 			integer("default", "10", 1, MaxLimit, "how many results a query gets that names no number"),
 			integer("max", "10000", 1, MaxLimit, "the largest number")}}
 	expand = kind{name: "expand", about: "asks a chat model for other ways to put the query; they add " +
 		"candidates, and only words of the query score. Without a model the original query is used",
 		short: "variants",
-		options: []Option{
+		options: []*Option{
 			integer("variants", "3", 0, 10, "how many other ways to put it"),
 			number("timeout", "5", 0.001, 60, "seconds that the model may take"),
 			flag("passage", "has the model invent an answer (HyDE); when vectors are searched, the answer and the variants are "+
@@ -377,7 +377,7 @@ var (
 	scan = kind{name: "scan", about: "finds the candidates in the files themselves: it looks for the words of the " +
 		"query in paths and texts, cuts the best files into sections, and indexes them in memory while the query runs",
 		short: "files",
-		options: []Option{
+		options: []*Option{
 			integer("files", "500", 1, 10_000, "how many files are candidates"),
 			integer("chunk_chars", "6000", 100, 100_000, "the largest number of characters in a section"),
 			number("memory_mb", "100", 1, 1000, "megabytes for cached sections (35 %) and for the index (65 %)"),

@@ -35,7 +35,7 @@ search --json among it; - is the standard input. See doc/stages.md.`,
 					set[option.Name] = f.Value.String()
 				}
 			}
-			fusion, err := profile.NewRunFusion(set, limit)
+			fusion, err := profile.NewFusion(set, limit, "--")
 			if err != nil {
 				return err
 			}

@@ -115,33 +115,75 @@ func TestSmallContributionsCount(t *testing.T) {
 	}
 }
 
+// TestScores checks norms and means, also for different weights, negative scores (two means of
+// OpenSearch ignore them) and equal scores.
 func TestScores(t *testing.T) {
-	a := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
-	b := leg("vector", 1, hit("B", 10), hit("D", 4))
+	a, b := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1)), leg("vector", 1, hit("B", 10), hit("D", 4))
+	heavy := leg("vector", 3, hit("B", 4), hit("D", -1))
+	same, huge := leg("text", 1, hit("A", 7), hit("B", 7)), leg("text", 1, hit("A", 1e9), hit("B", 1e9), hit("C", 1e9))
 	tests := []struct {
 		f    rank.Scores
+		legs []rank.Leg
 		want string
 	}{
-		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, "B .7500 A .5000 D .0000 C .0000"},
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}, "B 12.0000 D 4.0000 A 3.0000 C 1.0000"},
-		{rank.Scores{Norm: rank.NormMax, Mean: rank.MeanSum}, "B 1.6667 A 1.4000 D .7333 C .7333"},
+		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, []rank.Leg{a, b}, "B .7500 A .5000 D .0000 C .0000"},
+		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanSum}, []rank.Leg{a, b}, "B 12.0000 D 4.0000 A 3.0000 C 1.0000"},
+		{rank.Scores{Norm: rank.NormMax, Mean: rank.MeanSum}, []rank.Leg{a, b}, "B 1.6667 A 1.4000 D .7333 C .7333"},
 		// The zeros of missing hits count: text is 3, 2, 1, 0 and vector is 0, 10, 0, 4.
-		{rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, "B 1.6667 A 1.0000 D .4000 C .3333"},
+		{rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, []rank.Leg{a, b}, "B 1.6667 A 1.0000 D .4000 C .3333"},
 		// text has mean 2 and deviation .8165; vector has mean 7 and deviation 3.
-		{rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, "B 1.0000 A .2247 D -2.2247 C -2.2247"},
-		{rank.Scores{Norm: rank.NormL2, Mean: rank.MeanSum}, "B 1.4630 A .8018 D .3714 C .2673"},
-		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanArithmetic}, "B .7500 A .5000 D .0005 C .0005"},
+		{rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum}, []rank.Leg{a, b}, "B 1.0000 A .2247 D -2.2247 C -2.2247"},
+		{rank.Scores{Norm: rank.NormL2, Mean: rank.MeanSum}, []rank.Leg{a, b}, "B 1.4630 A .8018 D .3714 C .2673"},
+		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanArithmetic}, []rank.Leg{a, b},
+			"B .7500 A .5000 D .0005 C .0005"},
 		// Both legs have B: sqrt(.5 x 1). The others have one leg above 0.
-		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanGeometric}, "A 1.0000 B .7071 D .0010 C .0010"},
-		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanHarmonic}, "A 1.0000 B .6667 D .0010 C .0010"},
-		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanRSS}, "B 1.1180 A 1.0000 D .0000 C .0000"},
+		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanGeometric}, []rank.Leg{a, b},
+			"A 1.0000 B .7071 D .0010 C .0010"},
+		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanHarmonic}, []rank.Leg{a, b},
+			"A 1.0000 B .6667 D .0010 C .0010"},
+		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanRSS}, []rank.Leg{a, b}, "B 1.1180 A 1.0000 D .0000 C .0000"},
+
+		{rank.Scores{Mean: rank.MeanArithmetic}, []rank.Leg{a, heavy}, "B 3.5000 A .7500 C .2500 D -0.7500"},
+		// B: (2 x 4 x 4 x 4)^(1/4), and 4/(1/2 + 3/4).
+		{rank.Scores{Mean: rank.MeanGeometric}, []rank.Leg{a, heavy}, "B 3.3636 A 3.0000 C 1.0000 D .0000"},
+		{rank.Scores{Mean: rank.MeanHarmonic}, []rank.Leg{a, heavy}, "B 3.2000 A 3.0000 C 1.0000 D .0000"},
+		// B: root of 2 x 2 + 12 x 12.
+		{rank.Scores{Mean: rank.MeanRSS}, []rank.Leg{a, heavy}, "B 12.1655 A 3.0000 C 1.0000 D -3.0000"},
+		// text: mean 2, sample deviation 1. A has 1, B equals the mean and gets the highest score,
+		// C 0.001. vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
+		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, []rank.Leg{a, heavy},
+			"B 1.2803 A .2500 D .0008 C .0003"},
+
+		// Shares of 6 and of 5. Without an ideal score the scores are shares already.
+		{rank.Scores{Norm: rank.NormShare, Ideals: []float64{6, 5}}, []rank.Leg{a, b}, "B 2.3333 D .8000 A .5000 C .1667"},
+		{rank.Scores{Norm: rank.NormShare, Ideals: []float64{6}}, []rank.Leg{a, b}, "B 10.3333 D 4.0000 A .5000 C .1667"},
+
+		{rank.Scores{Norm: rank.NormMinMax, Mean: rank.MeanArithmetic}, []rank.Leg{same}, "A 1.0000 B 1.0000"},
+		{rank.Scores{Norm: rank.NormMinMaxOpenSearch, Mean: rank.MeanArithmetic}, []rank.Leg{same}, "A 1.0000 B 1.0000"},
+		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, []rank.Leg{same}, "A 7.0000 B 7.0000"},
+		// A z-score does not depend on the raw scale of equal scores.
+		{rank.Scores{Norm: rank.NormZScore}, []rank.Leg{same}, "A .0000 B .0000"},
+		{rank.Scores{Norm: rank.NormZScore}, []rank.Leg{huge}, "A .0000 B .0000 C .0000"},
+		{rank.Scores{Norm: rank.NormZScore}, []rank.Leg{leg("text", 1, hit("A", 0.1), hit("B", 0.1), hit("C", 0.1))},
+			"A .0000 B .0000 C .0000"},
+		{rank.Scores{Norm: rank.NormLinear}, []rank.Leg{same, leg("vector", 0.5, hit("A", 2), hit("B", 1))},
+			"A 1.0000 B .5000"},
+		// A hit that a leg lacks has the score 0 in that leg.
+		{rank.Scores{Norm: rank.NormLinear},
+			[]rank.Leg{leg("text", 1, hit("B", 1), hit("A", -1)), leg("vector", 1, hit("C", 2), hit("A", 1))},
+			"C 1.5000 B 1.0000 A .5000"},
+		// Vespa's normalize_linear scales over the hits of all legs, also of a leg of weight 0.
+		{rank.Scores{Norm: rank.NormLinear}, []rank.Leg{leg("a", 1, hit("A", -1), hit("B", -5)), leg("b", 0, hit("C", 3))},
+			"C 1.0000 A .8000 B .0000"},
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("norm %d mean %d", test.f.Norm, test.f.Mean), func(t *testing.T) {
-			equal(t, "fused", written(fuse(t, test.f, a, b)), test.want)
-			x, y := a, b
-			x.Hits, y.Hits = withReasons(a.Hits), withReasons(b.Hits)
-			out := fuse(t, test.f, x, y)
+			equal(t, "fused", written(fuse(t, test.f, test.legs...)), test.want)
+			explained := clone(test.legs)
+			for i := range explained {
+				explained[i].Hits = withReasons(explained[i].Hits)
+			}
+			out := fuse(t, test.f, explained...)
 			equal(t, "fused with reasons", written(out), test.want)
 			checkReasons(t, "scores", out)
 		})
@@ -153,7 +195,7 @@ func TestScores(t *testing.T) {
 func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 	counts, other := leg("a", 2, hit("A", -1), hit("B", -7)), leg("b", 0, hit("C", 3), hit("B", 2))
 	for norm := rank.NormNone; norm < rank.NormShare; norm++ {
-		if norm == rank.NormLinear { // its scale covers all hits: see TestLinearOfWeightZero
+		if norm == rank.NormLinear { // its scale covers all hits: see TestScores
 			continue
 		}
 		for mean := rank.MeanSum; mean <= rank.MeanRSS; mean++ {
@@ -172,75 +214,6 @@ func TestWeightOfZeroBehindNegativeScores(t *testing.T) {
 					t.Errorf("norm %d mean %d: %s, alone %s", norm, mean, written(out), written(alone))
 				}
 			}
-		}
-	}
-}
-
-// TestLinearOfWeightZero checks that NormLinear scales over the hits of all legs, as Vespa's
-// normalize_linear does, including hits of a leg of weight 0.
-func TestLinearOfWeightZero(t *testing.T) {
-	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("a", 1, hit("A", -1), hit("B", -5)),
-		leg("b", 0, hit("C", 3)))
-	if len(out) != 3 || out[0].ID != "C" || out[0].Score != 1 || out[1].ID != "A" || out[1].Score != 0.8 ||
-		out[2].ID != "B" || out[2].Score != 0 {
-		t.Errorf("%s, want C 1, A 0.8, B 0", written(out))
-	}
-}
-
-// TestLinearOfMissingHits checks that a hit that a leg lacks has the score 0 in that leg.
-func TestLinearOfMissingHits(t *testing.T) {
-	out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum}, leg("text", 1, hit("B", 1), hit("A", -1)),
-		leg("vector", 1, hit("C", 2), hit("A", 1)))
-	equal(t, "linear", written(out), "C 1.5000 B 1.0000 A .5000")
-}
-
-// TestScoresOfUnequalLegs checks different weights, negative scores (two means of OpenSearch ignore
-// them) and special cases of z-scores. Equal scores without missing hits are in the middle.
-func TestScoresOfUnequalLegs(t *testing.T) {
-	text := leg("text", 1, hit("A", 3), hit("B", 2), hit("C", 1))
-	vector := leg("vector", 3, hit("B", 4), hit("D", -1))
-	tests := []struct {
-		f    rank.Scores
-		want string
-	}{
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanArithmetic}, "B 3.5000 A .7500 C .2500 D -0.7500"},
-		// B: (2 x 4 x 4 x 4)^(1/4), and 4/(1/2 + 3/4).
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanGeometric}, "B 3.3636 A 3.0000 C 1.0000 D .0000"},
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanHarmonic}, "B 3.2000 A 3.0000 C 1.0000 D .0000"},
-		// B: root of 2 x 2 + 12 x 12.
-		{rank.Scores{Norm: rank.NormNone, Mean: rank.MeanRSS}, "B 12.1655 A 3.0000 C 1.0000 D -3.0000"},
-		// text: mean 2, sample deviation 1. A has 1, B equals the mean and gets the highest score,
-		// C 0.001. vector: mean 1.5, sample deviation 3.5355: B 0.7071, D 0.001.
-		{rank.Scores{Norm: rank.NormZScoreOpenSearch, Mean: rank.MeanArithmetic}, "B 1.2803 A .2500 D .0008 C .0003"},
-	}
-	for _, test := range tests {
-		t.Run(fmt.Sprintf("norm %d mean %d", test.f.Norm, test.f.Mean), func(t *testing.T) {
-			equal(t, "fused", written(fuse(t, test.f, text, vector)), test.want)
-		})
-	}
-	for norm, want := range map[rank.Norm]string{rank.NormMinMax: "A 1.0000 B 1.0000",
-		rank.NormMinMaxOpenSearch: "A 1.0000 B 1.0000", rank.NormZScoreOpenSearch: "A 7.0000 B 7.0000"} {
-		equal(t, fmt.Sprint("equal scores under norm ", norm),
-			written(fuse(t, rank.Scores{Norm: norm, Mean: rank.MeanArithmetic}, leg("text", 1, hit("A", 7), hit("B", 7)))), want)
-	}
-}
-
-func TestLinearOfEqualScores(t *testing.T) {
-	for _, score := range []float64{0, 3, -2} {
-		out := fuse(t, rank.Scores{Norm: rank.NormLinear, Mean: rank.MeanSum},
-			leg("text", 1, hit("A", score), hit("B", score)), leg("vector", 0.5, hit("A", 2), hit("B", 1)))
-		equal(t, "linear", written(out), "A 1.0000 B .5000")
-	}
-}
-
-// TestZScoreOfEqualScores checks that a single hit, or equal scores, do not depend on their raw
-// scale. OpenSearch's z-score then keeps the raw score, which is a known flaw.
-func TestZScoreOfEqualScores(t *testing.T) {
-	for _, score := range []float64{-5, 0, 0.1, 3.3, 1e9} {
-		out := fuse(t, rank.Scores{Norm: rank.NormZScore, Mean: rank.MeanSum},
-			leg("v", 1, hit("a", score), hit("b", score), hit("c", score)))
-		if out[0].Score != 0 || out[2].Score != 0 {
-			t.Errorf("all %v: got %v", score, out)
 		}
 	}
 }
@@ -415,51 +388,6 @@ func TestFuseMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if n := (after.TotalAlloc - before.TotalAlloc) / runs; n == 0 || n > 1<<20 {
 			t.Errorf("%+v takes %d bytes", f, n)
-		}
-	}
-}
-
-// TestSumOfShares checks that a sum of shares equals the sum of the legs in order, to the last bit.
-func TestSumOfShares(t *testing.T) {
-	for seed := range uint64(1_000) {
-		rng := rand.New(rand.NewPCG(seed, 12))
-		_, all := randomShelf(rng)
-		legs, ideals := make([]rank.Leg, 3), []float64{rng.Float64() * 9, 0, rng.Float64()}
-		norm := [...]rank.Norm{rank.NormShare, rank.NormNone}[seed%2]
-		want := map[sheaf.ID]float64{}
-		for j := range legs {
-			legs[j] = rank.Leg{Name: "leg", Hits: randomRanking(rng, all, rng.Float64()-0.3), Weight: rng.Float64()}
-			if seed%5 == 0 && j == 1 {
-				legs[j].Weight = 0
-			}
-			for _, h := range legs[j].Hits {
-				x := h.Score
-				if norm == rank.NormShare && ideals[j] > 0 {
-					x /= ideals[j]
-				}
-				want[h.ID] += legs[j].Weight * x
-			}
-		}
-		got, err := rank.Scores{Norm: norm, Ideals: ideals}.Fuse(legs)
-		if err != nil || len(got) != len(want) || !got.Sorted() {
-			t.Fatalf("seed %d: %s (%v)", seed, written(got), err)
-		}
-		least := 0.0 // a hit of a leg of weight 0 only: after all others
-		counts := func(h sheaf.Hit) bool {
-			return slices.ContainsFunc(h.Legs, func(l sheaf.Leg) bool { return l.Rank > 0 })
-		}
-		for _, h := range got {
-			if counts(h) {
-				least = min(least, want[h.ID])
-			}
-		}
-		for _, h := range got {
-			if !counts(h) {
-				want[h.ID] = least
-			}
-			if h.Score != want[h.ID] {
-				t.Fatalf("seed %d: %s scores %v, want %v", seed, h.ID, h.Score, want[h.ID])
-			}
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -194,16 +193,5 @@ func TestNamesAreBounded(t *testing.T) {
 		if again := apply(t, s, in, env); !reflect.DeepEqual(again, out) {
 			t.Fatalf("%s: %s, and then %s", what, written(out), written(again))
 		}
-	}
-}
-
-// TestNamesWithoutDocuments checks that the stage needs documents.
-func TestNamesWithoutDocuments(t *testing.T) {
-	if _, err := (rank.Names{Document: 1}).Apply(nil, rank.Env{}); err == nil ||
-		!strings.Contains(err.Error(), "names: needs documents") {
-		t.Errorf("got %v", err)
-	}
-	if i := slices.IndexFunc(every, func(s rank.Stage) bool { _, ok := s.(rank.Names); return ok }); i < 0 {
-		t.Error("TestStageProperties leaves out names")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,27 +148,6 @@ func TestGraphBoost(t *testing.T) {
 	stage.Strength = 5
 	nearScores(t, scoresOf(apply(t, stage, out, rank.Env{Facts: l})),
 		map[string]float64{"t:a.md": 1.15 * (1 + 0.1*math.Log(2.3)), "t:b.md": 1.15 * (1 + 0.1*math.Log(1.3)), "t:c.md": 1})
-}
-
-// TestGraphBoostOfLinksAlone checks that links alone, which are counted from the linking documents,
-// give the same result as links counted from the linked documents.
-func TestGraphBoostOfLinksAlone(t *testing.T) {
-	l := newShelf()
-	for _, id := range []sheaf.ID{"t:a.md", "t:b.md", "t:c.md", "t:d.md", "t:e.md"} {
-		l.add(id).Tags = []string{"same"}
-	}
-	for from, to := range map[sheaf.ID]sheaf.ID{"t:b.md": "t:a.md", "t:c.md": "t:a.md", "t:a.md": "t:b.md",
-		"t:d.md": "t:d.md", "t:e.md": "t:d.md"} {
-		l.link(from, to)
-	}
-	in := ranking(hit("t:a.md", 1), hit("t:b.md", 1), hit("t:c.md", 1), hit("t:d.md", 1)) // the ranking lacks e
-	stage := rank.GraphBoost{Candidates: 10, Backlink: 1, Strength: 0.1}
-	out := apply(t, stage, withReasons(in), rank.Env{Facts: l})
-	checkReasons(t, "links", out)
-	nearScores(t, scoresOf(out), map[string]float64{"t:a.md": 1 + 0.1*math.Log(3), "t:b.md": 1 + 0.1*math.Log(2),
-		"t:c.md": 1, "t:d.md": 1})
-	stage.CoCitation = 1e-12 // now links are counted from the linked documents
-	nearScores(t, scoresOf(apply(t, stage, in, rank.Env{Facts: l})), scoresOf(out))
 }
 
 func TestRecency(t *testing.T) {
@@ -546,8 +526,11 @@ func TestStagesRefuse(t *testing.T) {
 			t.Errorf("%T%+v: got %v", s, s, err)
 		}
 	}
-	if _, err := specification().Apply(nil, rank.Env{}); !errors.Is(err, sheaf.ErrInvalid) {
-		t.Errorf("without facts: got %v", err)
+	for _, s := range []rank.Stage{specification(), rank.Names{Document: 1}} {
+		if _, err := s.Apply(nil, rank.Env{}); !errors.Is(err, sheaf.ErrInvalid) ||
+			!strings.Contains(err.Error(), "needs documents") {
+			t.Errorf("%T without documents: got %v", s, err)
+		}
 	}
 }
 

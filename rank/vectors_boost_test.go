@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -282,17 +283,8 @@ func TestVectorsGraphBoost(t *testing.T) {
 		Files      []string
 		Backlinks  map[string][]string
 		InlineTags map[string][]string
-		Config     struct {
-			Enabled       *bool
-			Candidates    *int     `json:"maxCandidates"`
-			Backlink      *float64 `json:"backlinkWeight"`
-			CoCitation    *float64 `json:"coCitationWeight"`
-			SharedTag     *float64 `json:"sharedTagWeight"`
-			Strength      *float64 `json:"boostStrength"`
-			Max           *float64 `json:"maxBoostMultiplier"`
-			MinSimilarity *float64 `json:"semanticSimilarityThreshold"`
-		}
-		Results []tieredHit
+		Config     json.RawMessage
+		Results    []tieredHit
 	}
 	type want []struct {
 		ID    string
@@ -310,22 +302,20 @@ func TestVectorsGraphBoost(t *testing.T) {
 			}
 		}
 		// The reference counts links from any document. A document's link to itself must not count.
-		b := rank.GraphBoost{Candidates: 10, Backlink: 1, CoCitation: 0.5, SharedTag: 0.3, Strength: 0.1, Max: 1.2}
-		set := func(to *float64, from *float64) {
-			if from != nil {
-				*to = *from
-			}
-		}
-		set(&b.Backlink, in.Config.Backlink)
-		set(&b.CoCitation, in.Config.CoCitation)
-		set(&b.SharedTag, in.Config.SharedTag)
-		set(&b.Strength, in.Config.Strength)
-		set(&b.Max, in.Config.Max)
-		set(&b.MinSimilarity, in.Config.MinSimilarity)
-		if in.Config.Candidates != nil {
-			b.Candidates = *in.Config.Candidates
-		}
-		if in.Config.Enabled != nil && !*in.Config.Enabled {
+		config := struct {
+			Enabled       bool
+			Candidates    int     `json:"maxCandidates"`
+			Backlink      float64 `json:"backlinkWeight"`
+			CoCitation    float64 `json:"coCitationWeight"`
+			SharedTag     float64 `json:"sharedTagWeight"`
+			Strength      float64 `json:"boostStrength"`
+			Max           float64 `json:"maxBoostMultiplier"`
+			MinSimilarity float64 `json:"semanticSimilarityThreshold"`
+		}{true, 10, 1, 0.5, 0.3, 0.1, 1.2, 0}
+		configure(t, in.Config, &config)
+		b := rank.GraphBoost{Candidates: config.Candidates, Backlink: config.Backlink, CoCitation: config.CoCitation,
+			SharedTag: config.SharedTag, Strength: config.Strength, Max: config.Max, MinSimilarity: config.MinSimilarity}
+		if !config.Enabled {
 			b.Strength = 0 // as in a profile without the stage
 		}
 		similarity := map[sheaf.ID]float64{}
@@ -340,26 +330,18 @@ func TestVectorsGraphBoost(t *testing.T) {
 		env := rank.Env{Facts: l, Similarity: func(id sheaf.ID) (float64, bool) { s, ok := similarity[id]; return s, ok }}
 		out := apply(t, b, withReasons(r), env)
 		checkReasons(t, "graph", out)
-		got, wanted := map[string]float64{}, map[string]float64{}
-		for id, s := range scoresOf(out) {
-			got[id] = s
-		}
+		wanted := map[string]float64{}
 		for _, w := range want {
 			wanted["t:"+w.ID] = w.Score
 		}
-		nearScores(t, got, wanted)
+		nearScores(t, scoresOf(out), wanted)
 	})
 }
 
 func TestVectorsAdaptive(t *testing.T) {
 	type in struct {
 		Results []tieredHit
-		Config  struct {
-			Floor, Ceiling *int
-			Relative       *float64 `json:"relativeThreshold"`
-			Absolute       *float64 `json:"absoluteMinScore"`
-			Diverse        *bool    `json:"ensureDiversity"`
-		}
+		Config  json.RawMessage
 	}
 	type want struct {
 		IDs    []sheaf.ID
@@ -367,22 +349,14 @@ func TestVectorsAdaptive(t *testing.T) {
 		Notes  int      `json:"uniqueNotes"`
 	}
 	each(t, "copilot_adaptive_cutoff.json", func(t *testing.T, _ vector, in in, want want) {
-		a := rank.Adaptive{Floor: 3, Ceiling: 30, Relative: 0.3, Absolute: 0.01, Diverse: true}
-		if c := in.Config.Floor; c != nil {
-			a.Floor = *c
-		}
-		if c := in.Config.Ceiling; c != nil {
-			a.Ceiling = *c
-		}
-		if c := in.Config.Relative; c != nil {
-			a.Relative = *c
-		}
-		if c := in.Config.Absolute; c != nil {
-			a.Absolute = *c
-		}
-		if c := in.Config.Diverse; c != nil {
-			a.Diverse = *c
-		}
+		config := struct {
+			Floor, Ceiling int
+			Relative       float64 `json:"relativeThreshold"`
+			Absolute       float64 `json:"absoluteMinScore"`
+			Diverse        bool    `json:"ensureDiversity"`
+		}{3, 30, 0.3, 0.01, true}
+		configure(t, in.Config, &config)
+		a := rank.Adaptive(config)
 		l, r := newShelf(), sheaf.Ranking{}
 		for _, h := range in.Results {
 			doc, _, _ := strings.Cut(h.ID, "#")
@@ -413,20 +387,20 @@ func TestVectorsAdaptive(t *testing.T) {
 func TestVectorsScoreNormalizer(t *testing.T) {
 	type in struct {
 		Scores []float64
-		Config struct {
-			Method    string
-			TanhScale *float64
-			ClipMin   *float64
-			ClipMax   *float64
-		}
+		Config json.RawMessage
 	}
 	type want struct {
 		Scores    []float64
 		Mean, Std float64
 	}
 	each(t, "copilot_score_normalizer.json", func(t *testing.T, v vector, in in, want want) {
-		n := rank.Normalize{Low: 0.02, High: 0.98, Spread: 2.5}
-		switch in.Config.Method {
+		config := struct {
+			Method                      string
+			ClipMin, ClipMax, TanhScale float64
+		}{"", 0.02, 0.98, 2.5}
+		configure(t, in.Config, &config)
+		n := rank.Normalize{Low: config.ClipMin, High: config.ClipMax, Spread: config.TanhScale}
+		switch config.Method {
 		case "": // the mean and the deviation of scores, which z-scores need
 			n.Scale = rank.ScaleZScore
 			for _, x := range in.Scores {
@@ -436,15 +410,6 @@ func TestVectorsScoreNormalizer(t *testing.T) {
 			n.Scale = rank.ScaleTanh
 		case "percentile":
 			n.Scale = rank.ScalePercentile
-		}
-		if c := in.Config.TanhScale; c != nil {
-			n.Spread = *c
-		}
-		if c := in.Config.ClipMin; c != nil {
-			n.Low = *c
-		}
-		if c := in.Config.ClipMax; c != nil {
-			n.High = *c
 		}
 		r := sheaf.Ranking{}
 		for i, s := range in.Scores {

@@ -42,6 +42,14 @@ func each[In, Want any](t *testing.T, file string, f func(t *testing.T, v vector
 	}
 }
 
+// configure overwrites the defaults in config with the settings of a case.
+func configure(t *testing.T, settings json.RawMessage, config any) {
+	t.Helper()
+	if err := json.Unmarshal(settings, config); err != nil && len(settings) > 0 {
+		t.Fatal(err)
+	}
+}
+
 // listed returns a ranking of ids with falling scores.
 func listed(names []string) sheaf.Ranking {
 	r := sheaf.Ranking{}
@@ -114,27 +122,6 @@ func TestVectorsRRF(t *testing.T) {
 			if string(h.ID) != w.ID || !near(h.Score, w.Score) || !rankIs(0, w.Vector) || !rankIs(1, w.Text) {
 				t.Errorf("rank %d: got %+v, want %+v", i+1, h, w)
 			}
-		}
-	})
-}
-
-func TestVectorsRRFValidation(t *testing.T) {
-	type in struct {
-		Method string   `json:"fusion_method"`
-		K      *float64 `json:"rrf_k"`
-	}
-	type want struct {
-		Status int
-		Error  string
-	}
-	each(t, "rrf_validation.json", func(t *testing.T, v vector, in in, want want) {
-		if in.Method != "rrf" || in.K == nil || *in.K != float64(int(*in.K)) {
-			t.Skip("about the request, not the fusion")
-		}
-		_, err := rank.RRF{K: int(*in.K)}.Fuse([]rank.Leg{{Name: "text", Hits: listed([]string{"a"}), Weight: 1}})
-		if (err == nil) != (want.Status == 200) ||
-			err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want.Error, "rrf_k ")) {
-			t.Errorf("got %v, want %+v", err, want)
 		}
 	})
 }
@@ -217,29 +204,24 @@ func TestVectorsSonarRRF(t *testing.T) {
 func TestVectorsSonarAggregation(t *testing.T) {
 	type in struct {
 		Scores map[string][]float64
-		Params struct {
-			Method string
-			M, L   *int
-			Decay  *float64
-			RRFK   int `json:"rrfK"`
-		}
+		Params json.RawMessage
 	}
 	each(t, "sonar_aggregation.json", func(t *testing.T, _ vector, in in, want map[string]float64) {
 		methods := map[string]rank.Method{"max_p": rank.MaxP, "top_m_sum": rank.TopMSum, "top_m_avg": rank.TopMAvg,
 			"rrf_per_doc": rank.RRFPerDoc, "weighted_top_l_sum": rank.DecayedSum}
-		method, ok := methods[in.Params.Method]
+		params := struct {
+			Method     string
+			M, L, RRFK int
+			Decay      float64
+		}{"", 3, 3, 0, 0.95}
+		configure(t, in.Params, &params)
+		method, ok := methods[params.Method]
 		if !ok {
-			t.Fatalf("unknown method %q", in.Params.Method)
+			t.Fatalf("unknown method %q", params.Method)
 		}
-		s := rank.Scoring{Method: method, M: 3, Decay: 0.95, K: in.Params.RRFK}
-		if in.Params.M != nil {
-			s.M = *in.Params.M
-		}
-		if in.Params.L != nil {
-			s.M = *in.Params.L
-		}
-		if in.Params.Decay != nil {
-			s.Decay = *in.Params.Decay
+		s := rank.Scoring{Method: method, M: params.M, Decay: params.Decay, K: params.RRFK}
+		if method == rank.DecayedSum {
+			s.M = params.L
 		}
 		l, r := newShelf(), sheaf.Ranking{}
 		for doc, scores := range in.Scores {

@@ -91,13 +91,7 @@ func capped(why sheaf.Explanation, limit float64) sheaf.Explanation {
 	}
 	kind, details := why.Kind, why.Details
 	why.Kind, why.Details = "", nil
-	return identified(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
-}
-
-// identified adds to the explanation of a factor the kind and the details that programs read.
-func identified(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
-	e.Kind, e.Details = kind, details
-	return e
+	return called(combined("at most "+number(limit), limit, sheaf.CombineMin, why, part("cap", limit)), kind, details)
 }
 
 // sum is what a stage adds to the score of one hit, with an explanation for each value.

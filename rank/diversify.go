@@ -103,7 +103,7 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 	e := combined("marginal relevance", v, sheaf.CombineDifference,
 		combined("relevance", m.Lambda*relevance.Value, sheaf.CombineProduct, part("lambda", m.Lambda), relevance),
 		called(combined("repetition", (1-m.Lambda)*nearest, sheaf.CombineProduct, part("1 - lambda", 1-m.Lambda),
-			part("similarity to a hit above", nearest)), sheaf.KindRepetition))
+			part("similarity to a hit above", nearest)), sheaf.KindRepetition, nil))
 	return &e
 }
 

@@ -16,18 +16,9 @@ func combined(label string, value float64, how sheaf.Combine, parts ...sheaf.Exp
 	return sheaf.Explanation{Label: label, Value: value, Combine: how, Parts: parts}
 }
 
-// text is a detail of an explanation.
-type text struct{ name, value string }
-
-// called adds to an explanation the kind and the details that programs read.
-func called(e sheaf.Explanation, kind string, details ...text) sheaf.Explanation {
-	e.Kind = kind
-	for _, d := range details {
-		if e.Details == nil {
-			e.Details = make(map[string]sheaf.Value, len(details))
-		}
-		e.Details[d.name] = sheaf.TextValue(d.value)
-	}
+// called adds to an explanation the kind and the details that programs read. details may be nil.
+func called(e sheaf.Explanation, kind string, details map[string]sheaf.Value) sheaf.Explanation {
+	e.Kind, e.Details = kind, details
 	return e
 }
 

@@ -188,7 +188,7 @@ func (b GraphBoost) explain(c connections) sheaf.Explanation {
 	why := combined("connections in the ranking", 1+b.Strength*log, sheaf.CombineSum, part("one", 1),
 		combined("growth", b.Strength*log, sheaf.CombineProduct, part("strength", b.Strength),
 			combined("ln", log, sheaf.CombineLog, all)))
-	return identified(why, sheaf.KindGraph, map[string]sheaf.Value{
+	return called(why, sheaf.KindGraph, map[string]sheaf.Value{
 		"backlinks": sheaf.NumberValue(float64(c.links)), "co_citations": sheaf.NumberValue(float64(c.cited)),
 		"shared_tags": sheaf.NumberValue(float64(c.shared)), "connections": sheaf.NumberValue(sum),
 	})

@@ -38,7 +38,7 @@ func (b HeadingBoost) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 				part("decay", b.Decay), part("levels below the first", steps))
 			why := combined(fmt.Sprintf("heading level %d", c.Depth), v, sheaf.CombineMax,
 				combined("decayed", b.Max*decay, sheaf.CombineProduct, part("at the top", b.Max), level), part("least", 1))
-			return identified(why, sheaf.KindLevel, map[string]sheaf.Value{"level": sheaf.NumberValue(float64(c.Depth))})
+			return called(why, sheaf.KindLevel, map[string]sheaf.Value{"level": sheaf.NumberValue(float64(c.Depth))})
 		}
 	})
 }

@@ -72,12 +72,10 @@ func (n Names) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			}
 			heading := nameValue{c.Title, env.Named(c.Title)}
 			s.add(n.Document*document.value(), func() sheaf.Explanation {
-				return called(document.explained("name of the document", n.Document), sheaf.KindName,
-					text{"of", "document"}, text{"name", shortened(document.name)})
+				return document.explained("name of the document", "document", n.Document)
 			})
 			s.add(n.Heading*heading.value(), func() sheaf.Explanation {
-				return called(heading.explained("own heading", n.Heading), sheaf.KindName,
-					text{"of", "heading"}, text{"name", shortened(heading.name)})
+				return heading.explained("own heading", "heading", n.Heading)
 			})
 		}
 		n.addEqual(s, env.Facts, c, asked)
@@ -96,7 +94,7 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	})
 	s.add(best, func() sheaf.Explanation {
 		_, name, _ := strings.Cut(of, " ") // without the article
-		return called(part(of+" equals the query", best), sheaf.KindEqual, text{"of", name})
+		return called(part(of+" equals the query", best), sheaf.KindEqual, map[string]sheaf.Value{"of": sheaf.TextValue(name)})
 	})
 }
 
@@ -108,11 +106,13 @@ type nameValue struct {
 
 func (v nameValue) value() float64 { return v.match.Asked * v.match.Said }
 
-// explained returns the explanation of weight x the value of the name.
-func (v nameValue) explained(what string, weight float64) sheaf.Explanation {
-	return combined(what+" "+strconv.Quote(shortened(v.name)), weight*v.value(), sheaf.CombineProduct,
+// explained returns the explanation of weight x the value of the name. of says for programs whose name it is.
+func (v nameValue) explained(what, of string, weight float64) sheaf.Explanation {
+	name := shortened(v.name)
+	e := combined(what+" "+strconv.Quote(name), weight*v.value(), sheaf.CombineProduct,
 		part("weight", weight), part("share of the query in the name", v.match.Asked),
 		part("share of the name in the query", v.match.Said))
+	return called(e, sheaf.KindName, map[string]sheaf.Value{"of": sheaf.TextValue(of), "name": sheaf.TextValue(name)})
 }
 
 // shownName is how many characters of a name an explanation shows.

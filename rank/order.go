@@ -66,7 +66,7 @@ func readingOrder(hits sheaf.Ranking, facts Facts) {
 			if moved := scores[i] - h.Score; moved != 0 {
 				if h.Explanation != nil {
 					e := combined("in the order of its document", scores[i], sheaf.CombineSum, *h.Explanation,
-						called(part("to stand there", moved), sheaf.KindInOrder))
+						called(part("to stand there", moved), sheaf.KindInOrder, nil))
 					h.Explanation = &e
 				}
 				h.Score = scores[i]

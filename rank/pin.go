@@ -35,7 +35,7 @@ func (p Pin) Apply(in sheaf.Ranking, _ Env) (sheaf.Ranking, error) {
 		out[i].Score += raise
 		if out[i].Explanation != nil {
 			e := combined("pinned", out[i].Score, sheaf.CombineSum, *out[i].Explanation,
-				called(part("raised above the others", raise), sheaf.KindPinned))
+				called(part("raised above the others", raise), sheaf.KindPinned, nil))
 			out[i].Explanation = &e
 		}
 	}

@@ -77,7 +77,7 @@ func (b PropertyBoost) explain(v, f float64) sheaf.Explanation {
 			why = combined(why.Label, f, sheaf.CombineProduct, part("two", 2), logistic)
 		}
 	}
-	return identified(why, sheaf.KindProperty,
+	return called(why, sheaf.KindProperty,
 		map[string]sheaf.Value{"name": sheaf.TextValue(b.Name), "number": sheaf.NumberValue(v)})
 }
 

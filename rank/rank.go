@@ -1,5 +1,5 @@
 // Package rank orders hits. It has the stages of a ranking as pure functions, one file per family: fusion of
-// several rankings (fuse.go, rrf.go, scores.go), replacing chunks by documents and sections (aggregate.go,
+// several rankings (fuse.go, rrf.go, scorefusion.go), replacing chunks by documents and sections (aggregate.go,
 // tree.go), boosts, cutoffs, normalization, diversity, neighbors, budgets and pins.
 //
 // A [Stage] is a value with its parameters. Apply takes a ranking and returns another ranking. It

@@ -94,5 +94,5 @@ func (r Recency) explain(date sheaf.Dated, dated bool, age time.Duration) sheaf.
 	if dated {
 		details["date"] = sheaf.TextValue(date.Time.UTC().Format(time.DateOnly))
 	}
-	return identified(why, sheaf.KindRecency, details)
+	return called(why, sheaf.KindRecency, details)
 }

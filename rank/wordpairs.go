@@ -80,7 +80,7 @@ func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 			share := combined("share of the query's pairs", held/total, sheaf.CombineQuotient,
 				combined("pairs in the hit", held, sheaf.CombineSum, parts...), part("all pairs", total))
 			e := combined("words side by side", value, sheaf.CombineProduct, part("strength", w.Strength), share)
-			return called(e, sheaf.KindPairs, text{"pairs", strings.Join(texts, ", ")})
+			return called(e, sheaf.KindPairs, map[string]sheaf.Value{"pairs": sheaf.TextValue(strings.Join(texts, ", "))})
 		})
 	})
 }

@@ -49,7 +49,11 @@ func isWhole(c *sheaf.Node, facts Facts) bool {
 //	Lambda x relevance - (1 - Lambda) x (largest similarity to a hit taken before)
 //
 // where relevance is the score mapped to 0..1 over these N hits. This value becomes the score. It never
-// rises, so the order is right. Hits after the first N are dropped. [TreeSimilarity] is the similarity.
+// rises, so the order is right. Hits after the first N are dropped.
+//
+// The similarity says how near two chunks are in the heading tree. It is 0 in different documents. Otherwise it is
+// the common length of their paths from the document, divided by the length of the longer path: 1/2 for two
+// sections under different headings of level 1, 2/3 for two of level 2 under the same heading.
 //
 // Source: Carbonell and Goldstein: The Use of MMR, Diversity-Based Reranking for Reordering Documents and
 // Producing Summaries (SIGIR 1998).
@@ -107,16 +111,6 @@ func (m MMR) explain(s *statistics, h *sheaf.Hit, v, nearest float64) *sheaf.Exp
 	return &e
 }
 
-// TreeSimilarity returns how near two chunks are in the heading tree. It is 0 in different
-// documents and 1 for the same chunk. Otherwise it is the common length of their paths from the
-// document, divided by the length of the longer path.
-//
-// Example: two sections of one document under different headings of level 1 have 1/2. At level 2
-// under the same heading they have 2/3.
-func TreeSimilarity(a, b sheaf.ID, facts Facts) float64 {
-	return pathSimilarity(treePath(a, facts), treePath(b, facts))
-}
-
 // treePath returns the chunks from id up to its document, id first.
 func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	path := []sheaf.ID{id}
@@ -130,6 +124,7 @@ func treePath(id sheaf.ID, facts Facts) []sheaf.ID {
 	return path
 }
 
+// pathSimilarity returns the similarity of two chunks with these paths.
 func pathSimilarity(a, b []sheaf.ID) float64 {
 	common := 0
 	for common < len(a) && common < len(b) && a[len(a)-1-common] == b[len(b)-1-common] {

@@ -255,7 +255,7 @@ func TestAuditRunsEveryStage(t *testing.T) {
 		if name == StageFuse || name == "aggregate" {
 			continue
 		}
-		if _, err := profile.NewStage(name, stageSettings[name], 10); err != nil {
+		if _, err := profile.NewStage(name, stageSettings[name], 10, ""); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

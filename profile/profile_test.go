@@ -502,7 +502,8 @@ func TestExtendsBesideTheFile(t *testing.T) {
 		"far": "name: far\nextends: sonar\nparameters: {decay: 0.2}\n"})
 	mine := folder(t, map[string]string{"base": "name: base\nextends: tail\nparameters: {decay: 0.3}\n",
 		"tail": "name: tail\nextends: sonar\n", "beside": "name: a\nextends: base\n", "far": "name: a\nextends: far\n",
-		"built": "name: a\nextends: sonar\n", "lost": "name: a\nextends: bas\n", "file": "name: a\nextends: ./base.yaml\n"})
+		"built": "name: a\nextends: sonar\n", "lost": "name: a\nextends: bas\n",
+		"file": "name: a\nextends: ./base.yaml\n"})
 	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} { // far is not the file itself
 		p := must(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
 		if plan := must(p.Plan(10, nil)); plan.Values["decay"] != want {
@@ -510,8 +511,8 @@ func TestExtendsBesideTheFile(t *testing.T) {
 		}
 	}
 	for name, want := range map[string][]string{
-		"lost": {"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + others + ", and among the built-in profiles " +
-			"(bench, ", `did you mean "base"?`},
+		"lost": {"lost.yaml:2:10", "looked for bas.yaml in " + mine + ", in " + others +
+			", and among the built-in profiles (bench, ", `did you mean "base"?`},
 		"file": {`write "base"`},
 	} {
 		_, err := profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others))

@@ -94,7 +94,8 @@ func (n Names) addEqual(s *sum, facts Facts, c *sheaf.Node, asked []string) {
 	})
 	s.add(best, func() sheaf.Explanation {
 		_, name, _ := strings.Cut(of, " ") // without the article
-		return called(part(of+" equals the query", best), sheaf.KindEqual, map[string]sheaf.Value{"of": sheaf.TextValue(name)})
+		details := map[string]sheaf.Value{"of": sheaf.TextValue(name)}
+		return called(part(of+" equals the query", best), sheaf.KindEqual, details)
 	})
 }
 

@@ -504,7 +504,8 @@ func TestExtendsBesideTheFile(t *testing.T) {
 		"tail": "name: tail\nextends: sonar\n", "beside": "name: a\nextends: base\n", "far": "name: a\nextends: far\n",
 		"built": "name: a\nextends: sonar\n", "lost": "name: a\nextends: bas\n",
 		"file": "name: a\nextends: ./base.yaml\n"})
-	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} { // far is not the file itself
+	// A file that extends its own name finds the other profile of this name.
+	for name, want := range map[string]string{"beside": "0.3", "far": "0.2", "built": "0.95"} {
 		p := must(profile.Load(filepath.Join(mine, name+".yaml"), profile.In(others)))
 		if plan := must(p.Plan(10, nil)); plan.Values["decay"] != want {
 			t.Errorf("%s: decay %s, want %s", name, plan.Values["decay"], want)

@@ -105,7 +105,8 @@ func TestPiecesEqualEncode(t *testing.T) {
 func FuzzPieces(f *testing.F) {
 	for _, s := range []string{"Hello, w\u00f6rld \u4e2d\u6587 \xff\xfe", "e\u0301\u0323x\u0302",
 		"\ud55c\uad6d\uc5b4 \u1112\u1161\u11ab", "a\u00adb\u200dc\x00d", strings.Repeat("x", 150),
-		strings.Repeat("x", 300), "\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3", "\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
+		strings.Repeat("x", 300), "\U0001f469\u200d\U0001f4bb \u2764\ufe0f 1\ufe0f\u20e3",
+		"\u0e01\u0e33 \u1f82\ufb03 \U0001d165\U0001d16e"} {
 		f.Add(s)
 	}
 	v := vocabulary(f)

@@ -21,8 +21,8 @@ func TestSnippetEndsWithEllipsis(t *testing.T) {
 		{"One harbor.", "One harbor.", "One harbor."},
 		{"One harbor.\n\nTwo.\n", "One harbor.", "One harbor."},
 	} {
-		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content), []sheaf.Span{{End: strings.Index(c.content, c.part) + len(c.part)}}, 1,
-			snippet.Width)
+		span := sheaf.Span{End: strings.Index(c.content, c.part) + len(c.part)}
+		got := highlighter(t, sheaf.Match{Text: "harbor"}).Best([]byte(c.content), []sheaf.Span{span}, 1, snippet.Width)
 		if got.Text != c.want {
 			t.Errorf("%q of %q is shown as %q, want %q", c.part, c.content, got.Text, c.want)
 		}
@@ -107,7 +107,8 @@ func TestHeadingRowOfTable(t *testing.T) {
 		{"no table", strings.ReplaceAll(rows, "|", ",") + "zebra here\n", "zebra", ""},
 		{"below a table", "| name | region |\n|---|---|\n" + rows + "\nThe zebra | here.\n", "zebra", ""},
 	} {
-		got := highlighter(t, sheaf.Match{Text: c.query}).Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
+		h := highlighter(t, sheaf.Match{Text: c.query})
+		got := h.Best([]byte(c.content), []sheaf.Span{{End: len(c.content)}}, 1, snippet.Width)
 		if c.want == "" && strings.Contains(got.Text, "region") || !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("%s: the snippet is %q, want that it begins with %q", c.name, got.Text, c.want)
 		}

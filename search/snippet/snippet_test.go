@@ -195,14 +195,6 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-func TestSnippetHasPosition(t *testing.T) {
-	text := "One.\n\nTwo.\n\nThe answer is here.\n"
-	s := highlighter(t, sheaf.Match{Text: "answer"}).Snippet(text, 40)
-	if want := strings.Index(text, "answer"); s.At != want {
-		t.Errorf("at %d, want %d", s.At, want)
-	}
-}
-
 func TestRareWordsTellMore(t *testing.T) {
 	rarity := func(word string) float64 {
 		return map[string]float64{"how": 0.1, "do": 0.1, "borrow": 5, "value": 2}[word]

@@ -102,20 +102,6 @@ func TestMalformedTenant(t *testing.T) {
 	}
 }
 
-// TestStarInAccess checks that "*" in access, as keys write it, gives a warning: no user can
-// see the document.
-func TestStarInAccess(t *testing.T) {
-	for front, want := range map[string]int{`access: ["*"]`: 1, `Access: '*'`: 1, "access: [user:ann, '*']": 1,
-		"access: public": 0, "access: ['**']": 0, "tags: ['*']": 0} {
-		c, err := chunk.For("a.md", chunk.Options{})
-		must(t, err)
-		if got := c.Chunk("notes", "a.md", []byte("---\n"+front+"\n---\n# A\n")).Warnings; len(got) != want ||
-			want == 1 && !strings.Contains(got[0].Message, "write public") {
-			t.Errorf("%s: warnings %v", front, got)
-		}
-	}
-}
-
 // TestDateOf checks that the date of frontmatter wins over the file name, and the file name over the file time (D20).
 func TestDateOf(t *testing.T) {
 	modified := time.Date(2020, 2, 3, 4, 5, 6, 0, time.UTC)

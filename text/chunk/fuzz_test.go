@@ -131,6 +131,8 @@ func TestLarge(t *testing.T) {
 		"emphasis":        "# " + strings.Repeat("*a_b ", n/10) + "\nx\n",
 		"anchors":         strings.Repeat("<a id=x>", n) + strings.Repeat("<a id='y'></a>\n# h\nx\n", n/10),
 		"braces":          strings.Repeat("]{: #", n) + "\n# " + strings.Repeat("{#a .b ", n),
+		"fields":          strings.Repeat("[a:: ", n) + strings.Repeat("(a:: b) ", n) + strings.Repeat("a:: ", n),
+		"tasks":           strings.Repeat("- [ ] a:: b\n[x:: 2026-01-01]\n", n),
 		"blank lines":     strings.Repeat("\n", 10*n) + "x",
 	} {
 		for _, k := range chunkers(t) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"sheaf/text/chunk"
 )
@@ -94,18 +93,6 @@ func TestFieldsOfSections(t *testing.T) {
 		must(t, err)
 		if doc := c.Chunk("t", "a.md", []byte(text)); len(doc.Fields) != 3 {
 			t.Errorf("%s: the fields are %v", o.Chunker, doc.Fields)
-		}
-	}
-}
-
-// TestFieldsAreReadInLinearTime checks that a text full of possible fields takes linear time.
-func TestFieldsAreReadInLinearTime(t *testing.T) {
-	const size = 1 << 20
-	for _, part := range []string{"[a:: ", "(a:: b) ", "a:: ", "[[", "`", "- [ ] a:: b\n", "[x:: 2026-01-01]\n"} {
-		start := time.Now()
-		cut(t, "a.md", strings.Repeat(part, size/len(part)))
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%q takes %v", part, took)
 		}
 	}
 }

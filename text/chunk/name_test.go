@@ -17,7 +17,8 @@ func tokensNamed(name string) chunk.Tokens {
 	return nil
 }
 
-// TestParse checks that the name of a chunker parses into a chunker with that name.
+// TestParse checks that the name of a chunker parses into a chunker with that name. So a token counter
+// needs a name of one word.
 func TestParse(t *testing.T) {
 	for _, o := range []chunk.Options{
 		{}, {Chunker: "tree", GitHubSlugs: true}, {Chunker: "sections"},
@@ -49,17 +50,13 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-}
-
-// TestTokenCounterNeedsName checks that a token counter needs a name, since the name of a chunker includes it.
-func TestTokenCounterNeedsName(t *testing.T) {
+	if _, err := chunk.Parse("window tokens=sheaf-en-1", nil); !errors.Is(err, sheaf.ErrUnsupported) {
+		t.Errorf("unknown tokens: %v", err)
+	}
 	one := func(text string, yield func(start, end int) bool) { yield(0, len(text)) }
 	for _, o := range []chunk.WindowOptions{{TokensName: "sheaf-en-1"}, {Tokens: one, TokensName: "two words"}} {
 		if _, err := chunk.New(chunk.Options{Chunker: "window", Window: o}); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("%q: %v", o.TokensName, err)
+			t.Errorf("tokens %q: %v", o.TokensName, err)
 		}
-	}
-	if _, err := chunk.Parse("window tokens=sheaf-en-1", nil); !errors.Is(err, sheaf.ErrUnsupported) {
-		t.Errorf("tokens of nobody: %v", err)
 	}
 }

@@ -119,14 +119,16 @@ func TestTableOfText(t *testing.T) {
 		"How do I delete a file?": true, "delete": true, "undo a commit": true, "undo": true, "x": true, "2023-04-05": true,
 		"The café on the corner — everybody’s favorite — serves “good” coffee.": true,
 		"kubectl get pods --all-namespaces":                                     true, "": true,
-		"func main() {\n\tfmt.Println(\"hello, world\")\n}\n":                          true,
-		"# Release notes\n\nThe server now restarts after a crash.":                    true,
+		"func main() {\n\tfmt.Println(\"hello, world\")\n}\n":       true,
+		"# Release notes\n\nThe server now restarts after a crash.": true,
+
 		strings.Repeat("A long text about the configuration of a search engine. ", 50): true,
-		"Kubernetes のクラスターを Terraform で構築する方法":                                         false,
-		"Функция `fmt.Println(\"hello\")` печатает строку и переводит курсор":          false,
-		"Der Befehl git commit --amend ändert den letzten Commit":                      false,
-		"The word Straße means street in German":                                       true,
-		"The Japanese title is 吾輩は猫である, which means I am a cat":                        true,
+
+		"Kubernetes のクラスターを Terraform で構築する方法":                                false,
+		"Функция `fmt.Println(\"hello\")` печатает строку и переводит курсор": false,
+		"Der Befehl git commit --amend ändert den letzten Commit":             false,
+		"The word Straße means street in German":                              true,
+		"The Japanese title is 吾輩は猫である, which means I am a cat":               true,
 	} {
 		if got := slices.Equal(vectors(t, e, text)[0], vectors(t, alone, text)[0]); got != want {
 			t.Errorf("%q has the vector of the English table: %v, want %v", text, got, want)

@@ -441,6 +441,7 @@ var readAs = map[int]string{
 	13: "e3dbc977cd9329ef", // reads wiki links without quotes in frontmatter, and more dates; these texts have none
 	14: "e3dbc977cd9329ef", // leaves data out of frontmatter, and reads short texts in old encodings
 	15: "e3dbc977cd9329ef", // lists of links may have few words beside the links, and addresses count
+	16: "e3dbc977cd9329ef", // a list of links may have few words between the links of an item
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it

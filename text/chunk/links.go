@@ -266,7 +266,8 @@ func (s *source) above(end, start int) bool {
 const leastLinks = 3
 
 // LinkList is a bare list of links and addresses: only marks separate them, such as items of a list,
-// cells of a table, or commas. Up to three words may follow a link in its line.
+// cells of a table, or commas. Up to three words may follow a link at the end of its line, or in an
+// item of a list.
 type LinkList struct {
 	sheaf.Span
 	Links []string
@@ -282,6 +283,7 @@ func LinkLists(text string) (lists []LinkList) {
 		list = LinkList{}
 	}
 	behind, i := 0, 0 // end of the last link, and where to look for the next
+	item := false     // the last link is in an item of a list
 	next := func(at int, sign string) int {
 		if at >= i {
 			return at
@@ -303,15 +305,18 @@ func LinkLists(text string) (lists []LinkList) {
 			i = start + 1
 			continue
 		}
-		if !continues(text[behind:start]) {
+		if !continues(text[behind:start], item) {
 			end()
 		}
+		line := behind + strings.LastIndexByte(text[behind:start], '\n') + 1
 		if len(list.Links) == 0 {
 			list.Start = start
-			line := behind + strings.LastIndexByte(text[behind:start], '\n') + 1
 			if onlyMarks(text[line:start]) {
 				list.Start = line
 			}
+		}
+		if line > behind || behind == 0 {
+			item = itemBegin(text[line:start]) >= 0 && onlyMarks(text[line:start])
 		}
 		i = start + size
 		behind, list.End, list.Links = i, i, append(list.Links, text[start:i])
@@ -347,11 +352,12 @@ func linkSize(text string) int {
 
 func isAddress(r rune) bool { return r > ' ' && !strings.ContainsRune("<>|()\"`,", r) }
 
-// continues reports whether the text between two links belongs to a list of links.
-func continues(between string) bool {
+// continues reports whether the text between two links belongs to a list of links. item says that the
+// first link is in an item of a list.
+func continues(between string, item bool) bool {
 	const mostBytes, mostWords = 40, 3
 	tail, next, lines := strings.Cut(between, "\n")
-	if !lines || len(tail) > mostBytes || strings.Contains(tail, "|") {
+	if !lines && !item || len(tail) > mostBytes || strings.Contains(tail, "|") {
 		return onlyMarks(between)
 	}
 	words := strings.FieldsFunc(tail, func(r rune) bool { return !unicode.IsLetter(r) })

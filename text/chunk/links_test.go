@@ -29,6 +29,9 @@ func TestLinkLists(t *testing.T) {
 			[]string{"- https://a.org/x\n- <http://a.org/y>\n* https://a.org/z"}},
 		{"of other items", "- a\n- b\n- [ ] c\n- [x]\n", nil},
 		{"two links in an item", "- [[a]] [[b]]\n- [[c]] [[d]]\n", []string{"- [[a]] [[b]]\n- [[c]] [[d]]"}},
+		{"two links and a word in an item", "- [[a]] and [[b]]\n- [[c]] or [[d]] (old)\n", []string{"- [[a]] and [[b]]\n- " +
+			"[[c]] or [[d]]"}},
+		{"two links and a text in an item", "- [[a]] is the parent of [[b]]\n- [[c]] is the parent of [[d]]\n", nil},
 		{"in a table", "| page |\n|---|\n| [[a]] |\n| [b](b.md) |\n| [[c]] |\n",
 			[]string{"| [[a]] |\n| [b](b.md) |\n| [[c]]"}},
 		{"in a line", "See also: [[a]], [b](b.md), [c][d].", []string{"[[a]], [b](b.md), [c][d]"}},

@@ -280,17 +280,7 @@ const (
 )
 
 // String returns "markdown", "wiki" or "embed".
-func (k LinkKind) String() string {
-	switch k {
-	case LinkMarkdown:
-		return "markdown"
-	case LinkWiki:
-		return "wiki"
-	case LinkEmbed:
-		return "embed"
-	}
-	return "unknown"
-}
+func (k LinkKind) String() string { return nameIn([]string{"markdown", "wiki", "embed"}, int(k)) }
 
 // MarshalText writes the kind as its name.
 func (k LinkKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
@@ -351,15 +341,7 @@ const (
 
 // String returns "frontmatter", "filename" or "modified".
 func (s DateSource) String() string {
-	switch s {
-	case DateFrontmatter:
-		return "frontmatter"
-	case DateFileName:
-		return "filename"
-	case DateModified:
-		return "modified"
-	}
-	return "unknown"
+	return nameIn([]string{"frontmatter", "filename", "modified"}, int(s))
 }
 
 // MarshalText writes the source as its name.

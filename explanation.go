@@ -79,49 +79,42 @@ func (e Explanation) Recombine() float64 {
 
 // apply combines one or more values; ok is false for unknown ways to combine.
 func (c Combine) apply(values []float64) (v float64, ok bool) {
-	v = values[0]
-	rest := values[1:]
+	with := func(next func(v, x float64) float64) float64 {
+		v := values[0]
+		for _, x := range values[1:] {
+			v = next(v, x)
+		}
+		return v
+	}
 	switch c {
 	case CombineSum:
-		for _, x := range rest {
-			v += x
-		}
+		return with(func(v, x float64) float64 { return v + x }), true
 	case CombineDifference:
-		for _, x := range rest {
-			v -= x
-		}
+		return with(func(v, x float64) float64 { return v - x }), true
 	case CombineProduct:
-		for _, x := range rest {
-			v *= x
-		}
+		return with(func(v, x float64) float64 { return v * x }), true
 	case CombineQuotient:
-		for _, x := range rest {
-			v /= x
-		}
+		return with(func(v, x float64) float64 { return v / x }), true
 	case CombinePower:
-		for _, x := range rest {
-			v = math.Pow(v, x)
-		}
+		return with(math.Pow), true
 	case CombineMax:
-		v = slices.Max(values)
+		return slices.Max(values), true
 	case CombineMin:
-		v = slices.Min(values)
+		return slices.Min(values), true
 	case CombineRSS:
-		v = SignedSquare(v)
-		for _, x := range rest {
-			v += SignedSquare(x)
+		sum := 0.0
+		for _, x := range values {
+			sum += SignedSquare(x)
 		}
-		v = SignedRoot(v)
+		return SignedRoot(sum), true
 	case CombineLog:
-		v = math.Log(v)
+		return math.Log(values[0]), true
 	case CombineLog2:
-		v = math.Log2(v)
+		return math.Log2(values[0]), true
 	case CombineLogistic:
-		v = 1 / (1 + math.Exp(-v))
-	default:
-		return 0, false
+		return 1 / (1 + math.Exp(-values[0])), true
 	}
-	return v, true
+	return 0, false
 }
 
 // SignedSquare returns the square of x with the sign of x.

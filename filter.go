@@ -1,6 +1,9 @@
 package sheaf
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Names of the columns that every document has. The column of a property is [PropertyColumn] of its
 // name.
@@ -92,22 +95,12 @@ func (HasPrefix) filter() {}
 
 // Match implements [Filter].
 func (f And) Match(c Columns) bool {
-	for _, part := range f {
-		if !part.Match(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f, func(part Filter) bool { return !part.Match(c) })
 }
 
 // Match implements [Filter].
 func (f Or) Match(c Columns) bool {
-	for _, part := range f {
-		if part.Match(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f, func(part Filter) bool { return part.Match(c) })
 }
 
 // Match implements [Filter].
@@ -115,14 +108,7 @@ func (f Not) Match(c Columns) bool { return !f.Filter.Match(c) }
 
 // Match implements [Filter].
 func (f In) Match(c Columns) bool {
-	for _, v := range c.Values(f.Column) {
-		for _, w := range f.Values {
-			if v == w {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Values(f.Column), func(v Value) bool { return slices.Contains(f.Values, v) })
 }
 
 // Match implements [Filter].
@@ -131,12 +117,16 @@ func (f Range) Match(c Columns) bool {
 	if !ok {
 		return false
 	}
-	for _, v := range c.Values(f.Column) {
-		if v.Kind == kind && f.above(v) && f.below(v) {
-			return true
+	return slices.ContainsFunc(c.Values(f.Column), func(v Value) bool {
+		above, below := 1, -1
+		if !f.Min.IsZero() {
+			above = v.Compare(f.Min)
 		}
-	}
-	return false
+		if !f.Max.IsZero() {
+			below = v.Compare(f.Max)
+		}
+		return v.Kind == kind && (above > 0 || above == 0 && !f.MinOpen) && (below < 0 || below == 0 && !f.MaxOpen)
+	})
 }
 
 // Kind returns the kind of the bounds of f. ok is false when f has no bound or bounds of different
@@ -151,31 +141,12 @@ func (f Range) Kind() (kind Kind, ok bool) {
 	return f.Min.Kind, f.Min.Kind == f.Max.Kind
 }
 
-func (f Range) above(v Value) bool {
-	if f.Min.IsZero() {
-		return true
-	}
-	c := v.Compare(f.Min)
-	return c > 0 || c == 0 && !f.MinOpen
-}
-
-func (f Range) below(v Value) bool {
-	if f.Max.IsZero() {
-		return true
-	}
-	c := v.Compare(f.Max)
-	return c < 0 || c == 0 && !f.MaxOpen
-}
-
 // Match implements [Filter].
 func (f Exists) Match(c Columns) bool { return len(c.Values(f.Column)) > 0 }
 
 // Match implements [Filter].
 func (f HasPrefix) Match(c Columns) bool {
-	for _, v := range c.Values(f.Column) {
-		if v.Kind == KindText && strings.HasPrefix(v.Text, f.Prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Values(f.Column), func(v Value) bool {
+		return v.Kind == KindText && strings.HasPrefix(v.Text, f.Prefix)
+	})
 }

@@ -122,23 +122,15 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 	return g
 }
 
-// isFactor reports whether a kind multiplies the score of its parts.
-func isFactor(kind string) bool {
-	switch kind {
-	case KindFolder, KindGraph, KindRecency, KindLevel, KindProperty:
-		return true
-	}
-	return false
-}
+// factorKinds are the kinds that multiply the score of their parts.
+var factorKinds = []string{KindFolder, KindGraph, KindRecency, KindLevel, KindProperty}
 
-// isReason reports whether a kind is a reason by itself.
-func isReason(kind string) bool {
-	switch kind {
-	case KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder, KindRerank, KindRepetition:
-		return true
-	}
-	return isFactor(kind)
-}
+// reasonKinds are the other kinds that are a reason by themselves.
+var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder, KindRerank,
+	KindRepetition}
+
+func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
+func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }
 
 // speaks reports whether e or a part of it is a reason. Weights and constants are not.
 func speaks(e *Explanation) bool {
@@ -328,20 +320,13 @@ func (s *summary) inField(field, term string, share float64) {
 	g.words = append(g.words, weighedWord{term, share})
 }
 
+// fieldTexts are the texts of fields whose names say too little.
+var fieldTexts = map[string]string{"": "matching words", FieldHierarchy: "in the headings above",
+	FieldAliases: "in an alias", FieldTags: "in a tag", FieldProperties: "in a property", FieldBody: "in the text"}
+
 func fieldText(field string) string {
-	switch field {
-	case "":
-		return "matching words"
-	case "hierarchy":
-		return "in the headings above"
-	case "aliases":
-		return "in an alias"
-	case "tags":
-		return "in a tag"
-	case "properties":
-		return "in a property"
-	case "body":
-		return "in the text"
+	if text, ok := fieldTexts[field]; ok {
+		return text
 	}
 	return "in the " + field
 }

@@ -21,18 +21,14 @@ const (
 )
 
 // String returns "text", "number", "date" or "bool".
-func (k Kind) String() string {
-	switch k {
-	case KindText:
-		return "text"
-	case KindNumber:
-		return "number"
-	case KindDate:
-		return "date"
-	case KindBool:
-		return "bool"
+func (k Kind) String() string { return nameIn([]string{"text", "number", "date", "bool"}, int(k)) }
+
+// nameIn returns the n-th name, from 1, or "unknown".
+func nameIn(names []string, n int) string {
+	if n < 1 || n > len(names) {
+		return "unknown"
 	}
-	return "unknown"
+	return names[n-1]
 }
 
 // Value is a typed value of a property or a column. Values compare with ==. Zero means no value.

@@ -3,16 +3,8 @@ package static
 // addRowPlain is addRow in Go, for every processor.
 func addRowPlain(dst []float32, row []byte, scale float32) {
 	row = row[:len(dst)]
-	i := 0
-	for ; i+4 <= len(row); i += 4 {
-		d, r := dst[i:i+4:i+4], row[i:i+4:i+4]
-		d[0] += float32(scale * float32(int8(r[0])))
-		d[1] += float32(scale * float32(int8(r[1])))
-		d[2] += float32(scale * float32(int8(r[2])))
-		d[3] += float32(scale * float32(int8(r[3])))
-	}
-	for ; i < len(row); i++ {
-		dst[i] += float32(scale * float32(int8(row[i])))
+	for i, b := range row {
+		dst[i] += float32(scale * float32(int8(b)))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -53,30 +53,30 @@ type endpoint struct {
 // rest remembers for some time that a server did not answer. It is safe for concurrent use.
 type rest struct {
 	length time.Duration
+	failed atomic.Pointer[silence] // nil when the server answered
+}
 
-	mu    sync.Mutex
-	until time.Time
+// silence is the failure of a server, and until when requests get it at once.
+type silence struct {
 	fault error
+	until time.Time
 }
 
 // known returns the recent failure of the server, or nil.
 func (r *rest) known() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Now().Before(r.until) {
-		return r.fault
+	if s := r.failed.Load(); s != nil && time.Now().Before(s.until) {
+		return s.fault
 	}
 	return nil
 }
 
 // learn records that the server answered, or the fault when it did not.
 func (r *rest) learn(fault error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fault, r.until = fault, time.Time{}
-	if fault != nil {
-		r.until = time.Now().Add(r.length)
+	if fault == nil {
+		r.failed.Store(nil)
+		return
 	}
+	r.failed.Store(&silence{fault, time.Now().Add(r.length)})
 }
 
 // open checks the address, adds path when it is missing, and sets defaults. what names the setting

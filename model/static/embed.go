@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -154,13 +155,5 @@ func (v *Vocabulary) letters(id int32) []byte {
 
 // isWord reports whether a piece is ASCII, longer than one character, and not special.
 func isWord(piece []byte) bool {
-	if len(piece) < 2 || piece[0] == '[' {
-		return false
-	}
-	for _, c := range piece {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return len(piece) > 1 && piece[0] != '[' && !bytes.ContainsFunc(piece, func(r rune) bool { return r >= utf8.RuneSelf })
 }

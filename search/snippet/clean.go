@@ -2,6 +2,7 @@ package snippet
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -490,15 +491,7 @@ func (c *cleaner) targetAhead(rest string) bool {
 	}
 	from := len(c.text) - len(rest) + end
 	to := from + linkTarget(rest[end:])
-	for _, m := range c.matches {
-		if m.start >= to {
-			return false
-		}
-		if m.end > from {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.matches, func(m match) bool { return m.start < to && m.end > from })
 }
 
 // picture drops a picture, with its text, when its address was removed because it holds data.

@@ -1,21 +1,19 @@
 package snippet
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // codeReach limits the search for the ends of a code span.
 const codeReach = 1024
 
 // paragraphEnds are the line ends after which a paragraph does not continue.
-var paragraphEnds = [...]string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
+var paragraphEnds = []string{"\n\n", "\n\r\n", "\n```", "\n~~~"}
 
 // endsParagraph reports whether a paragraph ends in text.
 func endsParagraph(text string) bool {
-	for _, end := range paragraphEnds {
-		if strings.Contains(text, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(paragraphEnds, func(end string) bool { return strings.Contains(text, end) })
 }
 
 // codeSpan returns the length of the code span at the beginning of text, with its backticks; the length of the

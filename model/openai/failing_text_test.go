@@ -86,7 +86,9 @@ func TestServerFailsOnTexts(t *testing.T) {
 // TestServerTakesNoText checks that a server that accepts no text gets only a few requests.
 func TestServerTakesNoText(t *testing.T) {
 	for _, texts := range [][]string{{"a", "bb"}, {"a", "bb", strings.Repeat("ä", 5000), "ccc", "dddd"}} {
-		o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 422) })
+		o, count := server(t, func(_ int64, _ []string, w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no", http.StatusUnprocessableEntity)
+		})
 		o.Batch = 8
 		_, err := embedder(t, o).Embed(t.Context(), model.Passage, texts)
 		if most := int64(8 * (len(texts) - 1)); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no") ||

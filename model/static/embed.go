@@ -155,5 +155,6 @@ func (v *Vocabulary) letters(id int32) []byte {
 
 // isWord reports whether a piece is ASCII, longer than one character, and not special.
 func isWord(piece []byte) bool {
-	return len(piece) > 1 && piece[0] != '[' && !bytes.ContainsFunc(piece, func(r rune) bool { return r >= utf8.RuneSelf })
+	foreign := func(r rune) bool { return r >= utf8.RuneSelf }
+	return len(piece) > 1 && piece[0] != '[' && !bytes.ContainsFunc(piece, foreign)
 }

@@ -126,8 +126,8 @@ func (s *summary) group(text string, share float64) *reasonGroup {
 var factorKinds = []string{KindFolder, KindGraph, KindRecency, KindLevel, KindProperty}
 
 // reasonKinds are the other kinds that are a reason by themselves.
-var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder, KindRerank,
-	KindRepetition}
+var reasonKinds = []string{KindTerm, KindSimilarity, KindName, KindEqual, KindPairs, KindPinned, KindInOrder,
+	KindRerank, KindRepetition}
 
 func isFactor(kind string) bool { return slices.Contains(factorKinds, kind) }
 func isReason(kind string) bool { return isFactor(kind) || slices.Contains(reasonKinds, kind) }

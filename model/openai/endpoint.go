@@ -254,7 +254,7 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// cause says what a failure of a server may mean for the texts of the request.
+// cause says whether the texts of a request may have caused a failure.
 type cause uint8
 
 const (
@@ -282,7 +282,7 @@ func closes(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && (op.Op == "read" || op.Op == "write")
 }
 
-// causeOfStatus returns what a refusal may mean. llama.cpp and Ollama report a long text as a server
+// causeOfStatus returns the cause of a refusal. llama.cpp and Ollama report a long text as a server
 // error. A proxy reports a server that a text broke as a bad gateway.
 func causeOfStatus(status int, data []byte) cause {
 	switch status {

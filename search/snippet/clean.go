@@ -439,7 +439,7 @@ func (c *cleaner) mark() bool {
 	case ']':
 		if n := len(c.open.labels); n > 0 {
 			switch label := c.open.labels[n-1]; label.Start - c.pos {
-			case 1: // this one ends a picture in the link
+			case 1: // this bracket ends a picture in the link
 				return false
 			case 0:
 				c.open.labels = c.open.labels[:n-1]
@@ -617,9 +617,9 @@ func isDefinition(line string) bool {
 	return strings.ContainsAny(target, "/#.<") && (title == "" || strings.ContainsRune(`"'(`, rune(title[0])))
 }
 
-// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. The
-// markup is a tag or comment of HTML, the target, label or definition of a link with a text, or the
-// attributes of a heading.
+// markupEnd returns the end of the markup that hides the byte at i, or 0 when readers see the byte. These
+// kinds of markup hide bytes: tags and comments of HTML, the target, label or definition of a link with a
+// text, and the attributes of a heading.
 func markupEnd(text string, i int) int {
 	if end := tagEnd(text, i); end > 0 {
 		return end

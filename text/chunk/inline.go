@@ -94,7 +94,7 @@ func (r *inline) reset(text string) {
 	r.brackets.open, r.brackets.barrier = r.brackets.open[:0], 0
 }
 
-// construct is what begins at a byte of inline Markdown, or ends there.
+// construct is one piece of inline Markdown that is not plain text, such as a code span or a link.
 type construct struct {
 	kind constructKind
 	end  int // the byte after it
@@ -160,8 +160,8 @@ func (r *inline) construct(i int) construct {
 	return none
 }
 
-// opening reads the wiki link or the bracket at byte at; a picture begins with the '!' at byte i
-// before it.
+// opening reads the wiki link or the bracket at byte at. For a picture, byte i has the '!' before the
+// bracket; else i equals at.
 func (r *inline) opening(i, at int) construct {
 	if strings.HasPrefix(r.text[at:], "[[") {
 		if l, size, ok := wikilink.Parse(r.text[at+2:]); ok {

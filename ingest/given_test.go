@@ -38,8 +38,7 @@ func TestPut(t *testing.T) {
 		r.Changed != 1 {
 		t.Errorf("%+v", r)
 	}
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	if v.Docs() != 3 {
 		t.Fatalf("%d documents", v.Docs())
 	}
@@ -93,8 +92,7 @@ func TestPut(t *testing.T) {
 	}
 	put(ingest.Given{Tree: "given", Path: "4", Text: []byte("dated"),
 		Modified: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
-	far := w.o.Catalog.View()
-	defer far.Close()
+	far := w.view()
 	if d, ok := far.Date("given:4"); ok {
 		t.Errorf("in the year 10000: dated %v", d)
 	}
@@ -104,8 +102,7 @@ func TestPut(t *testing.T) {
 	if r = put(owned); r.Added != 0 || r.Changed != 1 {
 		t.Errorf("another property: %+v", r)
 	}
-	later := w.o.Catalog.View()
-	defer later.Close()
+	later := w.view()
 	if d, ok := later.Document("given:42"); !ok || len(d.Properties) != 1 || d.Properties[0].Name != "team" ||
 		d.Properties[0].Values[0].Text != "bread" {
 		t.Errorf("properties %+v", d.Properties)
@@ -122,8 +119,7 @@ func TestPutChunks(t *testing.T) {
 		return err
 	}
 	must(t, cut(ingest.GivenChunk{Text: "the jib"}, ingest.GivenChunk{Text: "the keel", Slug: "keel"}))
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	if text, err := v.Text("given:cut"); err != nil || string(text) != "the jib\n\nthe keel" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -152,8 +148,7 @@ func TestPutKeepsFolders(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
-		v := w.o.Catalog.View()
-		defer v.Close()
+		v := w.view()
 		for id, want := range map[sheaf.ID]string{"t:a.md": "# A\n\nfirst words\n", "given:1.md": "given words"} {
 			if text, err := v.Text(id); err != nil || string(text) != want {
 				t.Errorf("%s: %s: %q, %v", when, id, text, err)

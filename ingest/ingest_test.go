@@ -69,8 +69,7 @@ func (w *world) run() *ingest.Report {
 }
 
 func (w *world) generation() uint64 {
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	return v.Generation()
 }
 
@@ -191,8 +190,7 @@ func TestSkippedFiles(t *testing.T) {
 	}
 	check := func(when string, r *ingest.Report, docs, bytes int) {
 		t.Helper()
-		v := w.o.Catalog.View()
-		defer v.Close()
+		v := w.view()
 		listed, err := v.Skipped()
 		if err != nil || v.Docs() != docs || v.SourceBytes() != int64(bytes) || reasons(r.Skipped) != want ||
 			reasons(listed) != want {
@@ -300,8 +298,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s is not found: %v", path, err)
 		}
 	}
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	if text, err := v.Text("t:utf16.md"); err != nil || string(text) != "alpha\n" {
 		t.Errorf("text of UTF-16: %q, %v", text, err)
 	}

@@ -15,13 +15,24 @@ import (
 	"sheaf/store"
 )
 
-func finds(t *testing.T, b store.Backend, word string) int {
+// found returns the chunks with a word in a field, sorted.
+func found(t *testing.T, b store.Backend, field, word string) (ids []sheaf.ID) {
 	t.Helper()
 	r, err := b.Retrieve(context.Background(),
-		store.Request{Limit: 10, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
-			Fields: []store.FieldWeight{{Name: sheaf.FieldBody, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
+		store.Request{Limit: 100, Text: &store.TextRequest{Query: sheaf.Match{Text: word},
+			Fields: []store.FieldWeight{{Name: field, Weight: 1}}, K1: store.DefaultK1, B: store.DefaultB}})
 	must(t, err)
-	return len(r)
+	for _, h := range r {
+		ids = append(ids, h.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// finds counts the chunks whose text has a word.
+func finds(t *testing.T, b store.Backend, word string) int {
+	t.Helper()
+	return len(found(t, b, sheaf.FieldBody, word))
 }
 
 // TestRelist checks that Relist writes damaged lists again, from the records and the folder.
@@ -56,8 +67,7 @@ func TestRelist(t *testing.T) {
 		t.Fatalf("a damaged list stays: %v", err)
 	}
 	w.run()
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	got, err := v.Skipped()
 	byPath := func(a, b catalog.Skip) int { return strings.Compare(a.Path, b.Path) }
 	slices.SortFunc(got, byPath)

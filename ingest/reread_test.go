@@ -32,8 +32,7 @@ import (
 // and other properties, and the parser version is missing.
 func (w *world) readOtherwise() {
 	w.t.Helper()
-	v := w.o.Catalog.View()
-	defer v.Close()
+	v := w.view()
 	settings := v.Settings()
 	settings.Extra = maps.Clone(settings.Extra)
 	delete(settings.Extra, "reading")

@@ -369,8 +369,7 @@ func TestRecordedFolderOrderStays(t *testing.T) {
 	b.run()
 	b.o.Known = b.o.Trees
 	recorded := func(w *world) []catalog.Tree {
-		v := w.o.Catalog.View()
-		defer v.Close()
+		v := w.view()
 		return v.Settings().Trees
 	}
 	before := recorded(b)

@@ -110,8 +110,7 @@ func TestKilledBetweenCommits(t *testing.T) {
 	w.write("changed.md", "# changed.md\n\nalpha beta\n")
 	w.run()
 	w.sameAsClean("killed between commits")
-	view := w.o.Catalog.View()
-	defer view.Close()
+	view := w.view()
 	if len(view.Pending()) > 0 {
 		t.Errorf("waiting: %v", view.Pending())
 	}

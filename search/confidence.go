@@ -39,13 +39,8 @@ type Evidence struct {
 
 // Features returns the evidence as numbers for [Calibration].
 func (e *Evidence) Features() []float64 {
-	features := e.features()
-	return features[:]
-}
-
-func (e *Evidence) features() [featureCount]float64 {
 	lead := max(-1, min(1, e.Lead))
-	return [...]float64{min(e.Score, 1.5), min(e.Words, 1), e.Meaning, math.Sqrt(max(lead, 0)), math.Sqrt(max(-lead, 0)),
+	return []float64{min(e.Score, 1.5), min(e.Words, 1), e.Meaning, math.Sqrt(max(lead, 0)), math.Sqrt(max(-lead, 0)),
 		math.Log1p(float64(e.Length)) / 2, e.Unseen}
 }
 
@@ -76,8 +71,7 @@ const unsure = 0.5
 // Answerable reports whether a query has an answer, from the evidence of its first result. A query in another
 // language than the collection counts as answerable, because its words say too little.
 func (c *Calibration) Answerable(first *Evidence) bool {
-	features := first.features()
-	return !first.lacksNumber() && (first.Foreign || c.Answered.At(features[:]...) >= c.Least)
+	return !first.lacksNumber() && (first.Foreign || c.Answered.At(first.Features()...) >= c.Least)
 }
 
 // lacksNumber reports whether a number that occurs in no chunk is a large part of the query.
@@ -90,8 +84,7 @@ const doubted = 0.25
 
 // Confidence returns the probability that a result is right.
 func (c *Calibration) Confidence(e *Evidence, answerable bool) float64 {
-	features := e.features()
-	p := c.Right.At(features[:]...)
+	p := c.Right.At(e.Features()...)
 	switch {
 	case !answerable:
 		p = min(p, doubted)

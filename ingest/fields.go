@@ -116,10 +116,9 @@ const maxTagsAbove = 32
 // composition share a column.
 func PropertyColumn(name string) string { return sheaf.PropertyColumn(fold.Text(name)) }
 
-// Columns returns the columns that filters see: those that all chunks of a document share, sorted
-// by name. See sheaf.ColumnTree and the others. It folds tags and texts of properties, adds the
-// parents of nested tags, and replaces a link in a property by the name of its note. The columns
-// belong to the caller.
+// Columns returns the columns for filters that all chunks of a document share, sorted by name. See
+// sheaf.ColumnTree and the others. It folds tags and texts of properties, adds the parents of nested
+// tags, and replaces a link in a property by the name of its note. The columns belong to the caller.
 func Columns(doc *sheaf.Document, date sheaf.Dated) []store.Column {
 	text := sheaf.TextValue
 	columns := []store.Column{
@@ -223,8 +222,8 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	return own
 }
 
-// inZone returns the date of a document in its writer's time zone: the zone that the date names,
-// else UTC. A file's time is in the zone of this machine.
+// inZone returns the date of a document in its writer's time zone. The date may name the zone;
+// otherwise it is UTC. A file's time is in the zone of this machine.
 func inZone(doc *sheaf.Document, date sheaf.Dated) time.Time {
 	switch date.Source {
 	case sheaf.DateFrontmatter:

@@ -27,8 +27,8 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document to be indexed again from what is kept of it; given is read when
-	// its turn comes.
+	// stored marks a given document to be indexed again from its stored form. The run reads given
+	// when it comes to the document.
 	stored bool
 	// unsure says that size and time are the same although the system reports a change: the time
 	// was set back, or only rights changed.
@@ -71,8 +71,8 @@ type waiting struct {
 	pending map[sheaf.ID]string // reasons
 	// before is pending without the documents that wait to be read again.
 	before map[sheaf.ID]string
-	// begun are documents that the catalog lacks and of which the store may have a part, after a
-	// run was stopped or the record was lost. The run first removes that part.
+	// begun are documents that the catalog lacks. The store may have a part of them, because a run
+	// was stopped or the record was lost. The run first removes this part.
 	begun []sheaf.ID
 	// rereads means that everything must be read again, and that this must be recorded. newer means
 	// that documents were read with a higher [ParserVersion]. outdated counts the documents to read

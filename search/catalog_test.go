@@ -103,8 +103,8 @@ func TestWhyNotNamesMustMatch(t *testing.T) {
 	q.Words = sheaf.Bool{Must: []sheaf.TextQuery{sheaf.Match{Text: "meat"}},
 		Should: []sheaf.TextQuery{sheaf.Match{Text: "cat"}}}
 	a := must(s.WhyNot(context.Background(), q, load(t, "rrf"), search.Options{}, sheaf.DocumentID("notes", "cats.md")))
-	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text, "branch vector: it scores 1 and does not hold "+
-		"what the query requires") {
+	if text := strings.Join(a.Reasons, "\n"); !strings.Contains(text,
+		"branch vector: it scores 1 and does not match the required words") {
 		t.Error(text)
 	}
 }

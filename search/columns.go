@@ -147,7 +147,7 @@ func (r *run) countMatches(ctx context.Context) error {
 		n, err = counter.Count(ctx, req)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sheaf.ErrUnavailable):
-			r.result.Warn(fmt.Sprintf("what matches was not counted: %v", err), "what matches was not counted")
+			r.result.Warn(fmt.Sprintf("the matches were not counted: %v", err), "the matches were not counted")
 			return nil
 		case err != nil:
 			return err

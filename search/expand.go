@@ -324,7 +324,7 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// words adds the caller's extra words. Of plain words it keeps only those that the model chose.
+// words adds the caller's extra words. Of a plain query it keeps only the words that the model chose.
 func (r *run) words() {
 	if plain, ok := r.query.Words.(sheaf.Match); ok && plain.Field == "" && len(r.expansion.Terms) > 0 {
 		r.query.Words = sheaf.Match{Text: strings.Join(r.expansion.Terms, " ")}

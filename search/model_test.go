@@ -46,8 +46,8 @@ func TestModelWithoutCounts(t *testing.T) {
 		alike bool
 	}{
 		{"a store that counts", counted{plainly.Backend}, false},
-		{"one that has no counts", struct{ store.Backend }{plainly.Backend}, true},
-		{"one that says that it cannot", uncounting{plainly.Backend}, true},
+		{"a store without counts", struct{ store.Backend }{plainly.Backend}, true},
+		{"a store that refuses to count", uncounting{plainly.Backend}, true},
 	} {
 		s := *plainly
 		s.Backend = c.store
@@ -57,7 +57,7 @@ func TestModelWithoutCounts(t *testing.T) {
 			t.Fatalf("%s: %v", c.what, err)
 		}
 		if got := slices.Equal(got, plain[0]); got != c.alike {
-			t.Errorf("%s: the vector is that of words alike: %v, want %v", c.what, got, c.alike)
+			t.Errorf("%s: the vector weighs all words the same: %v, want %v", c.what, got, c.alike)
 		}
 		embed := s.Embed
 		s.Embed = func(ctx context.Context, text string) ([]float32, error) { // as many dimensions as in the store

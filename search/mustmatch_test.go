@@ -73,8 +73,8 @@ func TestMustMatchByMeaning(t *testing.T) {
 		`cat -"walls of"`:      `holds "walls of", which the query leaves out`,
 		`wall -title:tree`:     `holds "tree" in its title, which the query leaves out`,
 		`+wall -(tree stump)`:  `it holds "tree", which the query leaves out`,
-		`+cat -(+tree +stump)`: `does not hold what the query requires`,
-		`+cat -(tree -wood)`:   `does not hold what the query requires`,
+		`+cat -(+tree +stump)`: `does not match the required words`,
+		`+cat -(tree -wood)`:   `does not match the required words`,
 		`+cat (wall -wood*)`:   `it lacks "cat"; it holds "wood*", which the query leaves out`,
 	} {
 		a := must(s.WhyNot(t.Context(), words.Parse(text, words.Options{Limit: 5}), load(t, "rrf"), search.Options{},

@@ -277,7 +277,7 @@ func (r *run) whyUnfound(
 	}
 	switch {
 	case req.Vector != nil && len(apt) < len(alone):
-		why := cmp.Or(s.holds(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not hold what the query requires")
+		why := cmp.Or(s.holds(ctx, r.query.Words, []sheaf.ID{alone[0].ID}), "does not match the required words")
 		a.add("%s: %s scores %.4g and %s", name, it, alone[0].Score, why)
 	case len(alone) > 0 && len(ranking) > 0:
 		a.add("%s: %s scores %.4g and the last of the %d retrieved has %.4g: it lies outside the window%s",

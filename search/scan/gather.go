@@ -369,8 +369,8 @@ func (s *Scanner) whyNot(f *found, g *gathered, id sheaf.ID, req search.ScanRequ
 			return fmt.Sprintf("its file holds %q and is number %d of the files that match: only the first %d are candidates",
 				f.needlesOf(m.path|m.content), rank+1, req.Limits.Files), nil
 		case g.refused[name]:
-			return fmt.Sprintf("its file holds %q, and what the query leaves out stands in each of its sections that "+
-				"would answer", f.needlesOf(m.path|m.content)), nil
+			return fmt.Sprintf("its file holds %q, but each section that would answer has a word that the query "+
+				"leaves out", f.needlesOf(m.path|m.content)), nil
 		case req.Filter != nil:
 			return "the filter leaves its file out, or it could not be read", nil
 		}

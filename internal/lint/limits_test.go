@@ -16,15 +16,15 @@ import (
 
 // limits are the largest allowed values. When you make a measure smaller, lower its limit.
 var limits = map[string]int{
-	"lines of Go without tests":                                      117281,
-	"lines of tests in Go":                                           72529,
+	"lines of Go without tests":                                      117273,
+	"lines of tests in Go":                                           72506,
 	"lines over 120 columns":                                         9,
 	"lines of tests over 120 columns":                                77,
 	"structs with more than 12 fields (not JSON, Options or engine)": 8,
 	"fields of the largest of these structs":                         18,
 	"sync.Pool outside index/engine and text/analysis":               1,
 	"context.WithValue":                                              4,
-	"words that the style guide forbids":                             3,
+	"words that the style guide forbids":                             2,
 	"top-level folders of code":                                      14,
 	"longest chain of imports of our packages":                       7,
 }

@@ -40,6 +40,16 @@ func (v VectorField) Same(want VectorField, place string) error {
 	return nil
 }
 
+// Answers reports whether the field has vectors, so that it can answer a request. The zero field has
+// none. It fails with sheaf.ErrInvalid when the vector of the request has other dimensions.
+func (v VectorField) Answers(req *VectorRequest) (bool, error) {
+	if v.Dims != 0 && v.Dims != len(req.Vector) {
+		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
+			v.Dims)
+	}
+	return v.Dims != 0, nil
+}
+
 // ValidateVectorFields fails with sheaf.ErrInvalid when a vector field has no name, or dimensions
 // outside of 1..most. store begins the message.
 func ValidateVectorFields(store string, fields []VectorField, most int) error {

@@ -92,8 +92,8 @@ func (b *Backend) allowed(req store.Request) []*chunk {
 
 // similar scores every chunk with vectors in the field by its best passage.
 func (b *Backend) similar(req *store.VectorRequest, allowed []*chunk) (sheaf.Ranking, error) {
-	if want := b.dims[req.Field]; want != 0 && want != len(req.Vector) {
-		return nil, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field, want)
+	if _, err := (store.VectorField{Dims: b.dims[req.Field]}).Answers(req); err != nil {
+		return nil, err
 	}
 	var out sheaf.Ranking
 	for _, c := range allowed {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -90,14 +89,9 @@ func (s *scorer) parts() *parts {
 func (p *parts) add(field int, score float64, term, name string, weight float64) {
 	p.scores[field] += score
 	if p.labels != nil {
-		term = strings.TrimPrefix(term, storekit.FormMark)
-		label := fmt.Sprintf("%q", term)
-		if name != "" {
-			label += " in " + name
-		}
-		p.labels[field] = append(p.labels[field], sheaf.Explanation{Label: label, Value: score, Kind: sheaf.KindTerm,
-			Details: map[string]sheaf.Value{"term": sheaf.TextValue(term), "field": sheaf.TextValue(name),
-				"weight": sheaf.NumberValue(weight)}})
+		one := storekit.TermScore(term, name, score)
+		one.Details["weight"] = sheaf.NumberValue(weight)
+		p.labels[field] = append(p.labels[field], one)
 	}
 }
 
@@ -136,29 +130,8 @@ func (s *scorer) explain(c *chunk) *sheaf.Explanation {
 	if !s.node(p, s.plan.Root, c) {
 		return nil
 	}
-	root := &sheaf.Explanation{Label: "words", Value: s.total(p), Combine: sheaf.CombineSum}
-	best := 0
-	for i, v := range p.scores {
-		if v > p.scores[best] {
-			best = i
-		}
-	}
-	for i, labels := range p.labels {
-		if len(labels) == 0 {
-			continue
-		}
-		name := "all fields"
-		if s.req.Combine != store.CombineBM25F {
-			name = s.plan.Fields[i].Name
-		}
-		field := sheaf.Explanation{Label: name, Value: p.scores[i], Combine: sheaf.CombineSum, Parts: labels}
-		if s.req.Combine == store.CombineBest && i != best {
-			field = sheaf.Explanation{Label: name + ", tie breaker", Value: s.req.TieBreaker * p.scores[i],
-				Combine: sheaf.CombineProduct,
-				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: s.req.TieBreaker}, field}}
-		}
-		root.Parts = append(root.Parts, field)
-	}
+	root := s.plan.Explain(s.req, p.labels)
+	root.Value = s.total(p)
 	return root
 }
 

@@ -12,20 +12,12 @@ import (
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	out, err := s.RetrieveAll(ctx, []store.Request{req})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
+	return storekit.One(s.RetrieveAll(ctx, []store.Request{req}))
 }
 
 // Count implements [store.Counter].
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	out, err := s.CountAll(ctx, []store.Request{req})
-	if err != nil {
-		return 0, err
-	}
-	return out[0], nil
+	return storekit.One(s.CountAll(ctx, []store.Request{req}))
 }
 
 // RetrieveAll implements [store.Batcher] with one request of many searches.

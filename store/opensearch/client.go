@@ -66,29 +66,36 @@ func (e serverError) asTooLarge(status int) error {
 
 var errMissing = fmt.Errorf("there is no such index: %w", sheaf.ErrNotFound)
 
-// refusals are messages of the server with the category and the advice for each.
-var refusals = []struct {
-	says     []string
+// known is an error of the server with its category and advice.
+type known struct {
 	category error
 	advice   string
-}{
-	{[]string{"No handler for type [dense_vector]"}, sheaf.ErrInvalid,
-		"is that OpenSearch? then the address begins with opensearch://"},
-	{[]string{"No handler for type [knn_vector]", "unknown setting [index.knn"}, sheaf.ErrUnsupported,
-		"the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address begins with elasticsearch://"},
-	{[]string{"script_lang not supported [painless]"}, sheaf.ErrUnsupported, fmt.Sprintf("the module lang-painless is "+
-		"missing, which exact vector search in an index with hnsw needs, or for more than %d hits without hnsw: install "+
-		"it, or ask for fewer hits", maxNear)},
-	{[]string{"tokenizer type [char_group]", "filter type [pattern_capture]"}, sheaf.ErrUnsupported,
-		"the module analysis-common is missing: install it"},
-	{[]string{"maxClauseCount", "too_many_clauses", "too_many_nested_clauses"}, sheaf.ErrUnsupported,
-		"a filter has more parts than the server takes: name the values of one column together, or raise " +
-			"indices.query.bool.max_clause_count"},
-	{[]string{"license is non-compliant"}, sheaf.ErrUnsupported,
-		"the server's license does not cover that: start its trial, or one of its subscriptions"},
-	{[]string{"index_closed_exception"}, sheaf.ErrUnavailable, "open the index with POST /INDEX/_open"},
-	{[]string{"cluster_block_exception"}, sheaf.ErrUnavailable,
-		"the server blocks this, as it does when its disk is full: make space and lift the block"},
+	says     []string // one of these texts is in the error
+}
+
+func problem(category error, advice string, says ...string) known {
+	return known{category, advice, says}
+}
+
+// problems are the known errors of the server. The test of doc/errors.md lists calls of problem.
+var problems = []known{
+	problem(sheaf.ErrInvalid, "is that OpenSearch? then the address begins with opensearch://",
+		"No handler for type [dense_vector]"),
+	problem(sheaf.ErrUnsupported, "the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address "+
+		"begins with elasticsearch://", "No handler for type [knn_vector]", "unknown setting [index.knn"),
+	problem(sheaf.ErrUnsupported, "the module lang-painless is missing: exact vector search needs it in an index with "+
+		"hnsw, and for more than 10000 hits without hnsw: install it, or ask for fewer hits",
+		"script_lang not supported [painless]"),
+	problem(sheaf.ErrUnsupported, "the module analysis-common is missing: install it",
+		"tokenizer type [char_group]", "filter type [pattern_capture]"),
+	problem(sheaf.ErrUnsupported, "a filter has more parts than the server takes: name the values of one column "+
+		"together, or raise indices.query.bool.max_clause_count",
+		"maxClauseCount", "too_many_clauses", "too_many_nested_clauses"),
+	problem(sheaf.ErrUnsupported, "the server's license does not cover that: start its trial, or one of its "+
+		"subscriptions", "license is non-compliant"),
+	problem(sheaf.ErrUnavailable, "open the index with POST /INDEX/_open", "index_closed_exception"),
+	problem(sheaf.ErrUnavailable, "the server blocks this operation, for example because its disk is full: make space "+
+		"and lift the block", "cluster_block_exception"),
 }
 
 // refusal gives an unsuccessful answer a category of the root package.
@@ -103,9 +110,9 @@ func refusal(status int, body []byte) error {
 // refused gives the server's error a category of the root package.
 func (e serverError) refused(status int) error {
 	text := e.Type + ": " + e.String()
-	for _, r := range refusals {
-		if slices.ContainsFunc(r.says, func(part string) bool { return strings.Contains(text, part) }) {
-			return fmt.Errorf("%w: status %d (%s): %.500s", r.category, status, r.advice, e)
+	for _, k := range problems {
+		if slices.ContainsFunc(k.says, func(part string) bool { return strings.Contains(text, part) }) {
+			return fmt.Errorf("%w: status %d (%s): %.500s", k.category, status, k.advice, e)
 		}
 	}
 	switch {

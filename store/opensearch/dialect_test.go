@@ -52,11 +52,9 @@ func TestElasticsearch(t *testing.T) {
 			add(r.Name, nil, err)
 			continue
 		}
-		w := words{s: s, req: r.Request.Text, plan: storekit.Compile(o.Analyzer, r.Request.Text), grown: map[string][]grown{}}
-		storekit.Walk(w.plan.Root, func(n storekit.Node) {
-			if e, ok := n.(storekit.Expand); ok {
-				w.grown[e.Key()] = []grown{{"oolong", 1}, {storekit.FormMark + "oolongs", 0.5}}
-			}
+		w := words{s: s, req: r.Request.Text, plan: storekit.Compile(o.Analyzer, r.Request.Text)}
+		w.grown, _ = w.plan.Grow(func(storekit.Expand) ([]storekit.Grown, error) {
+			return []storekit.Grown{{Term: "oolong", Weight: 1}, {Term: storekit.FormMark + "oolongs", Weight: 0.5}}, nil
 		})
 		add(r.Name, object{"filter": clauses, "query": w.root()}, nil)
 	}

@@ -67,14 +67,8 @@ func (s *Store) learn(ctx context.Context, words map[string]bool) error {
 	return nil
 }
 
-// grown is a term that an expansion accepts, with its weight.
-type grown struct {
-	term   string
-	weight float64
-}
-
 // grow returns the terms that e accepts, in order.
-func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]grown, error) {
+func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]storekit.Grown, error) {
 	var parts []object
 	for _, mark := range []string{"", storekit.FormMark} {
 		if mark != "" && !e.Forms {
@@ -98,13 +92,13 @@ func (s *Store) grow(ctx context.Context, e storekit.Expand) ([]grown, error) {
 	if err := s.whole(&found); err != nil {
 		return nil, err
 	}
-	var out []grown
+	var out []storekit.Grown
 	for _, h := range found.Hits.Hits {
 		if len(h.Fields.T) == 0 {
 			continue
 		}
 		if w := e.Weight(h.Fields.T[0]); w > 0 {
-			out = append(out, grown{strings.Clone(h.Fields.T[0]), w})
+			out = append(out, storekit.Grown{Term: strings.Clone(h.Fields.T[0]), Weight: w})
 		}
 	}
 	if len(found.Hits.Hits) == maxTerms {

@@ -123,8 +123,8 @@ func (s *Store) checkServer(ctx context.Context) error {
 		}
 	}
 	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and "+
-		"restart the nodes: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0, where "+
-		"VERSION is that of the server")
+		"restart the nodes: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0 "+
+		"(VERSION: the version of the server)")
 }
 
 // other returns err with the question whether this is a server of the dialect.

@@ -94,7 +94,7 @@ func (s *Store) matching(ctx context.Context, req store.Request) (object, error)
 		req = s.o.Unscored(req)
 		return s.query(ctx, &req)
 	}
-	if ok, err := s.vectors.Has(req.Vector); err != nil || !ok {
+	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	clauses, err := s.bounds(req.Filter, req.Within)
@@ -118,12 +118,13 @@ func (s *Store) query(ctx context.Context, req *store.Request) (object, error) {
 	if err := s.Supports(*req); err != nil {
 		return nil, err
 	}
-	w := words{s: s, req: req.Text, plan: storekit.Compile(s.o.Analyzer, req.Text), grown: map[string][]grown{}}
+	w := words{s: s, req: req.Text, plan: storekit.Compile(s.o.Analyzer, req.Text)}
 	if w.plan.Repeats() {
 		return nil, s.fault(sheaf.ErrUnsupported, "a phrase with slop that holds a word twice: Lucene wants a word of the "+
 			"text for each: leave the slop out, or use another store")
 	}
-	if err := w.resolve(ctx); err != nil {
+	w.grown, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return s.grow(ctx, e) })
+	if err != nil {
 		return nil, err
 	}
 	query := w.root()
@@ -155,7 +156,7 @@ func (s *Store) Supports(req store.Request) error {
 
 // near finds the chunks whose best passage is nearest; cosine reads their scores.
 func (s *Store) near(req *store.Request, clauses []any) (object, error) {
-	if ok, err := s.vectors.Has(req.Vector); err != nil || !ok {
+	if ok, err := s.vectors.Answers(req.Vector); err != nil || !ok {
 		return nil, err
 	}
 	path := vectorPath(req.Vector.Field)
@@ -221,29 +222,8 @@ type words struct {
 	s       *Store
 	req     *store.TextRequest
 	plan    storekit.Plan
-	grown   map[string][]grown
+	grown   map[string][]storekit.Grown
 	clauses int
-}
-
-// resolve looks up the expansions.
-func (w *words) resolve(ctx context.Context) error {
-	var expands []storekit.Expand
-	storekit.Walk(w.plan.Root, func(n storekit.Node) {
-		if e, ok := n.(storekit.Expand); ok {
-			expands = append(expands, e)
-		}
-	})
-	for _, e := range expands {
-		if _, ok := w.grown[e.Key()]; ok {
-			continue
-		}
-		list, err := w.s.grow(ctx, e)
-		if err != nil {
-			return err
-		}
-		w.grown[e.Key()] = list
-	}
-	return nil
 }
 
 // root returns the whole query; nil when nothing can match. Under CombineBest the score of each
@@ -381,7 +361,7 @@ func (w *words) expand(n storekit.Expand, fields []int) object {
 	for _, f := range among(n.Fields, fields) {
 		var queries []any
 		for _, g := range list {
-			queries = append(queries, w.single(g.term, f, n.Factor*g.weight))
+			queries = append(queries, w.single(g.Term, f, n.Factor*g.Weight))
 		}
 		parts = append(parts, object{"dis_max": object{"queries": queries}})
 	}

@@ -210,7 +210,7 @@ func TestOlderElasticsearch(t *testing.T) {
 	}
 	want := decoded(t, bodies["notes"])
 	if want.Settings.Index[opensearch.VectorsInSource] != false {
-		t.Errorf("newer servers are told %v", want.Settings.Index)
+		t.Errorf("the body for newer servers has the settings %v", want.Settings.Index)
 	}
 	delete(want.Settings.Index, opensearch.VectorsInSource)
 	if refused != 1 || fmt.Sprint(decoded(t, made["notes"])) != fmt.Sprint(want) ||

@@ -102,7 +102,7 @@ func (s *Store) chunk(source json.RawMessage) (store.Chunk, error) {
 		if data, ok := all[vectorPath(field.Name)]; !ok {
 			continue
 		} else if err := json.Unmarshal(data, &passages); err != nil || len(passages) == 0 {
-			return out, s.fault(sheaf.ErrUnavailable, "chunk %s: vectors that are none: %.200q", out.ID, data)
+			return out, s.fault(sheaf.ErrUnavailable, "chunk %s: the index has no valid vectors for it: %.200q", out.ID, data)
 		}
 		v := store.Vectors{Name: field.Name}
 		for _, p := range passages {

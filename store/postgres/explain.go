@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -72,52 +70,15 @@ func (s *Store) explainWords(ctx context.Context, conn *pgxpool.Conn, req *store
 		if term == "" {
 			continue // the row only marks a match
 		}
-		term, field := strings.TrimPrefix(term, storekit.FormMark), ""
-		label := strconv.Quote(term)
+		field := ""
 		if w.req.Combine != store.CombineBM25F {
 			field = w.plan.Fields[f].Name
-			label += " in " + field
 		}
-		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], sheaf.Explanation{Label: label, Value: score,
-			Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"term": sheaf.TextValue(term),
-				"field": sheaf.TextValue(field)}})
+		parts[sheaf.ID(id)][f] = append(parts[sheaf.ID(id)][f], storekit.TermScore(term, field, score))
 	}
 	out := map[sheaf.ID]*sheaf.Explanation{}
 	for id, fields := range parts {
-		out[id] = w.explanation(fields)
+		out[id] = w.plan.Explain(w.req, fields)
 	}
 	return out, rows.Err()
-}
-
-// explanation combines the scores of one chunk as its total does.
-func (w *words) explanation(fields [][]sheaf.Explanation) *sheaf.Explanation {
-	sums := make([]float64, len(fields))
-	best := 0
-	for i, parts := range fields {
-		for _, p := range parts {
-			sums[i] += p.Value
-		}
-		if sums[i] > sums[best] {
-			best = i
-		}
-	}
-	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
-	for i, parts := range fields {
-		if len(parts) == 0 {
-			continue
-		}
-		name := "all fields"
-		if w.req.Combine != store.CombineBM25F {
-			name = w.plan.Fields[i].Name
-		}
-		field := sheaf.Explanation{Label: name, Value: sums[i], Combine: sheaf.CombineSum, Parts: parts}
-		if w.req.Combine == store.CombineBest && i != best {
-			field = sheaf.Explanation{Label: name + ", tie breaker", Value: w.req.TieBreaker * sums[i],
-				Combine: sheaf.CombineProduct,
-				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: w.req.TieBreaker}, field}}
-		}
-		root.Value += field.Value
-		root.Parts = append(root.Parts, field)
-	}
-	return root
 }

@@ -9,24 +9,17 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // Retrieve implements [store.Backend].
 func (s *Store) Retrieve(ctx context.Context, req store.Request) (sheaf.Ranking, error) {
-	out, err := s.RetrieveAll(ctx, []store.Request{req})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
+	return storekit.One(s.RetrieveAll(ctx, []store.Request{req}))
 }
 
 // Count implements [store.Counter].
 func (s *Store) Count(ctx context.Context, req store.Request) (int, error) {
-	out, err := s.CountAll(ctx, []store.Request{req})
-	if err != nil {
-		return 0, err
-	}
-	return out[0], nil
+	return storekit.One(s.CountAll(ctx, []store.Request{req}))
 }
 
 // RetrieveAll implements [store.Batcher]: the statements of all requests go to the server together.
@@ -144,12 +137,9 @@ func vectorStatement(req *store.Request, field vectorTable, count bool) (string,
 // vectorField returns the field of a request; ok is false when it has no vectors. fields are read for
 // each request: another process may recreate the tables with other numbers.
 func vectorField(fields map[string]vectorTable, req *store.VectorRequest) (vectorTable, bool, error) {
-	field, ok := fields[req.Field]
-	if ok && field.Dims != len(req.Vector) {
-		return field, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector),
-			req.Field, field.Dims)
-	}
-	return field, ok, nil
+	field := fields[req.Field]
+	ok, err := field.Answers(req)
+	return field, ok, err
 }
 
 // inside restricts passages v to the chunks of a relation. As an array the condition filters the

@@ -24,9 +24,9 @@ type words struct {
 	statement
 	req   *store.TextRequest
 	plan  storekit.Plan
-	grown map[string][]grown // by the key of an Expand
-	n     int                // parts so far
-	count bool               // leaves scores out
+	grown map[string][]storekit.Grown // by the key of an Expand
+	n     int                         // parts so far
+	count bool                        // leaves scores out
 	// allowed is the relation of chunks that pass filter and bound; "" means all. named means that they
 	// are among chunks that the request names.
 	allowed string
@@ -34,12 +34,6 @@ type words struct {
 	// over and overNamed are the same for the chunks over which statistics are counted.
 	over      string
 	overNamed bool
-}
-
-// grown is a term that an Expand accepts.
-type grown struct {
-	term   string
-	weight float64
 }
 
 // bound makes the relation of the chunks that a request allows, or returns "".
@@ -60,7 +54,7 @@ func (s *statement) bound(req *store.Request) string {
 // grow returns the terms that e accepts. For edits it reads only terms of nearly the right length
 // that contain one of the word's pieces: d edits change at most 2d of 2d+1 pieces, because swapping
 // neighbors changes two.
-func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, error) {
+func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]storekit.Grown, error) {
 	sql, args := "", []any{}
 	if e.Distance == 0 {
 		sql = "SELECT text FROM term WHERE text >= $1 AND starts_with(text, $1)"
@@ -90,11 +84,11 @@ func grow(ctx context.Context, conn *pgxpool.Conn, e storekit.Expand) ([]grown, 
 		}
 	}
 	rows, _ := conn.Query(ctx, sql, args...)
-	var out []grown
+	var out []storekit.Grown
 	var text string
 	_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
 		if weight := e.Weight(text); weight > 0 {
-			out = append(out, grown{text, weight})
+			out = append(out, storekit.Grown{Term: text, Weight: weight})
 		}
 		return nil
 	})
@@ -151,18 +145,18 @@ type looked struct {
 	several     bool // some n has several terms; the best counts
 }
 
-func (w *words) add(l *looked, fields []int, factor float64, terms ...grown) {
+func (w *words) add(l *looked, fields []int, factor float64, terms ...storekit.Grown) {
 	w.n++
 	l.several = l.several || len(terms) > 1
 	for _, t := range terms {
 		if w.req.Combine == store.CombineBM25F {
-			l.term, l.n, l.factor = append(l.term, t.term), append(l.n, int32(w.n)), append(l.factor, factor*t.weight)
+			l.term, l.n, l.factor = append(l.term, t.Term), append(l.n, int32(w.n)), append(l.factor, factor*t.Weight)
 			continue
 		}
 		for _, f := range fields {
-			l.term, l.field = append(l.term, t.term), append(l.field, w.plan.Fields[f].Name)
+			l.term, l.field = append(l.term, t.Term), append(l.field, w.plan.Fields[f].Name)
 			l.f, l.n = append(l.f, int32(f)), append(l.n, int32(w.n))
-			l.factor = append(l.factor, factor*t.weight*w.plan.Fields[f].Weight)
+			l.factor = append(l.factor, factor*t.Weight*w.plan.Fields[f].Weight)
 		}
 	}
 }
@@ -176,7 +170,7 @@ func (w *words) leaf(parts []storekit.Node, among string) string {
 		switch p := p.(type) {
 		case storekit.Term:
 			fields = p.Fields
-			w.add(&l, p.Fields, p.Factor, grown{p.Text, 1})
+			w.add(&l, p.Fields, p.Factor, storekit.Grown{Term: p.Text, Weight: 1})
 		case storekit.Expand:
 			fields = p.Fields
 			w.add(&l, p.Fields, p.Factor, w.grown[p.Key()]...)
@@ -404,13 +398,12 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 	if count {
 		text.Combine = store.CombineSum // scoring does not affect what matches
 	}
-	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), count: count, grown: map[string][]grown{}}
+	w := &words{req: &text, plan: storekit.Compile(s.o.Analyzer, &text), count: count}
 	for _, f := range w.plan.Fields {
 		if !storable(f.Name) {
 			return nil, "", sheaf.Invalidf("request: field %q: names of fields must be UTF-8 without zero bytes", f.Name)
 		}
 	}
-	var expands []storekit.Expand
 	parts, longest := 0, 0
 	storekit.Walk(w.plan.Root, func(n storekit.Node) {
 		switch n := n.(type) {
@@ -418,8 +411,6 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 			return
 		case storekit.Phrase:
 			longest = max(longest, len(n.Tokens))
-		case storekit.Expand:
-			expands = append(expands, n)
 		}
 		parts++
 	})
@@ -431,13 +422,10 @@ func (s *Store) build(ctx context.Context, conn *pgxpool.Conn, req *store.Reques
 		return nil, "", fmt.Errorf("postgres: %w: a phrase of %d terms: at most %d are looked for", sheaf.ErrUnsupported,
 			longest, MaxPhrase)
 	}
-	for _, e := range expands {
-		if key := e.Key(); w.grown[key] == nil {
-			var err error
-			if w.grown[key], err = grow(ctx, conn, e); err != nil {
-				return nil, "", err
-			}
-		}
+	var err error
+	w.grown, err = w.plan.Grow(func(e storekit.Expand) ([]storekit.Grown, error) { return grow(ctx, conn, e) })
+	if err != nil {
+		return nil, "", err
 	}
 	w.allowed, w.named = w.bound(req), req.Within != nil
 	switch {

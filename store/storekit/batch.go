@@ -48,3 +48,12 @@ func (r Rejected) Err() error {
 func (r Rejected) Accepted(docs []sheaf.ID) []sheaf.ID {
 	return slices.DeleteFunc(slices.Clone(docs), func(id sheaf.ID) bool { return r[id] != nil })
 }
+
+// One returns the only answer of a list; the zero value with an error.
+func One[T any](list []T, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return list[0], nil
+}

@@ -252,3 +252,25 @@ func (e Expand) Weight(term string) float64 {
 	}
 	return edits.Weight([]rune(text), []rune(e.Text), e.Distance, e.Same)
 }
+
+// Grown is a term or form of the dictionary that an [Expand] accepts, with its weight.
+type Grown struct {
+	Term   string
+	Weight float64
+}
+
+// Grow returns the accepted terms of every Expand of a plan, by [Expand.Key]. lookUp asks the
+// dictionary of the server.
+func (p *Plan) Grow(lookUp func(Expand) ([]Grown, error)) (grown map[string][]Grown, err error) {
+	grown = map[string][]Grown{}
+	Walk(p.Root, func(n Node) {
+		e, ok := n.(Expand)
+		if !ok || err != nil {
+			return
+		}
+		if _, known := grown[e.Key()]; !known {
+			grown[e.Key()], err = lookUp(e)
+		}
+	})
+	return grown, err
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"sheaf"
 	"sheaf/store"
 )
 
@@ -45,15 +44,9 @@ func (v *Vectors) Get(name string) store.VectorField {
 	return v.fields[name]
 }
 
-// Has reports whether the field of a request has vectors. It fails with sheaf.ErrInvalid when they
-// have other dimensions than the request's.
-func (v *Vectors) Has(req *store.VectorRequest) (bool, error) {
-	f := v.Get(req.Field)
-	if f.Dims != 0 && f.Dims != len(req.Vector) {
-		return true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
-			f.Dims)
-	}
-	return f.Dims != 0, nil
+// Answers is [store.VectorField.Answers] of the field of a request.
+func (v *Vectors) Answers(req *store.VectorRequest) (bool, error) {
+	return v.Get(req.Field).Answers(req)
 }
 
 // Check fails with sheaf.ErrInvalid for a batch that cannot be written beside these fields. wanted

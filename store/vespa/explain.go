@@ -7,6 +7,7 @@ import (
 
 	"sheaf"
 	"sheaf/store"
+	"sheaf/store/storekit"
 )
 
 // Explain implements [store.Explainer] with the match features of Vespa: the BM25 of every field,
@@ -61,29 +62,16 @@ func (s *Store) Explain(ctx context.Context, req store.Request, ids []sheaf.ID) 
 // explanation combines the scores of a chunk's fields to its total. by converts the server's scores
 // to Sheaf's.
 func explanation(req *store.TextRequest, sent object, fields hitFields, by float64) *sheaf.Explanation {
-	root := &sheaf.Explanation{Label: "words", Combine: sheaf.CombineSum}
-	best := -1
+	var parts []sheaf.Explanation
 	for _, name := range sheaf.Fields {
 		weight, ok := sent["input.query(weight_"+wordField(name)+")"].(float64)
 		bm25, found := fields.number("bm25(" + wordField(name) + ")")
-		if !ok || !found || bm25 == 0 {
-			continue
-		}
-		root.Parts = append(root.Parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by,
-			Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"field": sheaf.TextValue(name)}, Combine: sheaf.CombineProduct,
-			Parts: []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
-		if last := len(root.Parts) - 1; best < 0 || root.Parts[last].Value > root.Parts[best].Value {
-			best = last
-		}
-	}
-	for i, part := range root.Parts {
-		if req.Combine == store.CombineBest && i != best {
-			part = sheaf.Explanation{Label: part.Label + ", tie breaker", Value: req.TieBreaker * part.Value,
+		if ok && found && bm25 != 0 {
+			parts = append(parts, sheaf.Explanation{Label: name, Value: weight * bm25 * by,
+				Kind: sheaf.KindTerm, Details: map[string]sheaf.Value{"field": sheaf.TextValue(name)},
 				Combine: sheaf.CombineProduct,
-				Parts:   []sheaf.Explanation{{Label: "tie breaker", Value: req.TieBreaker}, part}}
-			root.Parts[i] = part
+				Parts:   []sheaf.Explanation{{Label: "weight", Value: weight}, {Label: "BM25", Value: bm25 * by}}})
 		}
-		root.Value += part.Value
 	}
-	return root
+	return storekit.ExplainFields(req, parts)
 }

@@ -115,17 +115,14 @@ func (s *Store) prepare(req *store.Request) (*asked, error) {
 }
 
 // vectorField returns the field of a request; ok is false when it has no vectors.
-func (s *Store) vectorField(req *store.VectorRequest) (store.VectorField, bool, error) {
+func (s *Store) vectorField(req *store.VectorRequest) (field store.VectorField, ok bool, err error) {
 	for _, v := range s.o.Vectors {
 		if v.Name == req.Field {
-			if v.Dims != len(req.Vector) {
-				return v, true, sheaf.Invalidf("request: the vector has %d dimensions, field %q has %d", len(req.Vector), req.Field,
-					v.Dims)
-			}
-			return v, true, nil
+			field = v
 		}
 	}
-	return store.VectorField{}, false, nil
+	ok, err = field.Answers(req)
+	return field, ok, err
 }
 
 // near finds the chunks with the nearest passages. Vespa scores by the angle.

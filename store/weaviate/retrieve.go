@@ -103,7 +103,7 @@ func (s *Store) prepare(req *store.Request) (asked, error) {
 	if req.Text != nil {
 		return a, s.words(req, &a)
 	}
-	if ok, err := s.vectors.Has(req.Vector); err != nil {
+	if ok, err := s.vectors.Answers(req.Vector); err != nil {
 		return a, err
 	} else if !ok {
 		a.where = nothing

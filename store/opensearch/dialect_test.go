@@ -68,23 +68,3 @@ func TestElasticsearch(t *testing.T) {
 	storetest.Golden(t, filepath.Join("testdata", "elasticsearch.json"), text.String(),
 		flag.Lookup("update").Value.String() == "true")
 }
-
-// TestVectorScores checks the conversion of similarities: servers return (1 + cos)/2, the store
-// returns cosines.
-func TestVectorScores(t *testing.T) {
-	var found answer
-	text := `{"hits":{"hits":[{"_score":0.75,"fields":{"id":["notes:a"]}},{"_score":0.25,"fields":{"id":["notes:b"]}}]}}`
-	if err := json.Unmarshal([]byte(text), &found); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		req  store.Request
-		want string
-	}{{store.Request{Vector: &store.VectorRequest{}}, " notes:a 0.5; notes:b -0.5;"},
-		{store.Request{}, " notes:a 0.75; notes:b 0.25;"}} {
-		hits, err := (&Store{}).ranking(&c.req, &found)
-		if got := storetest.Written(hits); err != nil || got != c.want {
-			t.Errorf("read%s, want%s, %v", got, c.want, err)
-		}
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -29,8 +28,6 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 		t.Fatal(err)
 	}
 	german := storetest.Analyzer(t, "de")
-	theirs := o.Index + "-foreign"
-	foreign(t, o, theirs, `{}`)
 	refused := s.Refusing(t, o)
 	refused("another analyzer", func(o *opensearch.Options) { o.Analyzer = german }, store.ErrMadeOtherwise,
 		"made with the analyzer")
@@ -44,8 +41,6 @@ func testOpenRefuses(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	refused("nobody listens", func(o *opensearch.Options) { o.URL = "http://127.0.0.1:1" }, sheaf.ErrUnavailable,
 		"refused")
 	refused("no address", func(o *opensearch.Options) { o.URL = "127.0.0.1:9200" }, sheaf.ErrInvalid, "http://")
-	refused("an index of others", func(o *opensearch.Options) { o.Index = theirs }, sheaf.ErrInvalid,
-		"sheaf did not make the index")
 	refused("several indices", func(o *opensearch.Options) { o.Index = "_all" }, sheaf.ErrInvalid, "lower-case")
 	refused("nothing to read", func(o *opensearch.Options) { o.Index = "sheaf-never-made"; o.Access = store.ReadOnly },
 		sheaf.ErrNotFound, "no such index")
@@ -139,11 +134,7 @@ func TestExamine(t *testing.T) { each(t, testExamine) }
 
 func testExamine(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 	o := s.New(t)
-	for _, f := range opensearch.Examine(t.Context(), o) {
-		if f.Err != nil {
-			t.Errorf("%s: %v", f.Check, f.Err)
-		}
-	}
+	storetest.Healthy(t, opensearch.Examine(t.Context(), o))
 	o.URL = "http://127.0.0.1:1"
 	if found := opensearch.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
 		t.Errorf("nobody listens: %v", found)
@@ -378,37 +369,6 @@ func TestAliasOfAnotherModel(t *testing.T) {
 	})
 }
 
-// TestUnsupportedServer checks that Open refuses a server without the plug-in for vectors or with an old
-// version, with advice.
-func TestUnsupportedServer(t *testing.T) {
-	for _, c := range []struct {
-		dialect            opensearch.Dialect
-		path, answer, says string
-	}{
-		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"analysis-icu","version":"3.6.0"}]`,
-			"opensearch-plugin install"},
-		{opensearch.OpenSearch, "/_cat/plugins", `[{"component":"opensearch-knn","version":"2.11.1.0"}]`,
-			"version 2.11.1.0: upgrade it to 2.13"},
-		{opensearch.Elasticsearch, "/_nodes/_local/http", `{"nodes":{"n":{"version":"8.14.3"}}}`,
-			"version 8.14.3: upgrade it to 8.15"},
-	} {
-		t.Run(c.says, func(t *testing.T) {
-			o := optionsOf(t, c.dialect)
-			o.URL = storetest.Between(t, o.URL, func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-				if r.URL.Path != c.path {
-					return false
-				}
-				_, _ = io.WriteString(w, c.answer)
-				return true
-			})
-			_, err := opensearch.Open(t.Context(), o)
-			if !errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(fmt.Sprint(err), c.says) {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // TestExactVectorSearch checks that Elasticsearch compares vectors one by one up to its limit. A script does
 // so beyond the limit, and in an index made for the graph. Without scripts the server must refuse
 // clearly.
@@ -508,25 +468,6 @@ func testWithinMany(t *testing.T, s *storetest.Stores[opensearch.Options]) {
 					w.passage)
 			}
 		}
-	}
-}
-
-// TestLongID checks that a write names a chunk whose ID is too long, and writes the rest.
-func TestLongID(t *testing.T) { each(t, testLongID) }
-
-func testLongID(t *testing.T, s *storetest.Stores[opensearch.Options]) {
-	b := s.Empty(t)
-	defer b.Close()
-	long := "t:" + strings.Repeat("x", 40_000)
-	err := b.Write(t.Context(), store.Batch{Chunks: []store.Chunk{storetest.Chunk(long, "body", "tea"),
-		storetest.Chunk("t:a", "body", "tea")}})
-	var partial *store.PartialError
-	if !errors.As(err, &partial) || len(partial.Rejected) != 1 ||
-		!strings.Contains(fmt.Sprint(partial.Rejected[sheaf.ID(long)]), "at most 32000") {
-		t.Errorf("%.300v", err)
-	}
-	if n := storetest.Hits(t, b, "tea"); n != 1 {
-		t.Errorf("%d chunks are there", n)
 	}
 }
 

@@ -60,10 +60,18 @@ func refused(err error, name string) error {
 	return nil
 }
 
-// TestForeignDictionary checks that Open and Drop keep a foreign index with the dictionary's name,
-// and that Open makes no index beside it.
+// TestForeignDictionary checks that Open and Drop refuse and keep a foreign index with the name of the
+// index or of the dictionary, and that Open makes no index beside the latter.
 func TestForeignDictionary(t *testing.T) {
 	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
+		o := s.New(t)
+		unharmed := foreign(t, o, o.Index, `{}`)
+		_, opened := opensearch.Open(t.Context(), o)
+		for _, err := range []error{opened, opensearch.Drop(t.Context(), o)} {
+			if !errors.Is(err, sheaf.ErrInvalid) || unharmed() != nil {
+				t.Errorf("a foreign index: %v, %v", err, unharmed())
+			}
+		}
 		for _, mappings := range []string{
 			`{}`,
 			`{"dynamic":false,"_source":{"enabled":false},"properties":{"t":{"type":"keyword"}}}`,
@@ -127,24 +135,6 @@ func TestDictionaryReplacedByForeignIndex(t *testing.T) {
 		}
 		if n := storetest.Hits(t, b, "stone"); n != 1 {
 			t.Errorf("%d chunks are left", n)
-		}
-	})
-}
-
-// TestForeignIndex checks that Open and Drop refuse a foreign index and keep it.
-func TestForeignIndex(t *testing.T) {
-	each(t, func(t *testing.T, s *storetest.Stores[opensearch.Options]) {
-		o := s.New(t)
-		unharmed := foreign(t, o, o.Index, `{}`)
-		_, err := opensearch.Open(t.Context(), o)
-		if !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("opened: %v", err)
-		}
-		if err := opensearch.Drop(t.Context(), o); !errors.Is(err, sheaf.ErrInvalid) {
-			t.Errorf("dropped: %v", err)
-		}
-		if err := unharmed(); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -129,7 +129,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestOtherServer checks the advice of Open and Examine for another kind of server.
+// TestOtherServer checks the advice of Open and Examine for another kind of server, an old version,
+// and a server without the plug-in for vectors.
 func TestOtherServer(t *testing.T) {
 	icu := `[{"name":"n","component":"analysis-icu","version":"9.5.3"}]`
 	for _, c := range []struct {
@@ -143,6 +144,11 @@ func TestOtherServer(t *testing.T) {
 			"then the address begins with opensearch://"},
 		{opensearch.OpenSearch, object{"/_nodes": elasticNodes, "/_cat/plugins": icu},
 			"begin the address with elasticsearch://"},
+		{opensearch.OpenSearch, object{"/_cat/plugins": icu}, "opensearch-plugin install"},
+		{opensearch.OpenSearch, object{"/_cat/plugins": `[{"component":"opensearch-knn","version":"2.11.1.0"}]`},
+			"version 2.11.1.0: upgrade it to 2.13"},
+		{opensearch.Elasticsearch, object{"/_nodes": `{"nodes":{"n":{"version":"8.14.3"}}}`},
+			"version 8.14.3: upgrade it to 8.15"},
 	} {
 		o, _ := standIn(t, c.dialect, c.answers)
 		if _, err := opensearch.Open(t.Context(), o); !strings.Contains(fmt.Sprint(err), c.says) {

@@ -216,9 +216,5 @@ func TestRowSecurityOfOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	found(everything, "t:bob t:open")
-	for _, f := range postgres.Examine(t.Context(), o) {
-		if f.Err != nil {
-			t.Errorf("%s: %v", f.Check, f.Err)
-		}
-	}
+	storetest.Healthy(t, postgres.Examine(t.Context(), o))
 }

@@ -139,3 +139,24 @@ func TestAnalyze(t *testing.T) {
 		}
 	}
 }
+
+// TestRefuses checks which requests a server with its own BM25 cannot score.
+func TestRefuses(t *testing.T) {
+	o := storekit.Options{K1: 1.2, B: 0.75}
+	some := sheaf.Exists{Column: "tag"}
+	for says, change := range map[string]func(r *store.Request){
+		"":               func(r *store.Request) { r.Text.Combine, r.Filter = store.CombineBest, some },
+		"k1 0.9":         func(r *store.Request) { r.Text.K1 = 0.9 },
+		"and b 0.4":      func(r *store.Request) { r.Text.B = 0.4 },
+		"combine: bm25f": func(r *store.Request) { r.Text.Combine = store.CombineBM25F },
+		"statistics: candidates": func(r *store.Request) {
+			r.Text.Statistics, r.Filter = store.StatisticsCandidates, some
+		},
+	} {
+		req := store.Request{Text: &store.TextRequest{K1: 1.2, B: 0.75}}
+		change(&req)
+		if got := o.Refuses(&req, "class"); !strings.Contains(got, says) || (got == "") != (says == "") {
+			t.Errorf("%q, want %q", got, says)
+		}
+	}
+}

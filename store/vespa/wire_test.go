@@ -554,11 +554,7 @@ func TestDeploy(t *testing.T) {
 
 func TestExamine(t *testing.T) {
 	server, s := serving(t)
-	for _, f := range Examine(t.Context(), s.o) {
-		if f.Err != nil {
-			t.Errorf("%s: %v", f.Check, f.Err)
-		}
-	}
+	storetest.Healthy(t, Examine(t.Context(), s.o))
 	if got := server.kept(); len(got) != 0 {
 		t.Errorf("left behind: %q", got)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -111,33 +110,10 @@ func TestOpenRefuses(t *testing.T) {
 // server cannot be used.
 func TestExamine(t *testing.T) {
 	o := options(t)
-	for _, f := range weaviate.Examine(t.Context(), o) {
-		if f.Err != nil {
-			t.Errorf("%s: %v", f.Check, f.Err)
-		}
-	}
+	storetest.Healthy(t, weaviate.Examine(t.Context(), o))
 	o.URL = "http://127.0.0.1:1"
 	if found := weaviate.Examine(t.Context(), o); len(found) != 1 || !errors.Is(found[0].Err, sheaf.ErrUnavailable) {
 		t.Errorf("nobody listens: %v", found)
-	}
-}
-
-// TestBadAnswers checks that Open fails as unavailable, in time, for a server that refuses, hangs
-// up, or answers nonsense or nothing.
-func TestBadAnswers(t *testing.T) {
-	for what, answer := range map[string]http.HandlerFunc{
-		"away":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-		"nonsense": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>login</html>")) },
-		"cut":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"slow":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-	} {
-		front := httptest.NewServer(answer)
-		_, err := weaviate.Open(t.Context(), weaviate.Options{Options: storekit.Options{URL: front.URL,
-			Analyzer: storetest.Analyzer(t, "en"), Timeout: 2 * time.Second}, Class: "X"})
-		if !errors.Is(err, sheaf.ErrUnavailable) {
-			t.Errorf("%s: %v", what, err)
-		}
-		front.Close()
 	}
 }
 

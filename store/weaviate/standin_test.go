@@ -359,63 +359,32 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestRefusals checks that the store refuses, before it asks the server, exactly the requests that
-// the server cannot compute.
+// TestRefusals checks that the store refuses a request before it asks the server. storekit has the
+// rules for words.
 func TestRefusals(t *testing.T) {
 	s, server := standing(t)
-	words := func(change func(r *store.Request)) store.Request {
-		r := storetest.Words(sheaf.Match{Text: "tea"})
-		change(&r)
-		return r
-	}
-	some := sheaf.Exists{Column: "tag"}
-	for _, c := range []struct {
-		req  store.Request
-		says string
-	}{
-		{words(func(*store.Request) {}), ""},
-		{words(func(r *store.Request) { r.Text.K1 = 0.9 }), "k1 0.9 and b 0.75: the class was made with 1.2 and 0.75"},
-		{words(func(r *store.Request) { r.Text.B = 0.4 }), "k1 1.2 and b 0.4: the class was made with 1.2 and 0.75"},
-		{words(func(r *store.Request) { r.Text.K1, r.Text.B = 0.9, 0.4 }), "k1 0.9 and b 0.4"},
-		{words(func(r *store.Request) { r.Text.Combine = store.CombineBM25F }), "combine: bm25f"},
-		{words(func(r *store.Request) { r.Text.Combine = store.CombineBest }), ""},
-		{words(func(r *store.Request) { r.Text.Statistics = store.StatisticsCandidates }), ""},
-		{words(func(r *store.Request) { r.Text.Statistics, r.Filter = store.StatisticsCandidates, some }),
-			"statistics: candidates"},
-		{words(func(r *store.Request) {
-			r.Text.Statistics, r.Within = store.StatisticsCandidates, []sheaf.ID{"t:a"}
-		}), "statistics: candidates"},
-		{words(func(r *store.Request) { r.Filter = some }), ""},
-		{words(func(r *store.Request) { r.Limit = most - 1 }), ""},
-		{words(func(r *store.Request) { r.Limit = most }), "a limit of 10000: fewer than 10000"},
-		{store.Request{Limit: most, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}},
-			"a limit of 10000"},
-		{store.Request{Limit: most - 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}}, ""},
-	} {
-		err := s.Supports(c.req)
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%v", err)
-		case c.says != "" && (!errors.Is(err, sheaf.ErrUnsupported) || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%v, want sheaf.ErrUnsupported that says %q", err, c.says)
-		}
-		if c.says == "" {
-			continue
-		}
-		if _, err := s.Retrieve(t.Context(), c.req); !errors.Is(err, sheaf.ErrUnsupported) {
-			t.Errorf("retrieve: %v, want sheaf.ErrUnsupported that says %q", err, c.says)
-		}
-	}
-	one := storetest.Chunk("t:a", "body", "tea")
-	one.Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
-	if err := s.Write(t.Context(), store.Batch{Chunks: []store.Chunk{one}}); err != nil {
+	one := storetest.One("t:a", "tea")
+	one.Chunks[0].Vectors = []store.Vectors{{Name: "body", Passages: [][]float32{{1, 0}}}}
+	if err := s.Write(t.Context(), store.Batch{Chunks: one.Chunks}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Retrieve(t.Context(), store.Request{Limit: 1,
-		Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}})
-	if !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), `the vector has 3 dimensions, field "body" has 2`) {
-		t.Errorf("a vector of other dimensions: %v", err)
+	virtual, long := storetest.Words(sheaf.Match{Text: "tea"}), storetest.Words(sheaf.Match{Text: "tea"})
+	virtual.Text.Combine, long.Limit = store.CombineBM25F, most
+	for _, c := range []struct {
+		req  store.Request
+		want error
+		says string
+	}{
+		{virtual, sheaf.ErrUnsupported, "combine: bm25f"},
+		{long, sheaf.ErrUnsupported, "a limit of 10000: fewer than 10000"},
+		{store.Request{Limit: most, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0}}},
+			sheaf.ErrUnsupported, "a limit of 10000"},
+		{store.Request{Limit: 1, Vector: &store.VectorRequest{Field: "body", Vector: []float32{1, 0, 0}}},
+			sheaf.ErrInvalid, `the vector has 3 dimensions, field "body" has 2`},
+	} {
+		if _, err := s.Retrieve(t.Context(), c.req); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %v that says %q", err, c.want, c.says)
+		}
 	}
 	if server.asked > 0 {
 		t.Errorf("%d lists were asked for in vain", server.asked)

@@ -124,53 +124,6 @@ func TestPutOwnChunksAndVectors(t *testing.T) {
 	if ids := found(t, s, "ears"); len(ids) != 1 || ids[0] != "api:animals#1" {
 		t.Errorf("found %v", ids)
 	}
-	if res, got := s.ask(t, "PUT", "/v1/documents/api:bad",
-		`{"chunks": [{"slug": "1", "text": "x"}, {"text": "y"}]}`); res.StatusCode != 409 {
-		t.Errorf("a slug twice: %d %s", res.StatusCode, got)
-	}
-	for name, bad := range map[string]struct {
-		status int
-		body   string
-	}{
-		"another dimension": {422, `{"chunks": [{"text": "x", "vectors": [[1, 2]]}]}`},
-		"no length":         {422, `{"chunks": [{"text": "x", "vectors": [` + strings.Replace(v, "7", "0", 1) + `]}]}`},
-		"text and chunks":   {400, `{"text": "x", "chunks": [{"text": "y"}]}`},
-		"nothing":           {400, `{}`},
-		"an empty chunk":    {400, `{"chunks": [{"text": " "}]}`},
-	} {
-		if res, got := s.ask(t, "PUT", "/v1/documents/api:bad", bad.body); res.StatusCode != bad.status {
-			t.Errorf("%s: %d %s", name, res.StatusCode, got)
-		}
-	}
-}
-
-// TestTagsOfOpenAPI checks conditional requests for the OpenAPI document and its page.
-func TestTagsOfOpenAPI(t *testing.T) {
-	s, keys := keyed(t, notes, map[string]access.Grant{"admin": {Scopes: []access.Scope{access.ScopeAdmin,
-		access.ScopeSearch}}, "feed": {Scopes: []access.Scope{access.ScopeIngest}}})
-	tags := map[string]string{}
-	for _, path := range []string{"/openapi.json", "/docs"} {
-		key := []string{"Authorization", "Bearer " + keys["admin"]}
-		res, body := s.ask(t, "GET", path, "", key...)
-		tag, vary := res.Header.Get("ETag"), strings.Join(res.Header.Values("Vary"), ", ")
-		tags[path] = tag
-		if !strings.HasPrefix(tag, `W/"`) || len(body) == 0 || !strings.Contains(vary, "Accept-Encoding") {
-			t.Errorf("%s: %v", path, res.Header)
-		}
-		for value, status := range map[string]int{tag: 304, "*": 304, `"a", ` + tag: 304, strings.TrimPrefix(tag, "W/"): 304,
-			`"a", W/"b"`: 200, "nonsense": 400} {
-			again, body := s.ask(t, "GET", path, "", append(key, "If-None-Match", value)...)
-			if again.StatusCode != status || status == 304 &&
-				(len(body) > 0 || again.Header.Get("ETag") != tag || strings.Join(again.Header.Values("Vary"), ", ") != vary) {
-				t.Errorf("%s with %s: %d, %d bytes, %v; want %d", path, value, again.StatusCode, len(body), again.Header, status)
-			}
-		}
-		if packed, _ := s.ask(t, "GET", path, "",
-			append(key, "Accept-Encoding", "gzip")...); packed.Header.Get("ETag") != tag ||
-			packed.Header.Get("Content-Encoding") != "gzip" {
-			t.Errorf("%s, compressed: %v", path, packed.Header)
-		}
-	}
 }
 
 // keyed starts a server with a key for each grant. It returns the keys by name.

@@ -124,12 +124,10 @@ func (a *app) bench(cmd *cobra.Command, folders []string, o benchOptions) error 
 			continue
 		}
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
-		if err == nil {
-			err = f.Close()
-		}
 		if err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}
+		_ = f.Close() // nothing was written
 	}
 	report, err := benchmark.Run(cmd.Context(), benchmark.Options{
 		Folders: folders, Sizes: o.sizes, Tasks: tasks,
@@ -172,13 +170,14 @@ func (o *benchOptions) findPeers() ([]benchmark.Peer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if folder = benchmark.PeersFolder(dir); folder == "" {
-			if len(o.peers) > 0 {
-				return nil, withHint(fmt.Errorf("%w: found no folder of other engines", sheaf.ErrNotFound),
-					"sh bench/setup.sh in the source makes one; --peers-folder names it")
-			}
-			return nil, nil
-		}
+		folder = benchmark.PeersFolder(dir)
+	}
+	switch {
+	case folder == "" && len(o.peers) == 0:
+		return nil, nil
+	case folder == "":
+		return nil, withHint(fmt.Errorf("%w: found no folder of other engines", sheaf.ErrNotFound),
+			"sh bench/setup.sh in the source makes one; --peers-folder names it")
 	}
 	all, err := benchmark.FindPeers(folder)
 	if err != nil {

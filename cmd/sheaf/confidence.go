@@ -198,17 +198,9 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 		return err
 	}
 	var all []*eval.Collection
-	defer func() {
-		for _, c := range all {
-			c.Close()
-		}
-	}()
+	defer func() { closeAll(all) }()
 	for _, arg := range args {
-		d, err := readDataset(arg, evalOptions{split: "test"})
-		if err != nil {
-			return err
-		}
-		c, err := a.openCollection(cmd.Context(), d, in)
+		c, err := a.openDataset(cmd.Context(), arg, in, evalOptions{split: "test"})
 		if err != nil {
 			return err
 		}

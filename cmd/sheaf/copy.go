@@ -116,13 +116,11 @@ func (a *app) copyTo(cmd *cobra.Command, from, to, alias string) error {
 		}
 	}
 	out.TookMS = millis(time.Since(began).Seconds())
-	if a.json {
-		return a.printJSON(out)
-	}
-	fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", wording.Clean(out.Store),
-		wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
-		wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
-	return nil
+	return a.print(out, func() {
+		fmt.Fprintf(a.stdout, "%s holds %s, %s and %s; %s were looked for and found\n", wording.Clean(out.Store),
+			wording.Plural(out.Documents, "document", "documents"), wording.Plural(out.Chunks, "chunk", "chunks"),
+			wording.Plural(out.Vectors, "vector", "vectors"), wording.Count(out.Verified))
+	})
 }
 
 // sampled is the number of copied chunks to compare with their source.
@@ -243,8 +241,11 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 		total = stats.Chunks
 	}
 	before := state.Chunks
-	if !a.json {
-		a.notice("%s", copyBegins(source.StoreName(), before, total))
+	if begins := "copying " + wording.Plural(total, "chunk", "chunks"); !a.json {
+		if before > 0 { // an earlier copy did these
+			begins = "going on after " + wording.Count(before) + " of " + wording.Plural(total, "chunk", "chunks")
+		}
+		a.notice("%s from %s", begins, source.StoreName())
 	}
 	progress := terminal.NewProgress(source.err, "copying")
 	progress.GoOn(before)
@@ -268,15 +269,6 @@ func (a *app) transfer(ctx context.Context, source *session, from store.Streamer
 				"another store")
 	}
 	return err
-}
-
-// copyBegins says how many chunks remain to copy, and how many an earlier copy has done.
-func copyBegins(from string, before, total int) string {
-	if before == 0 {
-		return fmt.Sprintf("copying %s from %s", wording.Plural(total, "chunk", "chunks"), from)
-	}
-	return fmt.Sprintf("going on after %s of %s from %s", wording.Count(before), wording.Plural(total, "chunk", "chunks"),
-		from)
 }
 
 func writeState(file string, state copyState) error {

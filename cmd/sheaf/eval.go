@@ -227,11 +227,7 @@ func (a *app) evalOne(ctx context.Context, arg string, e eval.Evaluation, in ind
 		return nil, err
 	}
 	var collections []*eval.Collection
-	defer func() {
-		for _, c := range collections {
-			c.Close()
-		}
-	}()
+	defer func() { closeAll(collections) }()
 	for _, name := range o.stores {
 		if name != collection.EngineStore && name != "memory" {
 			return nil, sheaf.Invalidf("store %q: must be embedded or memory", name)
@@ -283,6 +279,23 @@ func givenRuns(d *dataset.Dataset, files []string) ([]*eval.Run, error) {
 
 // twice returns the error for two columns with the same name.
 func twice(name string) error { return sheaf.Invalidf("the column %q appears twice", name) }
+
+// openDataset reads the data set that arg and the flags name, and indexes it.
+func (a *app) openDataset(ctx context.Context, arg string, in indexing.Options,
+	o evalOptions) (*eval.Collection, error) {
+	d, err := readDataset(arg, o)
+	if err != nil {
+		return nil, err
+	}
+	return a.openCollection(ctx, d, in)
+}
+
+// closeAll closes collections.
+func closeAll(collections []*eval.Collection) {
+	for _, c := range collections {
+		c.Close()
+	}
+}
 
 // openCollection indexes a data set, with a progress line.
 func (a *app) openCollection(ctx context.Context, d *dataset.Dataset, in indexing.Options) (*eval.Collection, error) {

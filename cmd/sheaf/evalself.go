@@ -71,13 +71,13 @@ func (a *app) evalSelf(cmd *cobra.Command, args []string, o selfOptions) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(struct {
-			Schema string `json:"schema"`
-			*self.Report
-		}{"sheaf.eval-self/1", r})
+	if !a.json {
+		return r.Text(a.stdout)
 	}
-	return r.Text(a.stdout)
+	return a.printJSON(struct {
+		Schema string `json:"schema"`
+		*self.Report
+	}{"sheaf.eval-self/1", r})
 }
 
 // checkCount refuses an invalid number of questions.
@@ -115,30 +115,27 @@ func (s *session) selfColumns(o selfOptions) ([]eval.Column, error) {
 	if len(o.profiles) > 0 {
 		return columnsOf(o.profiles, o.params)
 	}
-	used, err := columnsOf([]string{s.config.Profile}, nil)
+	used := []string{s.config.Profile}
+	columns, err := columnsOf(used, nil)
 	if err != nil {
 		return nil, err
 	}
-	if len(o.params) > 0 {
-		others, err := columnsOf([]string{s.config.Profile}, o.params)
-		return append(used, others...), err
-	}
-	hasMeaning := slices.ContainsFunc(used[0].Profile.Parameters, func(p profile.Parameter) bool {
-		return p.Name == "meaning"
-	})
-	if hasMeaning && s.Embedder != nil {
-		others, err := columnsOf([]string{s.config.Profile}, []string{"meaning=0,0.25,0.75,1"})
-		if err != nil {
-			return nil, err
+	hasMeaning := s.Embedder != nil && slices.ContainsFunc(columns[0].Profile.Parameters,
+		func(p profile.Parameter) bool { return p.Name == "meaning" })
+	more := func(profiles []string, params ...string) {
+		if err == nil {
+			var others []eval.Column
+			others, err = columnsOf(profiles, params)
+			columns = append(columns, others...)
 		}
-		used = append(used, others...)
 	}
-	for _, name := range []string{"sonar", "rrf"} {
-		others, err := columnsOf([]string{name}, nil)
-		if err != nil {
-			return nil, err
-		}
-		used = append(used, others...)
+	switch {
+	case len(o.params) > 0:
+		more(used, o.params...)
+		return columns, err
+	case hasMeaning:
+		more(used, "meaning=0,0.25,0.75,1")
 	}
-	return used, nil
+	more([]string{"sonar", "rrf"})
+	return columns, err
 }

@@ -334,22 +334,21 @@ func (a *app) profileDiffCommand() *cobra.Command {
 			if text != "" {
 				lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"schema": "sheaf.profile-diff/1", "a": args[0], "b": args[1], "lines": lines})
-			}
-			if len(lines) == 0 {
-				fmt.Fprintf(a.stdout, "%s and %s do the same\n", args[0], args[1])
-			}
-			for _, line := range lines {
-				switch line[0] {
-				case '-':
-					line = a.out.Paint("31", line)
-				case '+':
-					line = a.out.Paint("32", line)
+			out := map[string]any{"schema": "sheaf.profile-diff/1", "a": args[0], "b": args[1], "lines": lines}
+			return a.print(out, func() {
+				if len(lines) == 0 {
+					fmt.Fprintf(a.stdout, "%s and %s do the same\n", args[0], args[1])
 				}
-				fmt.Fprintln(a.stdout, line)
-			}
-			return nil
+				for _, line := range lines {
+					switch line[0] {
+					case '-':
+						line = a.out.Paint(terminal.Removed, line)
+					case '+':
+						line = a.out.Paint(terminal.Added, line)
+					}
+					fmt.Fprintln(a.stdout, line)
+				}
+			})
 		},
 	}
 	cmd.Flags().IntP("limit", "n", 0, "the number of results to work them out for")
@@ -383,11 +382,9 @@ func (a *app) profileNewCommand() *cobra.Command {
 			if err := writeNew(path, text); err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(map[string]any{"schema": "sheaf.profile-new/1", "name": name, "from": from, "file": path})
-			}
-			fmt.Fprintf(a.stdout, "%s changes %s: edit it, then: sheaf profile check %s\n", path, from, name)
-			return nil
+			return a.print(map[string]any{"schema": "sheaf.profile-new/1", "name": name, "from": from, "file": path}, func() {
+				fmt.Fprintf(a.stdout, "%s changes %s: edit it, then: sheaf profile check %s\n", path, from, name)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", profile.Default, "the profile to change")

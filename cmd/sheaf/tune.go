@@ -142,15 +142,11 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 		return sheaf.Invalidf("--metric %q: must be one measure, not %d", o.measure, len(measures))
 	}
 	eo := evalOptions{split: o.split}
-	d, err := readDataset(o.dataset, eo)
-	if err != nil {
-		return err
-	}
 	in, err := a.evalIndexing(cmd.Context(), eo)
 	if err != nil {
 		return err
 	}
-	c, err := a.openCollection(cmd.Context(), d, in)
+	c, err := a.openDataset(cmd.Context(), o.dataset, in, eo)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sheaf"
 	"sheaf/eval/parity"
+	"sheaf/search"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -134,5 +135,25 @@ func TestReasons(t *testing.T) {
 			!slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, c.says) }) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.says)
 		}
+	}
+}
+
+// TestExactCounting checks a stage that only one way of counting runs: later stages keep their numbers.
+func TestExactCounting(t *testing.T) {
+	r := sheaf.Ranking{{ID: "t:a", Score: 2}, {ID: "t:b", Score: 1}}
+	fuse, relax, answer := search.Snapshot{Step: "fuse", Ranking: r}, search.Snapshot{Step: "relax", Ranking: r},
+		search.Snapshot{Step: parity.FinalStep, Ranking: r}
+	engine := &parity.Store{Kind: parity.Engine, Answers: map[string][]parity.Answer{
+		parity.Exact: {{Trace: []search.Snapshot{fuse, answer}}},
+		"lucene":     {{Trace: []search.Snapshot{fuse, relax, answer}}}}}
+	server := &parity.Store{Kind: "opensearch", Answers: map[string][]parity.Answer{
+		parity.Exact: {{Trace: []search.Snapshot{fuse, relax, answer}}}}}
+	compared := parity.CompareStores([]string{"tea"}, engine, server, "lucene")
+	var exact []string
+	for _, s := range compared.Stages {
+		exact = append(exact, s.Stage+" "+s.ExactText())
+	}
+	if got, want := strings.Join(exact, ", "), "fuse 1.0000, relax -, answer 1.0000"; got != want {
+		t.Errorf("exact: %s, want %s", got, want)
 	}
 }

@@ -594,10 +594,7 @@ func parseSize(text string) (int64, error) {
 }
 
 func formatSize(n int64) string {
-	for _, u := range []struct {
-		suffix string
-		bytes  int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+	for _, u := range slices.Backward(sizeUnits[:3]) { // GiB, MiB, KiB
 		if n >= u.bytes && n%u.bytes == 0 {
 			return fmt.Sprintf("%d%s", n/u.bytes, u.suffix)
 		}

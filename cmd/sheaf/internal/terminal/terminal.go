@@ -62,13 +62,15 @@ type Style string
 
 // These are the styles in use.
 const (
-	Dim    Style = "2"
-	Match  Style = "1;31"
-	Path   Style = "35"
-	Number Style = "32"
-	Title  Style = "1;36"
-	Fault  Style = "1;31"
-	Notice Style = "33"
+	Dim     Style = "2"
+	Match   Style = "1;31"
+	Path    Style = "35"
+	Number  Style = "32"
+	Title   Style = "1;36"
+	Fault   Style = "1;31"
+	Notice  Style = "33"
+	Removed Style = "31"
+	Added   Style = "32"
 )
 
 // Paint returns text in a style, or plain text if colors are off.

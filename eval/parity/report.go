@@ -1,0 +1,252 @@
+package parity
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"sheaf"
+	"sheaf/search"
+)
+
+// Engine is the kind of store of the engine. Exact is the way of counting words of an engine without another setting,
+// and stands for the own way of a server.
+const (
+	Engine = "embedded"
+	Exact  = "exact"
+)
+
+// FinalStep is the step of the answer itself.
+const FinalStep = "answer"
+
+// Store is a store with its answers to some queries.
+type Store struct {
+	Name string
+	// Kind is for example "postgres", or [Engine]. Approximate says that the store finds vectors through a graph.
+	Kind        string
+	Approximate bool
+	// Shards is the number of parts of the store, 0 if unknown.
+	Shards int
+	// Answers has the answers in the order of the queries, by the way of counting. A server has only [Exact].
+	Answers map[string][]Answer
+}
+
+// Answer is the answer of a store to one query.
+type Answer struct {
+	// Trace has the ranking after each step; the last one is [FinalStep].
+	Trace    []search.Snapshot
+	Warnings []string
+	// Refused says why the store refused the query; "" if it answered.
+	Refused string
+}
+
+// Report compares stores with the first one.
+type Report struct {
+	Schema  string         `json:"schema"`
+	Profile string         `json:"profile"`
+	Limit   int            `json:"limit"`
+	Queries int            `json:"queries"`
+	First   string         `json:"first"`
+	Stores  []*StoreReport `json:"stores"`
+}
+
+// StoreReport compares one store with the first.
+type StoreReport struct {
+	Store string `json:"store"`
+	// Counted is the way of counting: the server's, or [Exact]. Alike explains the server's way; "" for Exact.
+	Counted string         `json:"counted"`
+	Alike   string         `json:"-"`
+	Stages  []*StageReport `json:"stages"`
+}
+
+// StageReport compares one step of the profile, over all queries.
+type StageReport struct {
+	// Stage is branch and step; the last stage is the answer.
+	Stage string `json:"stage"`
+	// Refused counts queries that the store cannot answer. The other numbers leave them out.
+	Refused int `json:"refused"`
+	// SameSet and SameOrder count queries.
+	SameSet   int `json:"same_set"`
+	SameOrder int `json:"same_order"`
+	// Tau and RBO are means, LeastRBO is the smallest.
+	Tau      float64 `json:"kendall_tau"`
+	RBO      float64 `json:"rbo"`
+	LeastRBO float64 `json:"least_rbo"`
+	// Exact is the mean overlap when the engine counts exactly; nil if it already does, or has no such stage then.
+	Exact *float64 `json:"exact_rbo"`
+	// ScoreDifference and ScoreShare are the maximum over all queries.
+	ScoreDifference float64 `json:"score_difference"`
+	ScoreShare      float64 `json:"score_share"`
+	// Reasons count queries.
+	Reasons map[string]int `json:"reasons"`
+	Queries []QueryReport  `json:"queries"` // in order, without refused ones
+}
+
+// QueryReport compares the rankings of one query after one step.
+type QueryReport struct {
+	Query string `json:"query"`
+	Agreement
+	Reasons []string `json:"reasons"`
+}
+
+// CompareStores compares the answers of two stores. way is how the engine counted for this comparison. Unless it is
+// [Exact], the report also has the overlap with exact counting.
+func CompareStores(queries []string, first, other *Store, way string) *StoreReport {
+	exact := compareStores(queries, first, other, Exact)
+	if way == Exact {
+		return exact
+	}
+	out := compareStores(queries, first, other, way)
+	for _, s := range out.Stages {
+		if i := slices.IndexFunc(exact.Stages, func(e *StageReport) bool { return e.Stage == s.Stage }); i >= 0 {
+			s.Exact = &exact.Stages[i].RBO
+		}
+	}
+	return out
+}
+
+func compareStores(queries []string, first, other *Store, way string) *StoreReport {
+	out := &StoreReport{Store: other.Name, Counted: way}
+	ones, twos := first.counted(way), other.counted(way)
+	for i, query := range queries {
+		for n, a := range ones[i].Trace {
+			at := out.stage(stageName(a), n)
+			if refused := twos[i].Refused; refused != "" {
+				at.Refused++
+				at.Reasons[refused]++
+				continue
+			}
+			var b search.Snapshot
+			if j := slices.IndexFunc(twos[i].Trace, func(s search.Snapshot) bool { return stageName(s) == at.Stage }); j >= 0 {
+				b = twos[i].Trace[j]
+			}
+			described := other
+			if other.Kind == Engine {
+				described = first
+			}
+			step := described.step(a, way, twos[i].Warnings)
+			step.Chosen = chosen(a, ones[i].Trace)
+			step.Noted = slices.DeleteFunc(slices.Clone(b.Notes), func(note string) bool {
+				return slices.Contains(a.Notes, note)
+			})
+			at.add(query, a.Ranking, b.Ranking, step)
+		}
+	}
+	for _, s := range out.Stages {
+		n := max(1, float64(len(s.Queries)))
+		s.Tau, s.RBO = s.Tau/n, s.RBO/n
+	}
+	return out
+}
+
+// counted returns the answers with this way of counting, or with the store's own way.
+func (s *Store) counted(way string) []Answer {
+	if all, ok := s.Answers[way]; ok {
+		return all
+	}
+	return s.Answers[Exact]
+}
+
+// stage returns the report of a stage, and makes a missing one the n-th.
+func (r *StoreReport) stage(name string, n int) *StageReport {
+	if i := slices.IndexFunc(r.Stages, func(s *StageReport) bool { return s.Stage == name }); i >= 0 {
+		return r.Stages[i]
+	}
+	made := &StageReport{Stage: name, LeastRBO: 1, Reasons: map[string]int{}}
+	r.Stages = slices.Insert(r.Stages, min(n, len(r.Stages)), made)
+	return made
+}
+
+func stageName(s search.Snapshot) string {
+	name := s.Step
+	if s.Branch != "" {
+		name = s.Branch + ": " + name
+	}
+	if s.First {
+		name = "first phase, " + name
+	}
+	return name
+}
+
+// step describes a step of a trace on this store.
+func (s *Store) step(a search.Snapshot, way string, warnings []string) Step {
+	step := Step{Store: s.Kind, Approximate: s.Approximate, Alike: way != Exact, Shards: s.Shards}
+	if a.Step != "retrieve" {
+		return step
+	}
+	for _, w := range warnings {
+		if strings.Contains(w, a.Branch) {
+			step.Failed = w
+		}
+	}
+	// Similarities of unit vectors are at most 1. BM25 hits have passage 0.
+	step.Meaning = slices.ContainsFunc(a.Ranking, func(h sheaf.Hit) bool { return h.Passage > 0 }) ||
+		len(a.Ranking) > 0 && !slices.ContainsFunc(a.Ranking, func(h sheaf.Hit) bool { return math.Abs(h.Score) > 1.0001 })
+	step.Words = !step.Meaning
+	return step
+}
+
+// chosen reports whether a step scores hits that another step found: a second phase, or a branch that its fusion
+// completes.
+func chosen(s search.Snapshot, trace []search.Snapshot) bool {
+	return slices.ContainsFunc(trace, func(other search.Snapshot) bool {
+		return other.First && !s.First || strings.HasPrefix(other.Step, "fuse: ") && other.First == s.First &&
+			strings.Contains(other.Step, "complete: true")
+	})
+}
+
+func (s *StageReport) add(query string, a, b sheaf.Ranking, step Step) {
+	g := Compare(a, b)
+	if g.SameSet {
+		s.SameSet++
+	}
+	if g.SameOrder {
+		s.SameOrder++
+	}
+	s.Tau += g.Tau
+	s.RBO += g.RBO
+	s.LeastRBO = min(s.LeastRBO, g.RBO)
+	s.ScoreDifference, s.ScoreShare = max(s.ScoreDifference, g.ScoreDifference), max(s.ScoreShare, g.ScoreShare)
+	reasons := append([]string{}, Reasons(a, b, g, step)...)
+	for _, r := range reasons {
+		s.Reasons[r]++
+	}
+	s.Queries = append(s.Queries, QueryReport{query, g, reasons})
+}
+
+// ExactText formats Exact for people.
+func (s *StageReport) ExactText() string {
+	if s.Exact == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", *s.Exact)
+}
+
+// Because lists the reasons, the most frequent first.
+func (s *StageReport) Because() []string {
+	out := slices.SortedFunc(maps.Keys(s.Reasons), func(a, b string) int {
+		return cmp.Or(s.Reasons[b]-s.Reasons[a], cmp.Compare(a, b))
+	})
+	for i, r := range out {
+		out[i] = fmt.Sprintf("%s (%d)", r, s.Reasons[r])
+	}
+	return out
+}
+
+//go:embed report.html
+var page string
+
+// HTML writes the report as one page.
+func (r *Report) HTML(w io.Writer) error {
+	t, err := template.New("parity").Parse(page)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, r)
+}

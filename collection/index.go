@@ -399,6 +399,7 @@ func (x *Index) answering() Options {
 	o.Store = cmp.Or(o.Store, x.StoreInErrors())
 	o.Catalog, o.Backend, o.Distant, o.Tuned = x.Catalog, x.Backend, x.Target != nil, x.Where.Dir
 	o.Analyzer = x.Analyzer
+	o.Confidence = x.Calibration
 	if x.Embedder != nil {
 		o.Passages = ingest.PassagesOf(x.Embedder)
 	}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +11,13 @@ import (
 
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
-	"sheaf/collection/location"
+	"sheaf/collection"
 	"sheaf/eval"
 	"sheaf/eval/calibrate"
 	"sheaf/eval/confidence"
 	"sheaf/eval/report"
 	"sheaf/eval/self"
-	"sheaf/index/vfs"
 	"sheaf/internal/wording"
-	"sheaf/profile"
 	"sheaf/search"
 )
 
@@ -34,8 +29,6 @@ type confidenceJSON struct {
 	Documents int    `json:"documents"`
 	*confidence.Report
 }
-
-const confidenceSchema = "sheaf.confidence/3"
 
 // judgedJSON is the common result of several judged data sets.
 type judgedJSON struct {
@@ -105,15 +98,35 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	defer s.Close()
 	defer c.Close()
 	if o.reset {
-		return s.forgetConfidence()
+		return s.DropCalibration("", "")
 	}
-	r, err := a.learnConfidence(cmd, s, c, o)
+	p, _, err := s.profileOf(nil)
 	if err != nil {
 		return err
 	}
-	out := &confidenceJSON{Schema: confidenceSchema, Model: s.View.Settings().Embedder, Documents: s.View.Docs(),
-		Report: r}
-	if err := s.keepConfidence(out); err != nil {
+	items, err := self.Make(cmd.Context(), c, self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
+	if err != nil {
+		return err
+	}
+	progress := terminal.NewProgress(a.err, "asking")
+	answers, err := confidence.Ask(cmd.Context(), c.Searcher, p, confidence.KnownItems(items),
+		func(done, all int) { progress.Update(done, all, 0, "questions") })
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	r, err := confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.seed)
+	if err != nil {
+		return err
+	}
+	out := &confidenceJSON{Schema: collection.CalibrationSchema, Model: s.View.Settings().Embedder,
+		Documents: s.View.Docs(), Report: r}
+	if r.Better() {
+		err = s.KeepCalibration(out)
+	} else {
+		err = s.DropCalibration(r.Digest, out.Model)
+	}
+	if err != nil {
 		return s.Advise(err)
 	}
 	if o.plot != "" {
@@ -125,57 +138,8 @@ func (a *app) evalConfidence(cmd *cobra.Command, args []string, o confidenceOpti
 	return a.print(out, func() { a.printConfidence(r) })
 }
 
-// forgetConfidence removes the learned calibration.
-func (s *session) forgetConfidence() error {
-	err := os.Remove(filepath.Join(s.Where.Dir, location.ConfidenceName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget confidence: %w", err)
-	}
-	return nil
-}
-
-// keepConfidence stores the learned calibration if it is better than the shipped one. Otherwise it
-// removes an earlier calibration of the same profile and model.
-func (s *session) keepConfidence(c *confidenceJSON) error {
-	file := filepath.Join(s.Where.Dir, location.ConfidenceName)
-	if c.Better() {
-		content, err := json.MarshalIndent(c, "", "  ")
-		if err != nil {
-			return err
-		}
-		return vfs.WriteFile(file, append(content, '\n'), 0)
-	}
-	if kept := readLearned(file); kept == nil || kept.Digest != c.Digest || kept.Model != c.Model {
-		return nil
-	}
-	return s.forgetConfidence()
-}
-
 func (o confidenceOptions) check() error {
 	return cmp.Or(checkCount("--queries", o.queries), checkCount("--impossible", o.impossible))
-}
-
-// learnConfidence queries the documents of an index and learns from the answers.
-func (a *app) learnConfidence(
-	cmd *cobra.Command, s *session, c *eval.Collection, o confidenceOptions,
-) (*confidence.Report, error) {
-	p, _, err := s.profileOf(nil)
-	if err != nil {
-		return nil, err
-	}
-	items, err := self.Make(cmd.Context(), c,
-		self.Wanted{PerKind: o.queries, Impossible: o.impossible, Seed: o.seed})
-	if err != nil {
-		return nil, err
-	}
-	progress := terminal.NewProgress(a.err, "asking")
-	defer progress.Done()
-	answers, err := confidence.Ask(cmd.Context(), c.Searcher, p, confidence.KnownItems(items),
-		func(done, all int) { progress.Update(done, all, 0, "questions") })
-	if err != nil {
-		return nil, err
-	}
-	return confidence.Learn(answers, search.ShippedCalibration(p, s.View.Settings().Embedder), o.seed)
 }
 
 // evalConfidenceJudged learns from several judged data sets. It stores nothing.
@@ -206,7 +170,7 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 		}
 		all = append(all, c)
 	}
-	same := sameDocuments(all)
+	same := confidence.SameDocuments(all)
 	answers := make([]*confidence.Answers, len(all))
 	for i, c := range all {
 		progress := terminal.NewProgress(a.err, "asking "+c.Dataset.Name)
@@ -234,29 +198,6 @@ func (a *app) evalConfidenceJudged(cmd *cobra.Command, args []string, o confiden
 
 // logistic formats a calibration as Go source of this program.
 func logistic(f calibrate.Logistic) string { return fmt.Sprintf("%.2f, %.2f", f.Bias, f.Weights) }
-
-// sameDocuments returns a function that reports whether two collections share a document.
-func sameDocuments(all []*eval.Collection) func(i, j int) bool {
-	paths := make([]map[string]bool, len(all))
-	for i, c := range all {
-		paths[i] = map[string]bool{}
-		for _, d := range c.Dataset.Documents {
-			paths[i][d.ID] = strings.Contains(d.ID, "/") // plain numbers can be IDs in any collection
-		}
-	}
-	return func(i, j int) bool {
-		a, b := all[i].Dataset, all[j].Dataset
-		if a.Folder != "" && a.Folder == b.Folder || a.Hash != "" && a.Hash == b.Hash {
-			return true
-		}
-		for id, path := range paths[i] {
-			if path && paths[j][id] {
-				return true
-			}
-		}
-		return false
-	}
-}
 
 // printQualities prints a line for each data set, and the mean.
 func (a *app) printQualities(all []judgedDatasetJSON) {
@@ -314,34 +255,4 @@ func (a *app) printConfidence(r *confidence.Report) {
 		}
 	}
 	a.printTable(rows)
-}
-
-// confidenceNow returns the calibration learned from this index, else the shipped one. It returns
-// nil if neither fits the current profile and model, which may change while the index is open.
-func (s *session) confidenceNow(p *profile.Profile) *search.Calibration {
-	view := s.Catalog.View()
-	defer view.Close()
-	return s.confidenceWith(p, view.Settings().Embedder)
-}
-
-// confidenceWith returns the calibration for vectors of a model; "" means an index without vectors.
-func (s *session) confidenceWith(p *profile.Profile, model string) *search.Calibration {
-	kept := readLearned(filepath.Join(s.Where.Dir, location.ConfidenceName))
-	if kept != nil && kept.Digest == p.Digest() && kept.Model == model {
-		return &kept.Fit
-	}
-	return search.ShippedCalibration(p, model)
-}
-
-// readLearned reads the learned calibration. It returns nil if the file is missing or unusable.
-func readLearned(file string) *confidenceJSON {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	learned := confidenceJSON{Report: &confidence.Report{}}
-	if json.Unmarshal(content, &learned) != nil || learned.Schema != confidenceSchema || !learned.Fit.Valid() {
-		return nil
-	}
-	return &learned
 }

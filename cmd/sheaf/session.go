@@ -49,8 +49,8 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.elsewhere,
 		In: a.in, Named: a.index != ""}, a.making(), a.events())
 	s.Answering = collection.Options{
-		ShowComments: c.Comments == config.CommentsSearch, Confidence: s.confidenceNow,
-		ProfileDirs: []string{profileFolder()}, Profile: c.Profile, CacheBytes: cacheBytes(c.CacheSize),
+		ShowComments: c.Comments == config.CommentsSearch,
+		ProfileDirs:  []string{profileFolder()}, Profile: c.Profile, CacheBytes: cacheBytes(c.CacheSize),
 		Notice: func(err error) { s.notice("%v", err) },
 	}
 	return s

@@ -22,7 +22,6 @@ import (
 	"sheaf/eval/dataset"
 	"sheaf/eval/metric"
 	"sheaf/eval/self"
-	"sheaf/eval/stats"
 	"sheaf/eval/tune"
 	"sheaf/internal/wording"
 	"sheaf/profile"
@@ -401,7 +400,8 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 		wording.Plural(r.Queries, "query", "queries"), r.Tried)
 	rows := [][]string{{"  defaults", fmt.Sprintf("%.4f", r.Default)},
 		{"  best on all queries", fmt.Sprintf("%.4f", r.Fitted), tune.Describe(r.Set)},
-		{"  on queries held out", fmt.Sprintf("%.4f", r.HeldOut), interval(r.Range)}}
+		{"  on queries held out", fmt.Sprintf("%.4f", r.HeldOut),
+			fmt.Sprintf("difference within %+.4f to %+.4f (95 %%)", r.Range.Low, r.Range.High)}}
 	for i, f := range r.Folds {
 		rows = append(rows, []string{fmt.Sprintf("    without part %d", i+1), fmt.Sprintf("%.4f", f.HeldOut),
 			fmt.Sprintf("was %.4f, with %s", f.Default, tune.Describe(f.Set))})
@@ -412,10 +412,6 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 		fmt.Fprintf(t.stdout, "\n%s", text)
 	}
 	return nil
-}
-
-func interval(i stats.Interval) string {
-	return fmt.Sprintf("difference within %+.4f to %+.4f (95 %%)", i.Low, i.High)
 }
 
 // applyTuning makes the index use the found values if they are better.

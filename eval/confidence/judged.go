@@ -47,3 +47,26 @@ func draw(random *rand.Rand, questions []Question, n int) []Question {
 	random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
 	return questions[:min(n, len(questions))]
 }
+
+// SameDocuments returns a function that reports whether two collections share a document.
+func SameDocuments(all []*eval.Collection) func(i, j int) bool {
+	paths := make([]map[string]bool, len(all))
+	for i, c := range all {
+		paths[i] = map[string]bool{}
+		for _, d := range c.Dataset.Documents {
+			paths[i][d.ID] = strings.Contains(d.ID, "/") // plain numbers can be IDs in any collection
+		}
+	}
+	return func(i, j int) bool {
+		a, b := all[i].Dataset, all[j].Dataset
+		if a.Folder != "" && a.Folder == b.Folder || a.Hash != "" && a.Hash == b.Hash {
+			return true
+		}
+		for id, path := range paths[i] {
+			if path && paths[j][id] {
+				return true
+			}
+		}
+		return false
+	}
+}

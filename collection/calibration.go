@@ -1,0 +1,75 @@
+package collection
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sheaf/collection/location"
+	"sheaf/index/vfs"
+	"sheaf/profile"
+	"sheaf/search"
+)
+
+// CalibrationSchema is the format of a learned calibration. An index does not use a file of another format.
+const CalibrationSchema = "sheaf.confidence/3"
+
+// keptCalibration is the part of a learned calibration that answers need.
+type keptCalibration struct {
+	Schema string             `json:"schema"`
+	Model  string             `json:"model"`
+	Digest string             `json:"digest"`
+	Fit    search.Calibration `json:"fit"`
+}
+
+// Calibration returns the calibration that was learned from this index, else the shipped one. It returns nil if neither
+// fits the profile and the model of the index. Both may change while the index is open.
+func (x *Index) Calibration(p *profile.Profile) *search.Calibration {
+	view := x.Catalog.View()
+	defer view.Close()
+	return x.calibrationFor(p, view.Settings().Embedder)
+}
+
+// calibrationFor returns the calibration for vectors of a model; "" means an index without vectors.
+func (x *Index) calibrationFor(p *profile.Profile, model string) *search.Calibration {
+	if kept := x.kept(); kept != nil && kept.Digest == p.Digest() && kept.Model == model {
+		return &kept.Fit
+	}
+	return search.ShippedCalibration(p, model)
+}
+
+func (x *Index) calibrationFile() string { return filepath.Join(x.Where.Dir, location.ConfidenceName) }
+
+// kept reads the learned calibration. It returns nil if the file is missing or unusable.
+func (x *Index) kept() *keptCalibration {
+	kept := &keptCalibration{}
+	content, err := os.ReadFile(x.calibrationFile())
+	if err != nil || json.Unmarshal(content, kept) != nil || kept.Schema != CalibrationSchema || !kept.Fit.Valid() {
+		return nil
+	}
+	return kept
+}
+
+// KeepCalibration stores a learned calibration as JSON. It must have the members schema ([CalibrationSchema]), model,
+// digest and fit; other members are for people.
+func (x *Index) KeepCalibration(c any) error {
+	content, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return vfs.WriteFile(x.calibrationFile(), append(content, '\n'), 0)
+}
+
+// DropCalibration removes the learned calibration if it is of this profile and model, or any with the digest "".
+func (x *Index) DropCalibration(digest, model string) error {
+	if kept := x.kept(); digest != "" && (kept == nil || kept.Digest != digest || kept.Model != model) {
+		return nil
+	}
+	if err := os.Remove(x.calibrationFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget confidence: %w", err)
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,9 @@ func (a *app) newSession(folder string, where location.Location) *session {
 	s.Index = collection.NewIndex(collection.Site{Folder: folder, Where: where, Address: c.Store.URL, Flag: a.elsewhere,
 		In: a.in, Named: a.index != ""}, a.making(), a.events())
 	s.Answering = collection.Options{
-		ShowComments: c.Comments == config.CommentsSearch,
-		ProfileDirs:  []string{profileFolder()}, Profile: c.Profile, CacheBytes: cacheBytes(c.CacheSize),
-		Notice: func(err error) { s.notice("%v", err) },
+		ShowComments: c.Comments == config.CommentsSearch, ProfileDirs: []string{profileFolder()}, Profile: c.Profile,
+		CacheBytes: cmp.Or(c.CacheSize, -1), // 0 would be the default
+		Notice:     func(err error) { s.notice("%v", err) },
 	}
 	return s
 }
@@ -89,14 +90,6 @@ func (a *app) events() collection.Events {
 func (s *session) door() (*collection.Collection, error) {
 	_, _ = s.loadTuned(s.config.Profile) // warns of an unused tuned profile; requests report other faults
 	return s.Collection()
-}
-
-// cacheBytes converts the setting for a collection, where 0 means the default.
-func cacheBytes(size int64) int64 {
-	if size == 0 {
-		return -1
-	}
-	return size
 }
 
 // file returns the absolute path of a document's file, or "" for a document without a file.

@@ -136,18 +136,16 @@ func (s *session) status(cmd *cobra.Command) (*statusJSON, error) {
 	if outdated := s.OutdatedText(); outdated != "" {
 		out.Notes = append(out.Notes, outdated)
 	}
-	out.Ignored = []collection.Skip{}
+	out.Ignored, out.Pending.Documents = []collection.Skip{}, []pendingDocumentJSON{}
 	waiting, report, err := s.Pending(cmd.Context())
 	if err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what waits is not known: %v", err))
-		out.Pending.Documents = []pendingDocumentJSON{}
 		return out, nil
 	}
 	if stopped := s.StoppedRun(found, report.Waiting); stopped != "" {
 		out.Notes = append(out.Notes, stopped)
 	}
-	out.Pending = pendingJSON{New: report.Added, Changed: report.Changed, Removed: report.Removed,
-		Documents: []pendingDocumentJSON{}}
+	out.Pending.New, out.Pending.Changed, out.Pending.Removed = report.Added, report.Changed, report.Removed
 	for id, reason := range waiting {
 		out.Pending.Documents = append(out.Pending.Documents,
 			pendingDocumentJSON{Path: s.relative(id.Tree(), id.Path()), Reason: reason})

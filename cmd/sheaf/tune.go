@@ -19,8 +19,6 @@ import (
 	"sheaf"
 	"sheaf/cmd/sheaf/internal/terminal"
 	"sheaf/eval"
-	"sheaf/eval/dataset"
-	"sheaf/eval/metric"
 	"sheaf/eval/self"
 	"sheaf/eval/tune"
 	"sheaf/internal/wording"
@@ -152,23 +150,18 @@ func (a *app) tuneDataset(cmd *cobra.Command, o tuneOptions) error {
 	defer c.Close()
 	t := &tuning{app: a, collection: c.Cached(), depth: min(max(measures[0].Cutoff(), 100), profile.MaxLimit),
 		values: func(run *eval.Run) []float64 {
-			return valuesOf(c.Dataset, run, measures[0])
+			judged := eval.Judge(c.Dataset, run, measures, eval.Statistics{})
+			out := make([]float64, len(c.Dataset.Queries))
+			for i, q := range c.Dataset.Queries {
+				out[i] = judged.PerQuery[q.ID][0]
+			}
+			return out
 		}}
 	r, err := t.search(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
 	return t.print(r, measures[0].String())
-}
-
-// valuesOf returns the measure of each query, in order.
-func valuesOf(d *dataset.Dataset, run *eval.Run, m metric.Measure) []float64 {
-	judged := eval.Judge(d, run, []metric.Measure{m}, eval.Statistics{})
-	out := make([]float64, len(d.Queries))
-	for i, q := range d.Queries {
-		out[i] = judged.PerQuery[q.ID][0]
-	}
-	return out
 }
 
 // tuning is one search for parameters.

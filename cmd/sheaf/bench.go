@@ -36,10 +36,10 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:     "bench FOLDER...",
 		GroupID: groupRank,
 		Short:   "Measure the engine beside others",
-		Long: `Makes corpora of the Markdown in the folders, lets this engine and every other that
-is installed index and search them, one after another, and prints speed, size,
-memory and whether the answers are right. bench/setup.sh in the source installs
-the others. Nothing else should run meanwhile.
+		Long: `Makes corpora from the Markdown in the folders. This engine and every other installed
+engine index and search them, one after another. It prints speed, size, memory and
+whether the answers are right. bench/setup.sh in the source installs the other
+engines. Run nothing else at the same time.
 
 Every engine indexes title and text, and answers queries of any of the words:
 headings and link texts ("real"), and the most frequent words ("hot").`,

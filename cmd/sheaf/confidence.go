@@ -57,17 +57,17 @@ func (a *app) evalConfidenceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confidence [FOLDER | DATASET DATASET...]",
 		Short: "Learn how sure answers from your own documents are",
-		Long: `Asks your documents questions whose answers are known, as sheaf eval self does, and
-questions that nothing answers. From the results it learns how sure an answer is, and
-says whether that is better than what sheaf ships. What was learned is kept beside the
-index only when it is better; --reset forgets it.
+		Long: `Asks your documents questions with known answers, as sheaf eval self does, and
+questions without an answer. From the results it learns how sure an answer is: a
+calibration. It keeps the calibration beside the index if it is better than the one
+that sheaf ships. --reset removes it.
 
-The error is how far confidences are from how often results are right, on questions
-that were not learned from (expected calibration error, ten bins).
+The error is the difference between the confidence and the share of right results, on
+questions that were not used to learn (expected calibration error, ten bins).
 
-With several judged data sets (see sheaf eval) it prints how well each is judged by a
-fit of the others, and the fit of all. The calibration that sheaf ships was made so.
-Nothing is kept of that.`,
+With several judged data sets (see sheaf eval), it learns from all data sets but one
+and prints how well that fits the one left out. Then it prints the fit of all data
+sets. The calibration that sheaf ships was made this way. It keeps nothing.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -78,11 +78,11 @@ Nothing is kept of that.`,
 	}
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile to learn for")
-	f.IntVarP(&o.queries, "queries", "n", 300, "questions of each kind that has an answer")
-	f.IntVar(&o.impossible, "impossible", 300, "questions of each kind that has none")
-	f.Uint64Var(&o.seed, "seed", 1, "makes other questions of the same documents")
+	f.IntVarP(&o.queries, "queries", "n", 300, "questions of each kind with an answer")
+	f.IntVar(&o.impossible, "impossible", 300, "questions of each kind without an answer")
+	f.Uint64Var(&o.seed, "seed", 1, "another number makes other questions from the same documents")
 	f.StringVar(&o.plot, "plot", "", "draw how often answers of each confidence are right, as an SVG file")
-	f.BoolVar(&o.reset, "reset", false, "forget what was learned")
+	f.BoolVar(&o.reset, "reset", false, "remove the learned calibration")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	return a.withJSON(cmd)
 }

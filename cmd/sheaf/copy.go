@@ -30,20 +30,19 @@ func (a *app) copyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "copy --to ADDRESS",
 		GroupID: groupKeep,
-		Short:   "Fill another store with what is indexed here",
-		Long: `Fills the store at ADDRESS with the documents of this folder's index, then verifies
-it: every chunk is searched for and found. The
-index in use stays as it is.
+		Short:   "Copy the documents of this index into another store",
+		Long: `Fills the store at ADDRESS with the documents of this folder's index. Then it checks
+the copy: a search must find every chunk. The index in use does not change.
 
-With --from, documents come out of that store instead, with their texts and vectors: no
-file is read and nothing is embedded again. With --alias, that name moves to the new
-store at once when it is verified: who searches by the name finds the old one or the
-new one, never nothing. OpenSearch and Elasticsearch have such names.
+With --from, the documents come from that store, with their texts and vectors: sheaf
+reads no files and computes no vectors. With --alias, that name moves to the new
+store in one step after the check. A search by the name finds the old store or the
+new one, never neither. OpenSearch and Elasticsearch have such names.
 
-When it is interrupted, the same command goes on where it was; run again later, it
-brings only what changed. Vectors of a model behind an endpoint are taken from the
-memory beside the index, not computed again. To search the copy, set ` + "`store`" + ` to its
-address; to compare the two first, see sheaf parity.
+After an interruption, the same command continues. Later, the same command copies
+only what changed. Vectors of a model behind an endpoint come from the memory beside
+the index; they are not computed again. To search the copy, set ` + "`store`" + ` to its
+address. To compare the two stores first, see sheaf parity.
 
 Addresses:
   postgres://user@host/database?schema=notes&hnsw=16

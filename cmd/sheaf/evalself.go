@@ -25,25 +25,25 @@ func (a *app) evalSelfCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "self [FOLDER]",
 		Short: "Measure rankings on your own documents, without judgements",
-		Long: `Makes queries of the documents themselves, whose answers are known: a heading
-asks for its section, the words of a link for the page that it leads to, an alias
-for its note, a rare phrase for its chunk, a sentence with words left out for its
-chunk. Runs them through the rankings and says which serves these documents, and
+		Long: `Makes queries with known answers from the documents: a heading asks for its section,
+the words of a link for their page, an alias for its note, a rare phrase for its
+chunk, and a sentence without some of its words for its chunk. It runs the queries
+with each ranking. Then it says which ranking is best for these documents, and
 whether the difference is more than chance (doc/judging-and-tuning.md).
 
-The first column is the profile in use. Without --profile and --param some others
-are compared with it.`,
+The first column is the profile in use. Without --profile and --param, it is
+compared with some other profiles.`,
 		Example: `  sheaf eval self ~/notes
   sheaf eval self --param meaning=0,0.25,0.5,0.75`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.evalSelf(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the first is what the others are "+
-		"compared with")
+	f.StringSliceVarP(&o.profiles, "profile", "p", nil, "ranking profiles to compare; the others are compared with the "+
+		"first")
 	f.StringArrayVar(&o.params, "param", nil, "set a parameter to each of some values, as in --param meaning=0,0.5")
 	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
-	f.Uint64Var(&o.seed, "seed", 1, "makes other queries of the same documents")
+	f.Uint64Var(&o.seed, "seed", 1, "another number makes other queries from the same documents")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	return a.withJSON(cmd)
 }

@@ -31,17 +31,17 @@ func (a *app) parityCommand() *cobra.Command {
 		Use:     "parity --stores STORE,STORE... QUERIES",
 		GroupID: groupRank,
 		Short:   "Compare what stores answer, stage by stage",
-		Long: `Asks every store the queries of the file QUERIES, one a line ("-" is the standard
-input), with one profile, and compares each store with the first: for every stage of
-the profile whether the same hits come in the same order, Kendall's tau, rank-biased
+		Long: `Asks every store the queries in the file QUERIES, one query a line ("-" is the
+standard input), with one profile. It compares each store with the first one, stage
+by stage: whether the same hits come in the same order, Kendall's tau, rank-biased
 overlap (p = 0.9), the largest difference of a score, and the reason for it.
 
-Some servers count what scores of words are made of in ways of their own: Lucene
-rounds lengths, Weaviate's idf counts all chunks. Beside such a server the engine
-counts likewise (setting bm25), and the overlap with exact counting stands beside.
+Some servers count words in another way: Lucene rounds lengths, and Weaviate's idf
+counts all chunks. Compared with such a server, the engine counts the same way
+(setting bm25). Another column then has the overlap with exact counting.
 
-A store is "embedded" or an address as in sheaf copy; each is filled, or brought up
-to date, before it is asked.`,
+A store is "embedded" or an address as in sheaf copy. Each store is filled or updated
+before it is asked.`,
 		Example: "  sheaf parity --stores embedded,postgres://me@127.0.0.1/notes --profile rrf queries.txt " +
 			"--html report.html",
 		Args: arguments(cobra.ExactArgs(1)),

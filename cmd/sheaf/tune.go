@@ -37,17 +37,17 @@ type tuneOptions struct {
 	apply, undo bool
 }
 
-const tuneHelp = `Searches the parameters of a profile for those that serve these documents best:
-weights of branches and stages, constants, decays, and with --fields the weights
-of fields. What the branches retrieve is kept, and only the stages run again.
+const tuneHelp = `Searches the parameters of a profile that rank these documents best: weights of
+branches and stages, constants and decays. With --fields, also the weights of fields.
+The branches retrieve once; for each setting only the stages run again.
 
-The queries are made of the documents (see sheaf eval self), or come from a judged
-data set with --dataset. Parameters are chosen on a part of the queries and judged
-on the rest, so that what only fits these queries is found out; when the gain is
-no more than chance, the answer is to keep the defaults.
+The queries are made from the documents (see sheaf eval self), or come from a judged
+data set with --dataset. Each setting is chosen on some queries and judged on the
+others, because a setting may fit its own queries only by chance. If the gain may be
+chance, the advice is to keep the defaults.
 
---apply makes the index of the folder use what was found, and only when it is
-better by more than chance; sheaf status --all shows it, --undo takes it back.`
+--apply makes the index of the folder use the setting if it is better by more than
+chance. sheaf status --all shows an applied setting, and --undo removes it.`
 
 func (a *app) tuneCommand() *cobra.Command {
 	var o tuneOptions
@@ -65,15 +65,15 @@ func (a *app) tuneCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringP("profile", "p", "", "ranking profile (see: sheaf profile list)")
 	f.StringArrayVar(&o.params, "param", nil, "search this parameter among these values, as in --param meaning=0,0.5; "+
-		"without it those that bear on the order")
+		"without it, all parameters that can change the order")
 	f.BoolVar(&o.fields, "fields", false, "search the weights of fields too")
 	f.IntVarP(&o.queries, "queries", "n", 60, "queries of each kind")
 	f.IntVar(&o.folds, "folds", 5, "parts of the queries, each held out once")
-	f.Uint64Var(&o.seed, "seed", 1, "makes other queries, and deals them otherwise")
+	f.Uint64Var(&o.seed, "seed", 1, "another number makes other queries and other parts")
 	f.StringVar(&o.dataset, "dataset", "", "judged data set to use instead of the folder (see: sheaf eval)")
 	f.StringVar(&o.measure, "metric", "nDCG@10", "measure for --dataset, in the names of ir_measures")
 	f.StringVar(&o.split, "split", "", "file of judgements of --dataset, without .tsv (test)")
-	f.BoolVar(&o.apply, "apply", false, "use what was found for this folder, when it is better by more than chance")
+	f.BoolVar(&o.apply, "apply", false, "use the best setting for this folder if it is better by more than chance")
 	f.BoolVar(&o.undo, "undo", false, "use the defaults again")
 	f.Bool("no-refresh", false, "do not look for changed files first")
 	return a.withJSON(cmd)
@@ -274,7 +274,7 @@ func (t *tuning) fieldParameters() ([]tune.Parameter, error) {
 	return out, nil
 }
 
-// searched returns the parameters to search: the named ones, or those that change the order.
+// searched returns the parameters to search: the named ones, or all that can change the order.
 func searched(p *profile.Profile, named []string) ([]tune.Parameter, error) {
 	var out []tune.Parameter
 	for _, text := range named {
@@ -410,7 +410,7 @@ func (t *tuning) print(r *tune.Result, measure string) error {
 // applyTuning makes the index use the found values if they are better.
 func (s *session) applyTuning(t *tuning, r *tune.Result) error {
 	if !r.Better {
-		s.notice("nothing is applied: what was found is not better by more than chance")
+		s.notice("nothing is applied: the best setting is not better by more than chance")
 		return nil
 	}
 	about := fmt.Sprintf("%s, found by sheaf tune on %s.", tune.Describe(r.Set),

@@ -301,11 +301,15 @@ func TestMissingOrInvalidCertificateFile(t *testing.T) {
 	}
 	for _, address := range []string{"postgres://127.0.0.1:1/db", "opensearch+https://127.0.0.1:1/x",
 		"weaviate+https://127.0.0.1:1/X", "vespa+https://127.0.0.1:1/x"} {
-		for file, says := range map[string]string{none: "none.pem", text: "holds no certificate in PEM"} {
-			_, _, err := opened(t, address, Secrets{CAFile: file})
-			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, "store_ca_file") ||
-				!strings.Contains(text, says) {
-				t.Errorf("%s, %s: %v", address, file, err)
+		for says, secrets := range map[string]Secrets{
+			"none.pem":                    {CAFile: none},
+			"holds no certificate in PEM": {CAFile: text},
+			"store_cert_file":             {CertFile: text, CertKeyFile: text},
+		} {
+			_, _, err := opened(t, address, secrets)
+			if text := fmt.Sprint(err); !errors.Is(err, sheaf.ErrInvalid) || !strings.Contains(text, says) ||
+				secrets.CAFile != "" && !strings.Contains(text, "store_ca_file") {
+				t.Errorf("%s: %v, want %s", address, err, says)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,41 +72,36 @@ func TestBM25(t *testing.T) {
 	}
 }
 
-// TestDriverAddress checks that the driver gets its own options and the secrets, but no Sheaf options.
+// TestDriverAddress checks that the driver of PostgreSQL gets its own options, all hosts and the secrets, but no Sheaf
+// options. The name of the store shows no password.
 func TestDriverAddress(t *testing.T) {
-	got, err := Parse("postgres://me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", "x",
-		Secrets{Key: "p@ss", CAFile: "/ca.pem"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "postgres://me:p%40ss@host/db?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fca.pem"
-	if got.postgres() != want {
-		t.Errorf("%s, want %s", got.postgres(), want)
-	}
-	if strings.Contains(got.String(), "p@ss") || strings.Contains(got.String(), "p%40ss") {
-		t.Errorf("the name %s shows the password", got)
-	}
-	// The driver of PostgreSQL takes a plus literally, not as a space.
-	spaces, err := Parse("postgres://host/db?application_name=a+b%20c", "x", Secrets{CAFile: "/my certs/ca+1.pem"})
-	want = "postgres://host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"
-	if err != nil || spaces.postgres() != want {
-		t.Errorf("%s, %v, want %s", spaces.postgres(), err, want)
+	for _, c := range []struct {
+		address string
+		secrets Secrets
+		want    string
+	}{
+		{"me@host/db?schema=notes&hnsw=16&timeout=5s&connect_timeout=3", Secrets{Key: "p@ss", CAFile: "/ca.pem"},
+			"me:p%40ss@host/db?connect_timeout=3&sslmode=verify-full&sslrootcert=%2Fca.pem"},
+		// The driver takes a plus literally, not as a space.
+		{"host/db?application_name=a+b%20c", Secrets{CAFile: "/my certs/ca+1.pem"},
+			"host/db?application_name=a%2Bb%20c&sslmode=verify-full&sslrootcert=%2Fmy%20certs%2Fca%2B1.pem"},
+		{"me@one:5432,two/db?schema=notes", Secrets{Key: "k"}, "me:k@one:5432,two/db"},
+		{"host/db", Secrets{CertFile: "/cert.pem", CertKeyFile: "/key.pem"},
+			"host/db?sslcert=%2Fcert.pem&sslkey=%2Fkey.pem"},
+	} {
+		got, err := Parse("postgres://"+c.address, "x", c.secrets)
+		if err != nil || got.postgres() != "postgres://"+c.want || strings.Contains(got.String(), "p@ss") ||
+			strings.Contains(got.String(), "p%40ss") {
+			t.Errorf("%s: %v, shown as %s, want %s; %v", c.address, got.postgres(), got, c.want, err)
+		}
 	}
 	long, err := Parse("postgres://host/db", strings.Repeat("very long ", 20)+"a1b2c3d4", Secrets{})
 	if err != nil || len(long.Place) > 48 || !strings.HasSuffix(long.Place, "a1b2c3d4") {
 		t.Errorf("%+v, %v", long, err)
 	}
-}
-
-// TestHosts checks that all hosts of an address are used.
-func TestHosts(t *testing.T) {
-	pg, err := Parse("postgres://me@one:5432,two/db?schema=notes", "x", Secrets{Key: "k"})
-	if err != nil || pg.postgres() != "postgres://me:k@one:5432,two/db" {
-		t.Errorf("%v, %v", pg, err)
-	}
-	os, err := Parse("opensearch://one:9200,two:9200/notes", "x", Secrets{})
-	if err != nil || len(os.hosts) != 2 {
-		t.Errorf("%v, %v", os, err)
+	two, err := Parse("opensearch://one:9200,two:9200/notes", "x", Secrets{})
+	if err != nil || len(two.hosts) != 2 {
+		t.Errorf("%v, %v", two, err)
 	}
 }
 
@@ -182,28 +176,5 @@ func TestCertificates(t *testing.T) {
 		if err := get(s); err == nil {
 			t.Errorf("%s: the server answers", what)
 		}
-	}
-	if err := get(Secrets{CAFile: cert, CertFile: keyFile, CertKeyFile: keyFile}); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "store_cert_file") {
-		t.Errorf("a file that holds no certificate: %v", err)
-	}
-}
-
-// TestCertificateOfDriver checks that the driver of PostgreSQL gets the certificate files, and that
-// the files are checked before it connects.
-func TestCertificateOfDriver(t *testing.T) {
-	cert, keyFile, _ := authority(t)
-	target, err := Parse("postgres://me@127.0.0.1:1/db", "x", Secrets{CertFile: cert, CertKeyFile: keyFile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "postgres://me@127.0.0.1:1/db?" + url.Values{"sslcert": {cert}, "sslkey": {keyFile}}.Encode()
-	if target.postgres() != want {
-		t.Errorf("%s, want %s", target.postgres(), want)
-	}
-	target.secrets.CertFile = keyFile
-	if _, err := target.Open(t.Context(), nil, nil, store.Make); !errors.Is(err, sheaf.ErrInvalid) ||
-		!strings.Contains(err.Error(), "store_cert_file") {
-		t.Errorf("a file that holds no certificate: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // Aggregate replaces hits by their documents or parents. Hits with the same target become one hit
 // with the target's ID. These hits, best first, without the target, become its Constituents. In
-// each leg it has their best rank, and its passage is that of the best hit. Chunks that the facts
+// each leg it has their best rank, and its passage is the passage of the best hit. Chunks that the facts
 // do not know are dropped.
 //
 // Of equal scores, the best rank in any leg comes first, then the best rank in the input, then the ID.

@@ -73,7 +73,7 @@ type Column struct {
 type Vectors struct {
 	// Name is the vector field, usually VectorBody or VectorTitle.
 	Name string
-	// Passages are [n][dims]float32 of unit length; n is at least 1, and dims is that of the index.
+	// Passages are [n][dims]float32 of unit length; n is at least 1, and dims is the number of dimensions of the index.
 	Passages [][]float32
 }
 

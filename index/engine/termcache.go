@@ -17,9 +17,9 @@ const (
 // walks are walks of dictionaries, for terms that are not cached.
 var walks = sync.Pool{New: func() any { return new(segment.Terms) }}
 
-// term finds a term of the segment; if there is none, it returns a term without fields. The result must not be
-// changed. The segment caches recent terms: finding a term takes longer than scoring a short list, and one search
-// needs the same terms several times.
+// term finds a term of the segment. If the segment lacks the term, it returns a term without fields. The result must
+// not be changed. The segment caches recent terms: finding a term takes longer than scoring a short list, and one
+// search needs the same terms several times.
 func (h *handle) term(key []byte) (segment.Term, error) {
 	text := string(key)
 	if term, ok := h.terms.Get(text); ok {

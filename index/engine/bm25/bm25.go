@@ -1,7 +1,7 @@
 // Package bm25 computes the scores of words and has the statistics for them. It knows nothing of
 // postings: callers supply frequencies and lengths.
 //
-// The formula is that of Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and
+// The formula comes from Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and
 // Beyond (2009), in the form that Lucene uses since version 8: without the factor k1+1, which
 // changes no order, and with an idf that is never negative. It differs from Lucene in one point:
 // lengths of fields are exact here, while Lucene keeps them in one byte; see [Lengths].

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Bitset is a set of ordinals, one bit each. Its length is that of the segment,
+// Bitset is a set of ordinals, one bit each. It is as long as the segment,
 // rounded up to 64.
 type Bitset []uint64
 

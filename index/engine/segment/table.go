@@ -208,7 +208,7 @@ func (t *table) block(i int) ([]byte, error) {
 		end = int64(binary.LittleEndian.Uint32(offsets[4:]))
 	}
 	if start > end || end > int64(t.ends) {
-		return nil, t.bytes.Corrupt(t.ends+4*i, "block %d lies at %d to %d", i, start, end)
+		return nil, t.bytes.Corrupt(t.ends+4*i, "block %d has the bytes %d to %d, outside of its section", i, start, end)
 	}
 	return t.bytes.Slice(int(start), int(end-start))
 }

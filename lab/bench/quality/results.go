@@ -8,38 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"sheaf/eval"
+	"sheaf/eval/confidence"
 )
-
-// measured is the part of sheaf eval's output for a set that the tables need.
-type measured struct {
-	Measures    []string     `json:"measures"`
-	Columns     []column     `json:"columns"`
-	Comparisons []comparison `json:"comparisons"`
-}
-
-type column struct {
-	Name    string `json:"name"`
-	Profile string `json:"profile"`
-	Scores  []struct {
-		Mean float64 `json:"mean"`
-	} `json:"scores"`
-	Latency *struct {
-		P50 float64 `json:"p50"`
-	} `json:"latency_ms"`
-	Classes []struct {
-		Class   string    `json:"class"`
-		Queries int       `json:"queries"`
-		Means   []float64 `json:"means"`
-	} `json:"classes"`
-}
-
-type comparison struct {
-	Measure       string  `json:"measure"`
-	Column        string  `json:"column"`
-	Difference    float64 `json:"difference"`
-	TTest         float64 `json:"p_t_test"`
-	Randomization float64 `json:"p_randomization"`
-}
 
 // The columns of the tables. old is the run of an older program.
 const (
@@ -80,7 +52,7 @@ func readResults(folder string, sets []set) ([]result, error) {
 	var all []result
 	for _, s := range sets {
 		r := result{set: s}
-		found, err := readDatasets[measured](filepath.Join(folder, "sets", s.key()+".json"))
+		found, err := readDatasets[eval.Report](filepath.Join(folder, "sets", s.key()+".json"))
 		if err == nil && len(found) != 1 {
 			err = fmt.Errorf("%d data sets; want one", len(found))
 		}
@@ -91,7 +63,7 @@ func readResults(folder string, sets []set) ([]result, error) {
 			return nil, fmt.Errorf("%s: %w", s.key(), err)
 		}
 		// The column of a run has no latency. The older program measured its own latency.
-		older, err := readDatasets[measured](filepath.Join(folder, "old", s.key()+".json"))
+		older, err := readDatasets[eval.Report](filepath.Join(folder, "old", s.key()+".json"))
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("%s: %w", s.key(), err)
@@ -118,7 +90,7 @@ func readDatasets[T any](file string) ([]T, error) {
 	return in.Datasets, nil
 }
 
-func (r *result) read(d *measured) error {
+func (r *result) read(d *eval.Report) error {
 	at := slices.Index(d.Measures, r.measure())
 	if at < 0 {
 		return fmt.Errorf("no measure %s", r.measure())
@@ -166,19 +138,8 @@ func (r *result) lead(name string) (float64, bool) {
 
 // quality says how well a calibration fitted to other sets fits this set.
 type quality struct {
-	Dataset      string  `json:"dataset"`
-	Questions    int     `json:"questions"`
-	Right        int     `json:"right"`
-	First        float64 `json:"first_error"`
-	FirstFive    float64 `json:"error"`
-	Brier        float64 `json:"brier"`
-	Found        counts  `json:"found"`
-	Unanswerable counts  `json:"unanswerable"`
-}
-
-type counts struct {
-	Queries    int `json:"queries"`
-	Answerable int `json:"answerable"`
+	Dataset string `json:"dataset"`
+	confidence.Quality
 }
 
 // readConfidence reads the output of sheaf eval confidence, or returns nil when there is none.

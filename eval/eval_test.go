@@ -79,15 +79,11 @@ func builtin(t testing.TB, name string) *profile.Profile {
 	return p
 }
 
-func measures(t testing.TB, names ...string) []metric.Measure {
+func measures(t testing.TB, list string) []metric.Measure {
 	t.Helper()
-	var out []metric.Measure
-	for _, n := range names {
-		m, err := metric.Parse(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, m)
+	out, err := metric.ParseList(list)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
@@ -133,7 +129,7 @@ func TestEvaluate(t *testing.T) {
 	for _, in.Memory = range []bool{false, true} {
 		cs = append(cs, open(t, d, in))
 	}
-	e := eval.Evaluation{Measures: measures(t, "nDCG@10", "RR", "R@100", "Success@1"), Class: "class", Statistics: quick,
+	e := eval.Evaluation{Measures: measures(t, "nDCG@10, RR, R@100, Success@1"), Class: "class", Statistics: quick,
 		Columns: []eval.Column{{Name: "words", Profile: builtin(t, "sheaf"), Parameters: map[string]string{"meaning": "0"}},
 			{Name: "rrf", Profile: builtin(t, "rrf")}},
 		Options: eval.Options{Depth: 50, Workers: 2}}

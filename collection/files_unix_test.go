@@ -5,7 +5,6 @@ package collection_test
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,25 +56,5 @@ func TestIndexDeletedUnderServer(t *testing.T) {
 	defer view.Close()
 	if _, err := view.Record(sheaf.DocumentID(catalog.FreeTree, "given.md")); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestUnreadableFileError checks that an unreadable file is not a server failure, and that the error hides
-// its path.
-func TestUnreadableFileError(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
-	name := filepath.Join(f.Root, "a.md")
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("a.md", name); err != nil { // root ignores permissions, so use a looping link
-		t.Fatal(err)
-	}
-	r := reader(t, f, access.Unrestricted())
-	id := find(t, r, collection.SearchRequest{Text: "harbor", Limit: 10}).Results[0].Doc
-	_, err := r.Get(t.Context(), id, collection.GetOptions{})
-	if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, catalog.ErrUnread) ||
-		strings.Contains(err.Error(), f.Root) {
-		t.Errorf("get: %v", err)
 	}
 }

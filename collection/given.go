@@ -360,18 +360,6 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	reached("in refuse")
 	view := c.o.Catalog.View()
 	defer view.Close()
-	taken := make([]*catalog.Hash, len(changes)) // the catalog's version; nil for none
-	refused := make([]bool, len(changes))
-	for i := range changes {
-		refused[i] = c.given.isRefused(changes[i].ID)
-		rec, err := view.Record(changes[i].ID)
-		if err != nil && !errors.Is(err, sheaf.ErrNotFound) {
-			return err
-		}
-		if err == nil {
-			taken[i] = &rec.File.Hash
-		}
-	}
 	failure := ""
 	if e.task != nil && !forNow(why) {
 		failure = c.ownerText(e.task.ID, why)
@@ -379,9 +367,14 @@ func (c *Collection) refuse(changes []Change, e entry, why error) error {
 	return c.given.file.Update(func(tx *intake.Tx) error {
 		for i := range changes {
 			id := changes[i].ID
+			rec, err := view.Record(id)
+			indexed := err == nil
+			if !indexed && !errors.Is(err, sheaf.ErrNotFound) {
+				return err
+			}
 			hash, there := tx.Hash(id)
 			end := tx.Restore
-			if there && taken[i] != nil && *taken[i] == hash || !there && taken[i] == nil && !refused[i] {
+			if there && indexed && rec.File.Hash == hash || !there && !indexed && !c.given.isRefused(id) {
 				end = tx.Taken
 			}
 			if err := end(id); err != nil {

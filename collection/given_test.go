@@ -3,9 +3,11 @@ package collection_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -31,18 +33,6 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 		return []collection.Change{{ID: "api:given.md", Put: &collection.DocumentInput{Text: "# Given\n\n" + text + "\n"}}}
 	}
 	grant, words := access.Unrestricted(), map[string]string{"meaning": "0"}
-	until := func(what string, try func() error) {
-		t.Helper()
-		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-			err := try()
-			if err == nil {
-				return
-			}
-			if time.Since(began) > time.Minute {
-				t.Fatalf("%s: %v", what, err)
-			}
-		}
-	}
 	write := func(f *collectiontest.Fixture, text string) error {
 		_, err := f.Collection.Write(t.Context(), grant, put(text))
 		return err
@@ -53,7 +43,7 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 		}
 	}
 	endA := work(a)
-	until("the first one", func() error { return write(a, "ship") })
+	until(t, "the first one", func() error { return write(a, "ship") })
 	endB := work(b)
 	refused := write(b, "boat")
 	if !errors.Is(refused, sheaf.ErrUnavailable) || !strings.Contains(refused.Error(), "another process") {
@@ -69,20 +59,20 @@ func TestOneProcessAcceptsDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until("the task", func() error {
+	until(t, "the task", func() error {
 		if now, err := a.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
 			return errors.Join(err, errors.New("it is not done"))
 		}
 		return nil
 	})
 	endA()
-	until("the second one, later", func() error {
+	until(t, "the second one, later", func() error {
 		if err := write(a, "kayak"); !errors.Is(err, sheaf.ErrUnavailable) {
 			return fmt.Errorf("the first one writes after it: %v, want ErrUnavailable", err)
 		}
 		return nil
 	})
-	until("the second one, later", func() error { return write(b, "raft") })
+	until(t, "the second one, later", func() error { return write(b, "raft") })
 	if now, err := b.Task(grant, "", task.ID); err != nil || now.State != collection.TaskDone {
 		t.Errorf("the first one's task: %+v, %v", now, err)
 	}
@@ -264,10 +254,8 @@ func TestTasksInOrder(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = c.Close() })
 			}
-			var last *collection.Task
 			for i, text := range []string{"first", "second"} {
-				var err error
-				if last, err = c.Submit(t.Context(), access.Unrestricted(), "me",
+				if _, err := c.Submit(t.Context(), access.Unrestricted(), "me",
 					[]collection.Change{{ID: id, Put: &collection.DocumentInput{Text: text}}}); err != nil {
 					t.Fatal(err)
 				}
@@ -279,12 +267,12 @@ func TestTasksInOrder(t *testing.T) {
 				again()
 			}
 			end := collectiontest.Working(t, c)
-			for waiting := true; waiting; {
-				task, err := c.Task(access.Unrestricted(), "me", last.ID)
-				waiting = err != nil || task.State == collection.TaskWaiting ||
-					len(c.Tasks(access.Unrestricted(), "me", collection.TaskWaiting, 10)) > 0 ||
-					len(c.Tasks(access.Unrestricted(), "me", collection.TaskDone, 10)) < 2
-			}
+			until(t, "the tasks", func() error {
+				if done := c.Tasks(access.Unrestricted(), "me", collection.TaskDone, 10); len(done) < 2 {
+					return fmt.Errorf("done are %+v", done)
+				}
+				return nil
+			})
 			end()
 			view := f.Options.Catalog.View()
 			defer view.Close()
@@ -299,10 +287,93 @@ func TestTasksInOrder(t *testing.T) {
 func workUntil(t *testing.T, c *collection.Collection, so func() bool) (end func()) {
 	t.Helper()
 	end = collectiontest.Working(t, c)
-	for deadline := time.Now().Add(time.Minute); c.Ready(t.Context()) != nil || !so(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it is not done: %v", c.Ready(t.Context()))
+	until(t, "the accepted changes", func() error {
+		if err := c.Ready(t.Context()); err != nil || so() {
+			return err
+		}
+		return errors.New("they are not done")
+	})
+	return end
+}
+
+// until repeats try until it succeeds, for a minute at most.
+func until(t *testing.T, what string, try func() error) {
+	t.Helper()
+	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	return end
+}
+
+// older makes the folder of an earlier version with documents, tasks and answers. One task waits,
+// and one batch is unfinished.
+func older(t *testing.T, index string) {
+	t.Helper()
+	if err := os.CopyFS(index, os.DirFS(filepath.Join("testdata", "older"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// olderDay is the day of the answers of the earlier version.
+var olderDay = time.Date(2026, 11, 29, 7, 0, 0, 0, time.UTC)
+
+// TestFilesOfEarlierVersionMove checks that documents, tasks and answers of an earlier version move to the new
+// file, without unacknowledged ones.
+func TestFilesOfEarlierVersionMove(t *testing.T) {
+	f := collectiontest.Open(t, nil, func(o *collection.Options) { o.Now = func() time.Time { return olderDay } })
+	older(t, f.Options.Intake)
+	kept, err := collection.WasGiven(f.Options.Intake)
+	if err != nil || !kept("api:d1.md") || kept("api:none.md") {
+		t.Errorf("before a process takes them over: %v", err)
+	}
+	done := workUntil(t, f.Collection, func() bool {
+		return len(f.Tasks(access.Unrestricted(), "", collection.TaskDone, 9)) == 2
+	})
+	var ids []string
+	err = intake.Open(f.Options.Intake).View(func(tx *intake.Tx) error {
+		for id := range tx.Hashes() {
+			ids = append(ids, string(id))
+		}
+		return nil
+	})
+	want := strings.Fields("api:b1.md api:b2.md api:d1.md api:d2.md api:d3.md api:t1.md api:t2.md")
+	if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
+		t.Errorf("given are %v, %v; want %v", ids, err, want)
+	}
+	r := reader(t, f, access.Unrestricted())
+	for id, tag := range map[sheaf.ID]string{"api:d1.md": "cf4bc0ef30b841102094eaca4e1dedd0",
+		"api:b2.md": "8380b841315e665bb6e22377a5b7ea69"} {
+		d, err := r.Document(t.Context(), id)
+		if err != nil || !strings.Contains(d.ETag, tag) {
+			t.Errorf("%s: %+v, %v: want the version %s", id, d, err, tag)
+		}
+	}
+	var key collection.Key
+	for part, text := range map[*[32]byte]string{
+		&key.Name:    "c8e974d672f5e329d16b2dd0943a2b20ad9cbd603d299d7ef1827ac166161539",
+		&key.Request: "34ef882dd262c045ff165e84eadb3e606d889cad40f6e0425bdc7b442b5929aa"} {
+		if _, err := hex.Decode(part[:], []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := f.Collection.Write(collection.WithKey(t.Context(), key), access.Unrestricted(),
+		[]collection.Change{{ID: "api:d1.md", Put: &collection.DocumentInput{Text: "Another."}}})
+	if err != nil || len(again) != 1 || again[0].ETag != `"cf4bc0ef30b841102094eaca4e1dedd0-69d98233"` ||
+		!again[0].Created {
+		t.Errorf("a request with a key that was answered before: %+v, %v", again, err)
+	}
+	for _, name := range []string{"documents", "tasks", "answers.jsonl"} {
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, name)); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(f.Options.Intake, "moved-1", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	done()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"sheaf/collection"
 	"sheaf/collection/access"
 	"sheaf/collection/collectiontest"
+	"sheaf/index/catalog"
 )
 
 // ofIndex matches what differs between two indexes with equal documents.
@@ -225,19 +227,27 @@ func TestLinksIgnoreHiddenDocuments(t *testing.T) {
 	}
 }
 
-// TestChangedFileErrorHidesPath checks that the message about a changed file names the document, not its path.
-func TestChangedFileErrorHidesPath(t *testing.T) {
-	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
-	f.Index(t)
-	r := reader(t, f, access.Unrestricted())
-	writeFile(t, filepath.Join(f.Root, "a.md"), "# A\n\nNo harbor.\n")
-	id := sheaf.DocumentID(collectiontest.Tree, "a.md")
-	_, got := r.Get(t.Context(), id, collection.GetOptions{})
-	_, similar := r.Similar(t.Context(), id, collection.SearchRequest{})
-	for _, err := range []error{got, similar} {
-		if !errors.Is(err, sheaf.ErrUnavailable) || !strings.Contains(err.Error(), string(id)) ||
-			strings.Contains(err.Error(), f.Root) {
-			t.Errorf("told: %v", err)
+// TestFileErrorsHidePath checks that the message about a changed or unreadable file names the document, not its path,
+// and that the error is no failure of the server.
+func TestFileErrorsHidePath(t *testing.T) {
+	const id = sheaf.ID(collectiontest.Tree + ":a.md")
+	for cause, spoil := range map[error]func(file string) error{
+		catalog.ErrStale: func(file string) error { return os.WriteFile(file, []byte("# A\n\nNo harbor.\n"), 0o600) },
+		// Root ignores permissions, so this link leads to itself.
+		catalog.ErrUnread: func(file string) error { return errors.Join(os.Remove(file), os.Symlink("a.md", file)) },
+	} {
+		f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
+		r := reader(t, f, access.Unrestricted())
+		if err := spoil(filepath.Join(f.Root, "a.md")); err != nil {
+			t.Skip(err) // no links on this system
+		}
+		_, got := r.Get(t.Context(), id, collection.GetOptions{})
+		_, similar := r.Similar(t.Context(), id, collection.SearchRequest{})
+		for _, err := range []error{got, similar} {
+			if !errors.Is(err, sheaf.ErrUnavailable) || !errors.Is(err, cause) || !strings.Contains(err.Error(), string(id)) ||
+				strings.Contains(err.Error(), f.Root) {
+				t.Errorf("%v: the error is %v", cause, err)
+			}
 		}
 	}
 }
@@ -247,7 +257,7 @@ func TestChangedFileErrorHidesPath(t *testing.T) {
 func TestProfileErrorsHideFolders(t *testing.T) {
 	f := collectiontest.Open(t, map[string]string{"a.md": "# A\n\nA harbor.\n"}, nil)
 	dir := f.Options.ProfileDirs[0]
-	for name, text := range map[string]string{"lost": "name: lost\nextends: nowhere\n",
+	for name, text := range map[string]string{"lost": "name: lost\nextends: nowhere\n", "torn": "name: torn\nextends: [\n",
 		"wrong": "name: wrong\nextends: sonar\nnothing: 1\n", "large": "# " + strings.Repeat("x", 2<<20)} {
 		writeFile(t, filepath.Join(dir, name+".yaml"), text)
 	}
@@ -259,7 +269,7 @@ func TestProfileErrorsHideFolders(t *testing.T) {
 	for _, p := range list {
 		told[p.Name] = p.Error
 	}
-	for _, name := range []string{"lost", "wrong", "large"} {
+	for _, name := range []string{"lost", "torn", "wrong", "large"} {
 		_, err := f.Load(name)
 		if err == nil {
 			t.Fatalf("%s is read", name)

@@ -215,33 +215,26 @@ func (c *Collection) finish(rejected map[sheaf.ID]error) error {
 }
 
 func (c *Collection) finishOne(name string, rejected map[sheaf.ID]error) error {
-	var e entry
-	var results []Stored
-	err := c.given.file.View(func(tx *intake.Tx) (err error) {
-		e, results, err = begunEntry(tx, name, c.o.Now())
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	failed := partOf(results, rejected)
-	if failed == nil {
-		if err := c.describe(results); err != nil {
+	now := c.o.Now().UTC()
+	return c.given.file.Update(func(tx *intake.Tx) error {
+		e, results, err := begunEntry(tx, name, now)
+		if err != nil {
 			return err
 		}
-	}
-	failure := ""
-	if failed != nil && e.task != nil {
-		failure = c.ownerText(e.task.ID, failed)
-	}
-	return c.given.file.Update(func(tx *intake.Tx) error {
 		if e.name() == nil { // the entry is already removed
 			return tx.Ended([]byte(name))
 		}
-		if failed != nil {
-			return e.refuse(tx, failure, c.o.Now().UTC())
+		if failed := partOf(results, rejected); failed != nil {
+			failure := ""
+			if e.task != nil {
+				failure = c.ownerText(e.task.ID, failed)
+			}
+			return e.refuse(tx, failure, now)
 		}
-		return e.end(tx, results, c.o.Now().UTC())
+		if err := c.describe(results); err != nil {
+			return err
+		}
+		return e.end(tx, results, now)
 	})
 }
 

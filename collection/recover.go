@@ -98,30 +98,32 @@ func (c *Collection) recoverSome(ctx context.Context, tried map[sheaf.ID]catalog
 	if err != nil && !errors.As(err, &partial) {
 		return false, err
 	}
-	for i := range puts {
-		id := sheaf.DocumentID(puts[i].Tree, puts[i].Path)
-		if partial == nil || partial.Rejected[id] == nil {
-			taken = append(taken, id)
-			continue
-		}
-		before, changing, _ := c.before(id) // otherwise the next start tries again
-		if !changing {
-			c.given.refused.Store(string(id), partial.Rejected[id].Error())
-			continue
-		}
-		rejected[id] = partial.Rejected[id] // the change was never acknowledged
-		if err := c.given.file.Update(func(tx *intake.Tx) error { return tx.Restore(id) }); err != nil {
-			return false, err
-		}
-		more = more || before != nil
-	}
-	taken = append(taken, deletes...)
-	if len(taken) > 0 {
-		err := c.given.file.Update(func(tx *intake.Tx) (err error) {
-			for _, id := range taken {
-				err = errors.Join(err, tx.Taken(id))
+	if len(puts)+len(deletes)+len(taken) > 0 {
+		err := c.given.file.Update(func(tx *intake.Tx) error {
+			for i := range puts {
+				id, why := sheaf.DocumentID(puts[i].Tree, puts[i].Path), error(nil)
+				if partial != nil {
+					why = partial.Rejected[id]
+				}
+				before, changing := tx.Before(id)
+				switch {
+				case why == nil:
+					taken = append(taken, id)
+				case !changing:
+					c.given.refused.Store(string(id), why.Error())
+				default: // the change was never acknowledged
+					rejected[id], more = why, more || before != nil
+					if err := tx.Restore(id); err != nil {
+						return err
+					}
+				}
 			}
-			return err
+			for _, id := range append(taken, deletes...) {
+				if err := tx.Taken(id); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return false, err

@@ -62,24 +62,21 @@ func (c *Collection) rejected(ctx context.Context, results []Stored, partial *st
 		return partial
 	}
 	var before []ingest.Given
-	for _, id := range slices.Sorted(maps.Keys(out.Rejected)) {
-		if c.given.isRefused(id) {
-			continue
+	out.Lost = c.given.file.View(func(tx *intake.Tx) (lost error) {
+		for _, id := range slices.Sorted(maps.Keys(out.Rejected)) {
+			content, _ := tx.Before(id)
+			if content == nil || c.given.isRefused(id) {
+				continue
+			}
+			doc, err := decodeGiven(id, content)
+			if err != nil {
+				lost = errors.Join(lost, err)
+				continue
+			}
+			before = append(before, doc.given(id, content))
 		}
-		content, _, err := c.before(id)
-		if content == nil && err == nil {
-			continue
-		}
-		var doc *DocumentInput
-		if err == nil {
-			doc, err = decodeGiven(id, content)
-		}
-		if err != nil {
-			out.Lost = errors.Join(out.Lost, err)
-			continue
-		}
-		before = append(before, doc.given(id, content))
-	}
+		return lost
+	})
 	if len(before) > 0 {
 		out.Lost = errors.Join(out.Lost, c.index(ctx, before, nil))
 	}
@@ -88,16 +85,6 @@ func (c *Collection) rejected(ctx context.Context, results []Stored, partial *st
 			out.Lost))
 	}
 	return out
-}
-
-// before returns the previous version of a document, or nil. changing means that its latest change
-// may be unacknowledged.
-func (c *Collection) before(id sheaf.ID) (content []byte, changing bool, err error) {
-	err = c.given.file.View(func(tx *intake.Tx) error {
-		content, changing = tx.Before(id)
-		return nil
-	})
-	return content, changing, err
 }
 
 // isRefused reports whether the store refused a given document.

@@ -36,7 +36,7 @@ type WordPairs struct {
 // Apply implements [Stage]. Without [Env.Pairs] the ranking stays as it is.
 func (w WordPairs) Apply(in sheaf.Ranking, env Env) (sheaf.Ranking, error) {
 	const stage = "word pairs"
-	if err := in.Valid(stage); err != nil || env.Pairs == nil || w.Strength == 0 {
+	if err := in.Valid(stage); err != nil || len(in) == 0 || env.Pairs == nil || w.Strength == 0 {
 		return in, err
 	}
 	ids := make([]sheaf.ID, min(len(in), w.Hits))

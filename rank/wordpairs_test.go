@@ -74,6 +74,15 @@ func TestWordPairsKeepsRanking(t *testing.T) {
 	}
 }
 
+// TestWordPairsAsksForNoPairsOfNothing checks that an empty ranking stays empty. Stores refuse to look at no chunks.
+func TestWordPairsAsksForNoPairsOfNothing(t *testing.T) {
+	refuse := func([]sheaf.ID) ([]rank.Pair, error) { return nil, errors.New("limit is 0") }
+	out, err := rank.WordPairs{Strength: 1, Hits: 10}.Apply(nil, rank.Env{Pairs: refuse})
+	if len(out) > 0 || err != nil {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
 // TestWordPairsOfFirstHits checks that the stage reads only the best Hits.
 func TestWordPairsOfFirstHits(t *testing.T) {
 	in := withReasons(ranking(hit("t:c.md", 3), hit("t:b.md", 2), hit("t:a.md", 1)))

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -316,7 +317,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // refusal describes an answer with a status other than 200.
 func (e *endpoint) refusal(resp *http.Response, data []byte) string {
-	message := e.quoted(data)
+	message := cmp.Or(e.quoted(data), "an empty answer")
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
 		message = "an HTML page"
 		if resp.StatusCode < http.StatusInternalServerError {

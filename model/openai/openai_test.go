@@ -151,6 +151,7 @@ func TestFaults(t *testing.T) {
 		"half a body":    {`{"data":[{"embedd`, 200, "", "no JSON"},
 		"HTML":           {`<html>secret</html>`, 200, "text/html", "no JSON"},
 		"HTML error":     {`<html>`, 404, "text/html", "HTML page"},
+		"empty error":    {``, 404, "", "(404 Not Found): an empty answer"},
 		"wrong key":      {`{"error":"bad key ` + key + `"}`, 401, "", "refused the key"},
 		"bad request":    {`{"error":"too long"}`, 400, "", "too long"},
 		"busy for ever":  {`busy`, 503, "", "503"},

@@ -34,7 +34,10 @@ func decode(content []byte) (text []byte, note string, ok bool) {
 		return nil, "", false
 	}
 	if utf8.Valid(content) {
-		return content, "", true
+		if zero := bytes.IndexByte(content, 0); zero >= 0 {
+			note = fmt.Sprintf("a zero byte at byte %d: text from there on may be in another encoding", zero)
+		}
+		return content, note, true
 	}
 	faults := findFaults(content)
 	apart := 2*faults.invalid <= 5*faults.runs // letters between plain ones, as in Western languages

@@ -137,4 +137,11 @@ func TestEncodingThatChanges(t *testing.T) {
 			}
 		}
 	}
+	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String("the key\n")
+	must(t, err)
+	plain := strings.Repeat("the key\n", 5000)
+	if _, note, ok := decode([]byte(plain + wide)); !ok || note != "a zero byte at byte 40001: text from there on may be "+
+		"in another encoding" {
+		t.Errorf("UTF-16 after UTF-8: %v %q", ok, note)
+	}
 }

@@ -196,7 +196,8 @@ func propertyColumns(of []sheaf.Property) (columns []store.Column) {
 }
 
 // WithFields returns the columns of a document together with the fields of one of its chunks,
-// sorted by name. Values of the chunk come before those of the document.
+// sorted by name. Values of the chunk come before those of the document, and a field date replaces
+// the date of the document.
 func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 	if len(fields) == 0 {
 		return columns
@@ -206,7 +207,15 @@ func WithFields(columns []store.Column, fields []sheaf.Field) []store.Column {
 		properties[i] = sheaf.Property{Name: f.Name, Values: []sheaf.Value{f.Value}}
 	}
 	own := propertyColumns(properties)
+	for _, c := range own {
+		if c.Name == sheaf.PropertyColumn(sheaf.ColumnDate) && c.Values[0].Kind == sheaf.KindDate {
+			own = append(own, store.Column{Name: sheaf.ColumnDate, Values: c.Values[:1]})
+		}
+	}
 	for _, c := range columns {
+		if c.Name == sheaf.ColumnDate && slices.ContainsFunc(own, func(o store.Column) bool { return o.Name == c.Name }) {
+			continue
+		}
 		i := slices.IndexFunc(own, func(o store.Column) bool { return o.Name == c.Name })
 		if i < 0 {
 			own = append(own, c)

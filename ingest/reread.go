@@ -23,7 +23,7 @@ import (
 // then, search finds their old state. Documents with a higher version stay as they are. Otherwise
 // an old and an upgraded program side by side would read everything again in turn. What the old
 // program reads waits for the new program.
-const ParserVersion = 16
+const ParserVersion = 17
 
 // parserKey is the key in the settings for the ParserVersion. Documents that still have to be read
 // with this version are pending.

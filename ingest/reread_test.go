@@ -441,6 +441,7 @@ var readAs = map[int]string{
 	14: "e3dbc977cd9329ef", // leaves data out of frontmatter, and reads short texts in old encodings
 	15: "e3dbc977cd9329ef", // lists of links may have few words beside the links, and addresses count
 	16: "e3dbc977cd9329ef", // a list of links may have few words between the links of an item
+	17: "e3dbc977cd9329ef", // dates a section by its field date, and warns of zero bytes; these texts have none
 }
 
 // TestParserVersion checks that the parsed texts have the digest of ingest.ParserVersion. If it

@@ -79,14 +79,14 @@ func problem(category error, advice string, says ...string) known {
 
 // problems are the known errors of the server. The test of doc/errors.md lists calls of problem.
 var problems = []known{
-	problem(sheaf.ErrInvalid, "is that OpenSearch? then the address begins with opensearch://",
+	problem(sheaf.ErrInvalid, "for OpenSearch begin the address with opensearch://",
 		"No handler for type [dense_vector]"),
-	problem(sheaf.ErrUnsupported, "the plug-in opensearch-knn is missing, or that is Elasticsearch: then the address "+
-		"begins with elasticsearch://", "No handler for type [knn_vector]", "unknown setting [index.knn"),
-	problem(sheaf.ErrUnsupported, "the module lang-painless is missing: exact vector search needs it in an index with "+
-		"hnsw, and for more than 10000 hits without hnsw: install it, or ask for fewer hits",
+	problem(sheaf.ErrUnsupported, "install the plug-in opensearch-knn, or for Elasticsearch begin the address with "+
+		"elasticsearch://", "No handler for type [knn_vector]", "unknown setting [index.knn"),
+	problem(sheaf.ErrUnsupported, "the module lang-painless is missing: install it, or ask for fewer hits; exact vector "+
+		"search needs it in an index with hnsw, and for more than 10000 hits without hnsw",
 		"script_lang not supported [painless]"),
-	problem(sheaf.ErrUnsupported, "the module analysis-common is missing: install it",
+	problem(sheaf.ErrUnsupported, "install the module analysis-common",
 		"tokenizer type [char_group]", "filter type [pattern_capture]"),
 	problem(sheaf.ErrUnsupported, "a filter has more parts than the server takes: name the values of one column "+
 		"together, or raise indices.query.bool.max_clause_count",

@@ -122,9 +122,9 @@ func (s *Store) checkServer(ctx context.Context) error {
 			}
 		}
 	}
-	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: install it on each node and "+
-		"restart the nodes: bin/opensearch-plugin install org.opensearch.plugin:opensearch-knn:VERSION.0 "+
-		"(VERSION: the version of the server)")
+	return s.fault(sheaf.ErrUnsupported, "the server has no plug-in opensearch-knn: run bin/opensearch-plugin install "+
+		"org.opensearch.plugin:opensearch-knn:VERSION.0 on each node (VERSION: the version of the server), and restart "+
+		"the nodes")
 }
 
 // other returns err with the question whether this is a server of the dialect.

@@ -18,18 +18,18 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:     "check",
 		GroupID: groupKeep,
 		Short:   "Read the whole index and report what is damaged",
-		Long: `Reads every file of the index and verifies its checksums and structure, and that
-the documents and the chunks that can be found agree. Nothing is changed.
+		Long: `Reads every file of the index and checks its checksums and structure. It also checks
+that the documents and the searchable chunks agree. It changes nothing.
 
-A run that was killed can leave them apart until the next command goes on with it:
-that is said, but is no fault, and the exit status is 0. So is it of documents that
-an older version of sheaf read in another way, which the next search reads again.
+A killed run can leave a difference until the next command continues it. The check
+reports the difference, but it is no fault, and the exit status is 0. The same holds
+for documents that an older version of sheaf read: the next search reads them again.
 
-With --repair, what is damaged is made again from the files, with the settings the
-index was made with: a list of skipped files by itself, everything else by indexing
-again. Documents that came without a file are kept; those that cannot be read are
-named, and a copy of what is left of them is kept. It can be interrupted at any
-time: the next command goes on.`,
+With --repair, sheaf makes the damaged parts again from the files, with the settings
+of the index. It makes a list of skipped files alone again; for other damage it
+indexes again. It keeps documents that came without a file. It names those that it
+cannot read, and keeps a copy of their remains. You can interrupt it at any time: the
+next command continues.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if repair {

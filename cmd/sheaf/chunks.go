@@ -29,14 +29,13 @@ func (a *app) chunksCommand() *cobra.Command {
 		Use:     "chunks PATH...",
 		GroupID: groupRank,
 		Short:   "Show how files are cut, without an index",
-		Long: `Cuts files, and of folders the documents that an index of them has, and prints
-the chunks. - is the standard input, read as Markdown. With --json each chunk is
-one line of JSON. What is left out is said on the error stream.
+		Long: `Cuts files into chunks and prints the chunks. In a folder, it cuts the documents that
+an index of the folder has. - is the standard input, read as Markdown. With --json,
+each chunk is one line of JSON. The error stream names the skipped files.
 
-The paths in identifiers are relative to --root: by default the folder that is
-given when there is only one path, the folder of the file when one file elsewhere
-is, else the current folder. The tree is called like that folder unless --tree
-names it.`,
+Paths in identifiers are relative to --root. The default is the folder, if it is the
+only path; the folder of the file, if one file outside the current folder is the only
+path; else the current folder. The tree has the name of that folder, or of --tree.`,
 		Example: `  sheaf chunks notes/git.md
   sheaf chunks --chunker window --json notes > chunks.jsonl
   sheaf chunks --verify notes`,
@@ -195,16 +194,16 @@ func (r *chunksRun) path(ctx context.Context, arg string) error {
 		_, err = r.document("stdin.md", text) // a text without words has no chunks
 		return err
 	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		return collection.FileFault("file or folder", err)
+	}
 	real, err := collection.RealPath(arg)
 	if err != nil {
 		return collection.FileFault("file or folder", err)
 	}
 	if _, ok := location.Under(r.root, real); !ok {
 		return sheaf.Invalidf("%s is not below %s: name a folder above both with --root", arg, r.root)
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return collection.FileFault("file or folder", err)
 	}
 	if !info.IsDir() {
 		return r.named(real, info.Size())

@@ -219,7 +219,7 @@ func (a *app) stream(cmd *cobra.Command, from, to string) error {
 		err = replaceCatalog(staged, into.Where.Dir)
 	}
 	if err != nil {
-		return fmt.Errorf("copy what is known of the documents: %w", err)
+		return fmt.Errorf("copy the catalog: %w", err)
 	}
 	// Copying from an empty store writes no state.
 	if err := os.Remove(filepath.Join(into.Where.Dir, copyStateName)); !errors.Is(err, fs.ErrNotExist) {

@@ -24,11 +24,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:     "doctor",
 		GroupID: groupKeep,
 		Short:   "Check everything that a search here needs",
-		Long: `Looks at the settings, the model, and the store of this folder's index: whether the
+		Long: `Checks the settings, the model, and the store of this folder's index: whether the
 server answers, its version and plug-ins, rights, analyzers, the dimensions of
-vectors, and its clock. What is wrong says what to do. Nothing is changed; on
-OpenSearch and Weaviate an empty index is made and removed again, and on Vespa a
-document.`,
+vectors, and its clock. A fault comes with advice. It changes nothing in the index.
+On OpenSearch and Weaviate it makes and removes an empty index, on Vespa a document.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
 	})

@@ -55,9 +55,9 @@ type evalOptions struct {
 	markdown  bool
 }
 
-const evalHelp = `Indexes each data set as a folder is indexed, runs its queries through the
-profiles, and says how good the answers are, how fast they came, and which
-differences are more than chance (doc/judging-and-tuning.md).
+const evalHelp = `Indexes each data set like a folder and runs its queries with the profiles. It says
+how good and how fast the answers are, and which differences are more than chance
+(doc/judging-and-tuning.md).
 
 A data set is one of
   a folder in BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv, each also
@@ -65,11 +65,11 @@ A data set is one of
   a YAML file with queries for a folder of notes and the notes that are right
   any folder of documents, with --topics and --qrels in the formats of TREC
 
-Every profile is a column; --param x=1,2 makes one for each value, --store one
-for each store. The first column is what the others are compared with.
+Every profile is a column; --param x=1,2 makes a column for each value, and --store
+one for each store. The other columns are compared with the first.
 
-With --fail-below the exit status is 1 when the first column has a lower value on
-any data set.`
+With --fail-below, the exit status is 1 if the first column has a lower value on any
+data set.`
 
 func (a *app) evalCommand() *cobra.Command {
 	var o evalOptions

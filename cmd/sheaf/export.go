@@ -40,10 +40,10 @@ func (a *app) exportCommand() *cobra.Command {
 		Use:     "export",
 		GroupID: groupKeep,
 		Short:   "Write the files for creating a store by hand",
-		Long: `Writes what sheaf would make on a server for this folder, with its analyzer and the
-dimensions of its model, to the standard output, or into a folder for Vespa. No server
-is asked. A place that is
-made by hand like this is taken as if sheaf had made it.`,
+		Long: `Writes the definitions that sheaf would make on a server for this folder, with its
+analyzer and the dimensions of its model: to the standard output, or for Vespa into a
+folder. It asks no server. sheaf uses a place that you make by hand with them as if
+it had made the place itself.`,
 		Example: `  sheaf export sql | psql notes
   sheaf export mapping --for 'opensearch://host/notes?k1=0.9&b=0.4'
   sheaf export vespa-app app --profile onyx-vespa && vespa deploy app`,

@@ -35,12 +35,12 @@ func (a *app) indexCommand() *cobra.Command {
 		Use:     "index [FOLDER]",
 		GroupID: groupFolders,
 		Short:   "Bring the index of a folder up to date",
-		Long: `Indexes what is new or changed in a folder and removes what is gone. Searching does
-the same first, so this is for the first time on a large folder, and for
---rebuild, which drops the index and makes it again from the files: after a
-change of chunker, language or model, or when it is damaged. Documents that the
-files cannot bring back, as those of another folder in the same store, are named
-first, and you are asked; off a terminal that needs --yes.`,
+		Long: `Indexes new and changed files of a folder, and removes the documents of deleted
+files. A search does the same first, so this is for the first run on a large folder,
+and for --rebuild. --rebuild drops the index and makes it again from the files: after
+a change of chunker, language or model, or after damage. Before it removes documents
+that the files cannot bring back, such as those of another folder in the same store,
+it names them and asks. Without a terminal it needs --yes.`,
 		Args: a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			life := collection.Life{Reopen: func(context.Context) error { return nil }} // indexFolder opens it

@@ -11,10 +11,10 @@ func (a *app) similarCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "similar ADDRESS",
 		GroupID: groupFind,
-		Short:   "Find passages like one that you have",
-		Long: `Finds passages in other documents that are like the one named, which is given as
-for sheaf get. By words, those that are frequent in it and rare elsewhere count;
-by meaning, where a model knows its words, its whole text does.`,
+		Short:   "Find passages like a given one",
+		Long: `Finds passages in other documents that are like this one. The address is as for
+sheaf get. The search by words uses words that are frequent in the passage and rare
+elsewhere. The search by meaning uses its whole text, if a model knows its words.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: a.onIndex(&openOptions{Refresh: true, Make: true}, func(cmd *cobra.Command, s *session, args []string) error {
 			t, err := s.resolve(args[0])

@@ -19,9 +19,9 @@ func (a *app) watchCommand() *cobra.Command {
 		Use:     "watch [FOLDER]",
 		GroupID: groupFolders,
 		Short:   "Keep the index of a folder up to date until Ctrl-C",
-		Long: `Indexes changes as they are made. Searching needs no watching, since it looks for
-changes itself; this makes the first search after many changes fast. With --json
-every run that changed something is one line of JSON.`,
+		Long: `Indexes changes at once. A search looks for changes itself, so it needs no watching;
+watching makes the first search after many changes fast. With --json, every run that
+changed something is one line of JSON.`,
 		Args: a.folderArgument,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			first := true

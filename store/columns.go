@@ -43,14 +43,15 @@ type FacetValue struct {
 	Chunks int
 }
 
-// NewFacet makes the facet of a column from the counts of its values.
+// NewFacet makes the facet of a column from the counts of its values. Equal counts are ordered by
+// value, then by its written form.
 func NewFacet(column string, counts map[sheaf.Value]int, limit int) Facet {
 	f := Facet{Column: column, Distinct: len(counts), Values: make([]FacetValue, 0, len(counts))}
 	for v, n := range counts {
 		f.Values = append(f.Values, FacetValue{v, n})
 	}
 	slices.SortFunc(f.Values, func(a, b FacetValue) int {
-		return cmp.Or(cmp.Compare(b.Chunks, a.Chunks), a.Value.Compare(b.Value))
+		return cmp.Or(cmp.Compare(b.Chunks, a.Chunks), a.Value.Compare(b.Value), cmp.Compare(a.Value.Text, b.Value.Text))
 	})
 	f.Values = slices.Clip(f.Values[:min(len(f.Values), limit)])
 	return f

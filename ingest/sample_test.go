@@ -62,3 +62,16 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d lines, %d bytes, of %v", strings.Count(got, "\n"), len(got), parts)
 	}
 }
+
+// TestBase64DataHasNoLanguage checks that pictures as base64 text have no part in the sample.
+func TestBase64DataHasNoLanguage(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.md", "The port is grey. ![r](data:image/png;base64,"+strings.Repeat("vW7dieUnd", 5000)+")\n")
+	walk, err := ingest.NewWalk(t.Context(), w.root, w.o.Walk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := walk.LanguageSample(); !strings.Contains(text, "grey") || strings.Contains(text, "die") {
+		t.Errorf("%.200q", text)
+	}
+}

@@ -500,7 +500,7 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 
 // Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over
 // the folder and decoded as [Run] does. Each ends with a line feed; other encodings become UTF-8,
-// and invalid bytes become spaces. It omits files that are unreadable or not text.
+// and invalid bytes become spaces. Data such as base64 is left out. It omits files that are unreadable or not text.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))
@@ -514,7 +514,8 @@ func (w *Walk) Sample(n, size int) string {
 		if !ok {
 			continue
 		}
-		sample.Write(bytes.ToValidUTF8(text[:min(len(text), size)], []byte(" ")))
+		valid := bytes.ToValidUTF8(text[:min(len(text), size)], []byte(" "))
+		sample.WriteString(chunk.WithoutPayloads(string(valid)).Text)
 		sample.WriteByte('\n')
 	}
 	return sample.String()

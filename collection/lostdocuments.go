@@ -272,13 +272,16 @@ func (x *Index) rebuildLosses(ctx context.Context) (*losses, error) {
 	return lost, err
 }
 
-// unreachable returns the documents of missing folders and of files that cannot be read now, in order.
+// unreachable returns the documents of missing folders and of files that cannot be read now, in order. A rebuild
+// refuses a folder that cannot be listed, so it loses none of its documents.
 func unreachable(view *catalog.View, trees []catalog.Tree) (docs []sheaf.ID) {
 	roots, gone := map[string]string{}, map[string]bool{}
 	for _, t := range trees {
 		if t.Root != "" {
-			_, err := os.Stat(t.Root)
-			roots[t.Name], gone[t.Name] = t.Root, errors.Is(err, fs.ErrNotExist)
+			err := listable(t.Root)
+			if gone[t.Name] = errors.Is(err, fs.ErrNotExist); err == nil {
+				roots[t.Name] = t.Root
+			}
 		}
 	}
 	for id := range view.Files() {

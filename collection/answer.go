@@ -24,16 +24,17 @@ type Answer struct {
 	Warnings   []string           `json:"warnings" doc:"Why the answer may be wrong, incomplete or out of date."`
 	Notes      []string           `json:"notes" doc:"How Sheaf read the query; filter values that do not exist."`
 
-	// Timings are the times of the steps, in the order in which they ended. Only the first page has
-	// the steps of the ranking.
+	// Timings are the durations of the steps, in the order in which the steps ended. Only the first page of an answer
+	// has the steps of the ranking.
 	Timings []search.Timing `json:"-"`
-	// Failures say why the answer is degraded. They are for the log and may hold details that callers must not see.
+	// Failures say why the answer is degraded. Write them to the log only: they may hold details that callers must not
+	// see.
 	Failures []string `json:"-"`
-	// Details are for the command; nil for other callers.
+	// Details are for commands of a person on this machine. Answers to other callers have nil.
 	Details *Details `json:"-"`
 }
 
-// Details are shown by commands only.
+// Details are data about an answer that only commands show.
 type Details struct {
 	Read   []string // how the query was read; the first of the notes
 	Unmet  []string // why nothing was found; the last of the notes
@@ -43,13 +44,13 @@ type Details struct {
 	Trace  []search.Snapshot // for Explain
 }
 
-// Total is a number of results and whether there may be more.
+// Total is a number of results, and says whether there may be more.
 type Total struct {
 	Value    int    `json:"value" doc:"The exact number of results on all pages."`
 	Relation string `json:"relation" enum:"eq,gte" doc:"eq: there are no other results. gte: there may be more."`
 }
 
-// Facet is a value with the number of chunks that have it.
+// Facet is a value of a field, with the number of chunks that have the value.
 type Facet struct {
 	Value string `json:"value" doc:"The value."`
 	Count int    `json:"count" doc:"The number of chunks that have it."`
@@ -89,15 +90,16 @@ type Result struct {
 	Summary      []sheaf.Reason `json:"summary,omitempty" doc:"Why the result has this score; with explain only."`
 
 	Explanation *sheaf.Explanation `json:"explanation,omitempty" doc:"How the score was computed; with explain only."`
-	// Scanned means that the result was cut from a file, without an index. Its ID is valid for this ranking only.
+	// Scanned means that a search without an index cut this result from a file. The ID of the result is valid for this
+	// ranking only.
 	Scanned bool `json:"-"`
-	// Unread says why there is no snippet. Signals explain a scanned result in the names of the tiered search
-	// specification. Only commands show both.
+	// Unread says why the result has no snippet. Signals explain a scanned result, with the names of the tiered search
+	// specification. Only commands show Unread and Signals.
 	Unread  error           `json:"-"`
 	Signals *search.Signals `json:"-"`
 }
 
-// Leg is the place of a result in one branch.
+// Leg is the rank of a result in one branch.
 type Leg struct {
 	Branch string  `json:"branch" doc:"The name of the branch."`
 	Rank   *int    `json:"rank" doc:"The rank in this branch, from 1; null when not found."`

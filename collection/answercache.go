@@ -18,27 +18,27 @@ import (
 	"sheaf/search"
 )
 
-// DefaultCacheBytes bounds the cached answers when Options set no bound.
+// DefaultCacheBytes is the size limit of the answer cache if Options set no limit.
 const DefaultCacheBytes = 32 << 20
 
-// answerAge is how long an answer is kept after its last use.
+// answerAge is how long the cache keeps an answer after the last use of the answer.
 const answerAge = 10 * time.Minute
 
-// stamp is a state of the index: the generation of the catalog and the version of the store, or 0 for a store without
-// versions. The same question has the same answer at the same stamp.
+// stamp identifies a state of the index: the generation of the catalog, and the version of the store. A store without
+// versions has version 0. At one stamp, equal questions have equal answers.
 type stamp struct{ generation, version uint64 }
 
-// answerKey is a hash of a question and of everything that its answer depends on.
+// answerKey is a hash of a question and of everything else that determines the answer.
 type answerKey [sha256.Size]byte
 
-// answer is the ranking of one question. All its pages are cut from it, so that a change of the index neither
-// repeats nor loses a result between them.
+// answer is the ranking of one question. All pages are cut from this ranking, so a change of the index between two
+// pages neither repeats nor loses a result.
 type answer struct {
 	key     answerKey
 	request SearchRequest
 	query   sheaf.Query
 	result  *search.Result
-	// documents has the documents of scanned results. It is nil when the catalog has them.
+	// documents holds the documents of scanned results. If documents is nil, the results are documents of the catalog.
 	documents documents
 	scanned   *search.Scanned // for a person on this machine, when files were scanned
 	at        stamp
@@ -46,8 +46,8 @@ type answer struct {
 	used      atomic.Int64 // when it was last used, in Unix nanoseconds
 }
 
-// answers is a cache of answers for repeated questions and for cursors. It bounds the bytes and drops the least
-// recently used answer first. It is safe for concurrent use.
+// answers is a cache of answers, for repeated questions and for cursors. If the cache exceeds its limit in bytes, it
+// drops the least recently used answers. It is safe for concurrent use.
 type answers struct {
 	limit   int64
 	off     bool // repeated questions are computed again; cursors still work
@@ -56,18 +56,18 @@ type answers struct {
 	counts  [passed + 1]atomic.Uint64
 }
 
-// CacheCounts says where answers came from and how large the cache is.
+// CacheCounts says how many answers came from the cache, and how large the cache is.
 type CacheCounts struct {
-	// Found answers were in the cache. Shared answers came from another request with the same question at the same
-	// time. Missed answers were computed. Passed answers were computed and cannot be cached.
+	// These count answers by their origin. Found: the cache. Shared: a concurrent request with the same question.
+	// Missed: computed. Passed: computed, but answers to such requests are never cached.
 	Found, Shared, Missed, Passed uint64
-	// Entries is the number of cached answers; they take about Bytes.
+	// Entries is the number of cached answers. Bytes is roughly how much memory they take.
 	Entries int
 	Bytes   int64
 }
 
-// newAnswers returns an empty cache. A limit of 0 means DefaultCacheBytes. With a negative limit, only cursors find
-// cached answers.
+// newAnswers returns an empty cache that holds at most limit bytes, or DefaultCacheBytes if limit is 0. If limit is
+// negative, only cursors find cached answers.
 func newAnswers(limit int64) *answers {
 	s := &answers{limit: cmp.Or(max(limit, 0), DefaultCacheBytes), off: limit < 0}
 	s.cache.Limit(s.limit)
@@ -84,8 +84,9 @@ const (
 	passed
 )
 
-// get returns the answer of a question: from the cache, from another request that computes it now, or from compute.
-// compute also says whether others may have its answer. When the other request fails, get calls compute.
+// get returns the answer of a question. It looks in the cache first, and otherwise calls compute. If another request
+// already computes the answer, get waits for that request. share says whether other callers may have the answer. If the
+// other request fails or does not share, get calls compute.
 func (s *answers) get(key answerKey, compute func() (a *answer, share bool, err error)) (a *answer, from origin,
 	err error) {
 	defer func() { s.counts[from].Add(1) }()
@@ -110,7 +111,7 @@ func (s *answers) get(key answerKey, compute func() (a *answer, share bool, err 
 	return a, computed, err
 }
 
-// lookUp returns the cached answer of a key and marks the answer as used. It returns nil if the cache has none.
+// lookUp returns the cached answer of a key, or nil if the cache has no such answer. It marks the answer as used.
 func (s *answers) lookUp(key cursorKey) *answer {
 	a, _ := s.cache.Get(key)
 	if a == nil || time.Since(time.Unix(0, a.used.Load())) > answerAge {
@@ -120,7 +121,8 @@ func (s *answers) lookUp(key cursorKey) *answer {
 	return a
 }
 
-// put caches an answer. An answer above the limit stays only for its cursor, until the next answer.
+// put caches an answer. If the answer is larger than the cache, put keeps the answer only for its cursor, until the
+// next call of put.
 func (s *answers) put(a *answer, forCursor bool) {
 	bytes := a.bytes()
 	if forCursor {
@@ -143,7 +145,8 @@ func randomKey() (key answerKey) {
 	return key
 }
 
-// keyOf hashes plain values: numbers, texts, lists, maps and structs of these. Different values have different keys.
+// keyOf hashes plain values: numbers, texts, lists, maps and structs of plain values. Different values have different
+// keys.
 func keyOf(parts ...any) answerKey { return sha256.Sum256(fmt.Appendf(nil, "%#v", parts)) }
 
 // bytes estimates the size of an answer in memory from its size as JSON.
@@ -157,7 +160,7 @@ func (a *answer) bytes() int64 {
 	return size
 }
 
-// ownHit copies a hit so that it shares no memory with the catalog. The copy lacks the inputs of confidence.
+// ownHit copies a hit. The copy shares no memory with the catalog, and lacks the Evidence for confidence.
 func ownHit(h search.Hit) search.Hit {
 	h.ID, h.Doc = sheaf.ID(strings.Clone(string(h.ID))), sheaf.ID(strings.Clone(string(h.Doc)))
 	h.Path, h.Title, h.Breadcrumb = strings.Clone(h.Path), strings.Clone(h.Title), strings.Clone(h.Breadcrumb)

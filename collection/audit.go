@@ -15,20 +15,20 @@ import (
 	"sheaf/collection/access"
 )
 
-// AuditOptions set the size of an audit.
+// AuditOptions set the size and the random seed of an audit.
 type AuditOptions struct {
 	// Checks is the number of checks, at least 1.
 	Checks int
-	// Seed makes an audit repeatable: the same seed on the same index makes the same checks.
+	// Seed determines the random choices. The same seed on the same index makes the same checks.
 	Seed uint64
-	// Progress is called after every few checks; it may be nil.
+	// The audit calls Progress after every few checks. Progress may be nil.
 	Progress func(done, leaks int)
 }
 
-// Leak is something hidden that a caller could see.
+// Leak describes hidden data that a caller could see.
 type Leak struct {
 	Grant access.Grant `json:"grant"`
-	// Door is the operation that leaked: "search", "similar" ...
+	// Door is the operation that showed the data, such as "search" or "similar".
 	Door  string   `json:"door"`
 	Query string   `json:"query"`
 	Doc   sheaf.ID `json:"doc"` // the visible document; "" if a number leaked
@@ -40,9 +40,9 @@ type Audit struct {
 	Checks    int `json:"checks"`
 	Documents int `json:"documents"`
 	Hidden    int `json:"hidden"` // hidden documents that a check could have leaked, summed over all checks
-	// Incomplete counts checks with a degraded answer or none, because a part of the ranking failed or time ran out.
+	// Incomplete counts the checks without a complete answer: a part of the ranking failed, or time ran out.
 	Incomplete int `json:"incomplete"`
-	// Fault says why one of these checks was incomplete.
+	// Fault says why one of the incomplete checks was incomplete.
 	Fault string `json:"fault,omitempty"`
 	Seed  uint64 `json:"seed"`
 	Leaks []Leak `json:"leaks"`
@@ -50,19 +50,19 @@ type Audit struct {
 	searches, failed int // number of searches, and of searches without an answer
 }
 
-// maxLeaks limits the reported leaks of each door.
+// maxLeaks limits the reported leaks per door.
 const maxLeaks = 20
 
-// Audit runs random questions with random grants through every operation of a Reader and searches the answers for
-// hidden documents. It decides from the document's own record who may see it, without the code of the access check.
-// It does not change the index. A check without an answer counts as incomplete. Audit fails when no search was
-// answered and no leak was found. When an error stops the audit after a leak, Audit returns the leaks, and Fault has
-// the error.
+// Audit tests access control. It makes random grants, asks random questions through every operation of a Reader, and
+// searches the answers for hidden documents. It decides from the record of each document who may see the document,
+// without the code of the access check. It does not change the index.
+// A check without a complete answer counts as incomplete. Audit fails if no search got an answer and no leak was found.
+// If an error stops the audit after a leak, Audit returns the leaks, and Fault holds the error.
 func (c *Collection) Audit(ctx context.Context, o AuditOptions) (*Audit, error) {
 	return c.audit(ctx, o, c.For)
 }
 
-// audit is Audit with another way to open Readers. Tests use it to plant leaks.
+// audit works like Audit and opens Readers with open. Tests use open to plant leaks.
 func (c *Collection) audit(ctx context.Context, o AuditOptions, open func(access.Grant) (*Reader, error)) (*Audit,
 	error) {
 	view := c.o.Catalog.View()
@@ -102,7 +102,7 @@ type auditor struct {
 	out    *Audit
 }
 
-// sees decides from the document's record whether a grant lets it through.
+// sees decides from the record of the document whether a grant sees the document.
 func (d *audited) sees(g *access.Grant) bool {
 	tenant := g.Tenant == access.All || g.Tenant == "" && len(d.tenant) == 0 ||
 		g.Tenant != "" && slices.Contains(d.tenant, g.Tenant)
@@ -118,7 +118,7 @@ func (d *audited) sees(g *access.Grant) bool {
 	return tenant && person && set && d.passes(g.Baked)
 }
 
-// passes decides whether a filter made by grant lets the document through.
+// passes decides whether the document passes a filter that auditor.grant made.
 func (d *audited) passes(filter string) bool {
 	tag, without := strings.CutPrefix(filter, "-")
 	tag, some := strings.CutPrefix(tag, "tag:")
@@ -129,7 +129,7 @@ func (d *audited) passes(filter string) bool {
 	return has != without
 }
 
-// grant makes a random grant from the documents' values and from unused values.
+// grant makes a random grant. It uses values of documents, and values that no document has.
 func (a *auditor) grant() access.Grant {
 	g := access.Grant{Name: "audit", Scopes: []access.Scope{access.ScopeSearch}}
 	switch a.random.IntN(4) {
@@ -160,7 +160,7 @@ func (a *auditor) pick(list []string, other string) string {
 	return list[a.random.IntN(len(list))]
 }
 
-// query makes a query from words of documents, most of them hidden.
+// query makes a query from words of documents. Most of these documents are hidden.
 func (a *auditor) query(hidden []int) string {
 	var words []string
 	for range 1 + a.random.IntN(3) {
@@ -186,16 +186,17 @@ func (a *auditor) query(hidden []int) string {
 	return strings.Join(words, " ")
 }
 
-// timesAgain bounds the repeats of a round with leaks while others write. writing is the longest pause between the
-// parts of one write in another process.
+// timesAgain limits how often a round repeats because it found leaks while another process wrote. writing is the
+// longest pause between two parts of one write in another process.
 const (
 	timesAgain = 10
 	writing    = 250 * time.Millisecond
 )
 
-// round makes a grant and asks every door, until there were most checks. Its number decides the questions. While
-// others write, the reader's store and catalog may differ by one write: a newly hidden document may still be counted.
-// round therefore reports leaks only if they repeat, or if no process wrote meanwhile.
+// round makes a grant and checks every door, until the audit has made most checks. number is the seed of the round.
+// While another process writes, the store and the catalog of the reader may differ by one write. For example, the store
+// may still count a document that the catalog already hides. Therefore round reports a leak only if the leak repeats,
+// or if the index did not change.
 func (a *auditor) round(ctx context.Context, number uint64, most int) (err error) {
 	before := *a.out
 	for range timesAgain {
@@ -215,8 +216,8 @@ func (a *auditor) round(ctx context.Context, number uint64, most int) (err error
 	return nil
 }
 
-// changed reports whether the index was written after a reader opened, or is being written. It returns true with an
-// error if it cannot find out. After maxLeaks confirmed leaks, it does not wait for the writes of others.
+// changed reports whether the index changed since the reader opened. It waits a moment, in case another process is
+// writing. After maxLeaks confirmed leaks, it does not wait. If it cannot read the index, it returns true and an error.
 func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	for waited := false; ; waited = true {
 		view, err := a.c.latest()
@@ -246,7 +247,7 @@ func (a *auditor) changed(ctx context.Context, since stamp) (bool, error) {
 	}
 }
 
-// ask makes the checks of a round and returns the state of the index that it saw.
+// ask makes the checks of a round. It returns the state of the index that the checks saw.
 func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, err error) {
 	a.random = rand.New(rand.NewPCG(a.seed, 0xacce55+number))
 	g := a.grant()
@@ -294,7 +295,7 @@ func (a *auditor) ask(ctx context.Context, number uint64, most int) (at stamp, e
 	return r.at, nil
 }
 
-// trial asks all questions of one grant.
+// trial asks all questions for one grant.
 type trial struct {
 	*auditor
 	ctx    context.Context
@@ -307,13 +308,13 @@ type trial struct {
 	fault  string // why the current check is incomplete; "" when it is complete
 }
 
-// lacks marks the current check as incomplete; warnings say why.
+// lacks marks the current check as incomplete, for the reason in warnings.
 func (t *trial) lacks(warnings ...string) {
 	t.fault = cmp.Or(t.fault, strings.Join(warnings, "; "), "a part of the ranking failed, or time ran out")
 }
 
-// checked looks for leaks in an answer and its numbers. out is what the door returns with it. A degraded answer makes
-// the check incomplete.
+// checked looks for leaks in an answer, and in out, which is what the door returns to the caller. If the answer is
+// degraded, checked marks the check as incomplete.
 func (t *trial) checked(door string, a *Answer, out any) error {
 	if a.Degraded {
 		t.lacks(a.Failures...)
@@ -334,7 +335,7 @@ func (t *trial) leak(door string, doc sheaf.ID, format string, args ...any) {
 	}
 }
 
-// answer searches an answer's JSON for the IDs of hidden documents and for the paths of folders.
+// answer looks for leaks in the JSON of an answer: IDs of hidden documents, and paths of folders on this machine.
 func (t *trial) answer(door string, out any) error {
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -355,7 +356,8 @@ func (t *trial) answer(door string, out any) error {
 	return nil
 }
 
-// withoutVisible removes the IDs of visible documents that contain name: "api:doc10" is no leak of "api:doc1".
+// withoutVisible removes the IDs of visible documents that contain name from text. For example, the visible "api:doc10"
+// is not a leak of the hidden "api:doc1".
 func (t *trial) withoutVisible(text, name string) string {
 	for i := range t.docs {
 		if d := &t.docs[i]; d.sees(&t.grant) {
@@ -373,7 +375,7 @@ func (t *trial) hides(id sheaf.ID) bool {
 	return ok && !t.docs[i].sees(&t.grant)
 }
 
-// written returns an ID as JSON writes it.
+// written returns an ID in the form that JSON has, without quotes.
 func written(id sheaf.ID) string {
 	quoted, _ := json.Marshal(id) // a string never fails
 	return strings.Trim(string(quoted), `"`)
@@ -402,8 +404,8 @@ func refused(err error) bool {
 	return errors.Is(err, sheaf.ErrUnsupported) || errors.Is(err, sheaf.ErrNotFound) || errors.Is(err, sheaf.ErrInvalid)
 }
 
-// search asks for a caller that sees everything first, then twice for the restricted caller. It
-// thus checks cached answers too.
+// search asks the same question three times: once for a caller who sees everything, and then twice for the restricted
+// caller. So it checks cached answers too.
 func (t *trial) search() error {
 	q := t.request()
 	all, err := t.c.For(access.Unrestricted())
@@ -462,7 +464,7 @@ func (t *trial) explain() error {
 	return t.checked("explain", e.Answer, e)
 }
 
-// target picks a document or chunk, most often a hidden one.
+// target picks a document or chunk. It picks a hidden one more often than a visible one.
 func (t *trial) target() (id sheaf.ID, doc *audited) {
 	i := t.random.IntN(len(t.docs))
 	if len(t.hidden) > 0 && t.random.IntN(3) > 0 {
@@ -476,7 +478,8 @@ func (t *trial) target() (id sheaf.ID, doc *audited) {
 	return id, doc
 }
 
-// named checks a question about one document: the error for a hidden document must equal the error for a missing one.
+// named checks a question about one document. For a hidden document, the error must equal the error for a missing
+// document.
 func (t *trial) named(door string, ask func(id sheaf.ID) (any, error)) error {
 	id, doc := t.target()
 	out, err := ask(id)
@@ -581,7 +584,7 @@ func (t *trial) whatIf() error {
 	return err
 }
 
-// count compares the counts with the number of visible documents and chunks.
+// count compares the counts of the summary with the number of visible documents and chunks.
 func (t *trial) count() error {
 	s, err := t.reader.Summary(t.ctx)
 	if err != nil {

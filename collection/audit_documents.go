@@ -12,7 +12,7 @@ import (
 	"sheaf/profile"
 )
 
-// audited is a document with the values that decide who may see it.
+// audited is a document with the values that determine who may see the document.
 type audited struct {
 	id     sheaf.ID
 	chunks []sheaf.ID
@@ -22,11 +22,11 @@ type audited struct {
 	tags   []string // in lower case
 	words  []string
 	values []string // query conditions on its properties: prop.NAME:begin*
-	// columns are the document's texts in each column of the store.
+	// columns holds the texts of the document, by column of the store.
 	columns map[string][]string
 }
 
-// learned is what an audit knows about the documents of one generation.
+// learned holds the documents of one generation of the catalog.
 type learned struct {
 	generation uint64
 	docs       []audited
@@ -40,8 +40,8 @@ type learned struct {
 	roots      []string // paths of the folders, as JSON writes them
 }
 
-// learn reads the documents of a view and their values, unless they are known. The error is sheaf.ErrNotFound when
-// there are no documents.
+// learn reads all documents of a view, unless it has already read this generation. If the view has no documents, the
+// error is sheaf.ErrNotFound.
 func (of *auditor) learn(view *catalog.View) error {
 	if of.docs != nil && of.generation == view.Generation() {
 		return nil
@@ -123,14 +123,14 @@ func textsOf(values []sheaf.Value) []string {
 	return texts
 }
 
-// isPlain reports whether a query can hold the name of a property without quotes.
+// isPlain reports whether the name of a property needs no quotes in a query.
 func isPlain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	})
 }
 
-// begins returns the condition that a property begins like this value.
+// begins returns a condition of the query language: the property begins with the first letters of value.
 func begins(name, value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	letters := []rune(word)

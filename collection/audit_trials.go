@@ -18,8 +18,8 @@ import (
 	"sheaf/text/query"
 )
 
-// numbers compares the counts and suggestions of an answer with the visible documents: these can reveal a hidden
-// document without its name.
+// numbers compares the counts and suggestions of an answer with the visible documents. A count or a suggestion can
+// reveal a hidden document without naming the document.
 func (t *trial) numbers(door string, a *Answer) {
 	scans := t.scans(a.Profile)
 	if a.Matches != nil && *a.Matches > t.chunks && !(scans && t.chunks > 0) {
@@ -45,14 +45,14 @@ func (t *trial) numbers(door string, a *Answer) {
 	}
 }
 
-// scans reports whether a profile cuts sections from files. These differ from the chunks of the index, and there may
-// be more.
+// scans reports whether a profile cuts sections from files. A file may have more sections than it has chunks in the
+// index.
 func (t *trial) scans(profile string) bool {
 	p, err := t.c.load(profile)
 	return err == nil && p.profile.Scans()
 }
 
-// valued returns how many visible chunks have a value in a column.
+// valued returns the number of visible chunks that have a value in a column.
 func (t *trial) valued(column, value string) int {
 	n := 0
 	for i := range t.docs {
@@ -63,7 +63,7 @@ func (t *trial) valued(column, value string) int {
 	return n
 }
 
-// suggestion searches a sentence for quoted values that only hidden documents have.
+// suggestion looks for leaks in a sentence of an answer: a quoted value that only hidden documents have.
 func (t *trial) suggestion(door, text string) {
 	if !strings.Contains(text, `"`) {
 		return
@@ -103,8 +103,8 @@ func (t *trial) anyVisible(is func(d *audited) bool) bool {
 	return false
 }
 
-// arithmetic checks that the numbers of a score fit the visible documents: the idf of a word, and the number of
-// documents.
+// arithmetic checks that the numbers in the explanation of a score fit the visible documents: the idf of a word, and
+// the number of documents.
 func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	rarest := math.Log(1 + (float64(t.chunks)-1+0.5)/(1+0.5))
 	switch {
@@ -118,7 +118,7 @@ func (t *trial) arithmetic(door string, e *sheaf.Explanation, scans bool) {
 	}
 }
 
-// foreign asks for the next page of another caller's search.
+// foreign asks for the next page of a search that another caller made.
 func (t *trial) foreign(cursor string) error {
 	if cursor == "" || t.grant.SeesAll() {
 		return nil
@@ -133,7 +133,7 @@ func (t *trial) foreign(cursor string) error {
 	return nil
 }
 
-// counted asks how many chunks have a tag; the answer is exact.
+// counted asks how many chunks have a tag. The answer must be exact.
 func (t *trial) counted() error {
 	if len(t.tags) == 0 {
 		return nil
@@ -155,8 +155,8 @@ func (t *trial) counted() error {
 	return nil
 }
 
-// find asks for documents by their paths, once exactly and once with a letter missing. The second may be answered
-// with a suggestion.
+// find asks for a document by its path twice: once with the exact path, and once with a letter missing. The second
+// answer may suggest a path.
 func (t *trial) find() error {
 	_, doc := t.target()
 	path := doc.id.Path()
@@ -190,7 +190,8 @@ func (t *trial) find() error {
 	return t.property(doc)
 }
 
-// property asks whether a name is a property. A name that only hidden documents have must not be one.
+// property checks how a query reads the name of a property. If only hidden documents have the property, the query must
+// not take the name for a property.
 func (t *trial) property(doc *audited) error {
 	for _, column := range slices.Sorted(maps.Keys(doc.columns)) {
 		name, ok := strings.CutPrefix(column, "prop.")
@@ -209,7 +210,7 @@ func (t *trial) property(doc *audited) error {
 	return nil
 }
 
-// beside asks for chunks similar to a text, and for plain hybrid search.
+// beside asks for chunks that are similar to a text. It also asks the text as a plain hybrid search.
 func (t *trial) beside() error {
 	a, err := t.reader.Context(t.ctx, "", []byte("# "+t.text+"\n\n"+t.text+"\n"), SearchRequest{})
 	switch {
@@ -234,7 +235,7 @@ func (t *trial) beside() error {
 	return t.answer("beside", ids)
 }
 
-// unmet asks for a value that no document has. The answer suggests existing values.
+// unmet searches for a value that no document has, because the answer then suggests existing values.
 func (t *trial) unmet() error {
 	_, doc := t.target()
 	columns := []string{"tag", "path", "ext"}
@@ -252,8 +253,8 @@ func (t *trial) unmet() error {
 	return t.checked("unmet", a, a)
 }
 
-// status asks for the status and for tasks. A caller who does not see everything sees only the summary of
-// the status. Only the owner of a task sees it.
+// status asks for the status and for tasks. A restricted caller must get only the summary of the status. Each caller
+// must see only the tasks that the caller owns.
 func (t *trial) status() error {
 	s, err := t.reader.Status(t.ctx)
 	if err != nil {
@@ -276,8 +277,8 @@ func (t *trial) status() error {
 	return t.answer("status", s)
 }
 
-// legs asks for single branches, as rankings do. The fusion would drop the unknown hidden document, but the document
-// would have taken the place of another. So a branch itself must not find it.
+// legs searches each branch alone. A hidden document must not appear in any branch. Fusion would drop the hidden
+// document, but by then the document would have displaced a visible one.
 func (t *trial) legs() error {
 	g := t.reader.guard
 	words := store.Request{Limit: 100, Text: everyField(sheaf.Match{Text: t.text})}
@@ -323,7 +324,7 @@ func (t *trial) legs() error {
 	return t.facets(words)
 }
 
-// scored returns a leg that scores given chunks for words, hidden chunks among them.
+// scored returns a leg that scores a list of chunks for a query. Some of these chunks are hidden.
 func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking, error) {
 	return func(ctx context.Context) (out sheaf.Ranking, err error) {
 		var ids []sheaf.ID
@@ -345,7 +346,7 @@ func (t *trial) scored(words store.Request) func(context.Context) (sheaf.Ranking
 	}
 }
 
-// facets compares the counts by folder with the number of visible chunks.
+// facets compares the number of chunks that the store counts per folder with the number of visible chunks.
 func (t *trial) facets(words store.Request) error {
 	words.Text = everyField(sheaf.Bool{})
 	facets, err := t.reader.guard.Facets(t.ctx, words, []string{sheaf.ColumnTree}, 1000)
@@ -364,7 +365,7 @@ func (t *trial) facets(words store.Request) error {
 	return nil
 }
 
-// stageSettings are the settings of stages that need some.
+// stageSettings holds settings for the stages that need settings.
 var stageSettings = map[string]map[string]string{
 	"field_boost":    {"field": "tag", "values": "draft"},
 	"property_boost": {"name": "rank"},
@@ -372,8 +373,8 @@ var stageSettings = map[string]map[string]string{
 	"pin":            {"ids": "none"},
 }
 
-// stage runs stages on documents that the caller names. Hidden documents must rank like documents
-// that do not exist.
+// stage runs stages on documents that the caller names. A hidden document must rank like a document that does not
+// exist.
 func (t *trial) stage() error {
 	ranking, twins := []Scored{}, []Scored{}
 	original := map[sheaf.ID]sheaf.ID{}

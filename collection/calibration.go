@@ -14,10 +14,10 @@ import (
 	"sheaf/search"
 )
 
-// CalibrationSchema is the format of a learned calibration. An index does not use a file of another format.
+// CalibrationSchema is the format of a learned calibration. The index ignores files of other formats.
 const CalibrationSchema = "sheaf.confidence/3"
 
-// keptCalibration is the part of a learned calibration that answers need.
+// keptCalibration is a learned calibration without the members that only people read.
 type keptCalibration struct {
 	Schema string             `json:"schema"`
 	Model  string             `json:"model"`
@@ -25,15 +25,16 @@ type keptCalibration struct {
 	Fit    search.Calibration `json:"fit"`
 }
 
-// Calibration returns the calibration that was learned from this index, else the shipped one. It returns nil if neither
-// fits the profile and the model of the index. Both may change while the index is open.
+// Calibration returns the calibration that was learned from this index. If that calibration does not fit the profile
+// and the model of the index, Calibration returns the built-in one. If the built-in one does not fit either, it returns
+// nil. The index and the calibration may change while the index is open.
 func (x *Index) Calibration(p *profile.Profile) *search.Calibration {
 	view := x.Catalog.View()
 	defer view.Close()
 	return x.calibrationFor(p, view.Settings().Embedder)
 }
 
-// calibrationFor returns the calibration for vectors of a model; "" means an index without vectors.
+// calibrationFor returns the calibration for vectors of the given model. The model of an index without vectors is "".
 func (x *Index) calibrationFor(p *profile.Profile, model string) *search.Calibration {
 	if kept := x.kept(); kept != nil && kept.Digest == p.Digest() && kept.Model == model {
 		return &kept.Fit
@@ -43,7 +44,7 @@ func (x *Index) calibrationFor(p *profile.Profile, model string) *search.Calibra
 
 func (x *Index) calibrationFile() string { return filepath.Join(x.Where.Dir, location.ConfidenceName) }
 
-// kept reads the learned calibration. It returns nil if the file is missing or unusable.
+// kept reads the learned calibration. If the file is missing or unusable, it returns nil.
 func (x *Index) kept() *keptCalibration {
 	kept := &keptCalibration{}
 	content, err := os.ReadFile(x.calibrationFile())
@@ -53,8 +54,8 @@ func (x *Index) kept() *keptCalibration {
 	return kept
 }
 
-// KeepCalibration stores a learned calibration as JSON. It must have the members schema ([CalibrationSchema]), model,
-// digest and fit; other members are for people.
+// KeepCalibration stores a learned calibration, which is a JSON object. The members schema ([CalibrationSchema]),
+// model, digest and fit are required. Other members are for people.
 func (x *Index) KeepCalibration(c any) error {
 	content, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -63,7 +64,8 @@ func (x *Index) KeepCalibration(c any) error {
 	return vfs.WriteFile(x.calibrationFile(), append(content, '\n'), 0)
 }
 
-// DropCalibration removes the learned calibration if it is of this profile and model, or any with the digest "".
+// DropCalibration removes the learned calibration if it was learned for this profile and model. With the digest "", it
+// removes any learned calibration.
 func (x *Index) DropCalibration(digest, model string) error {
 	if kept := x.kept(); digest != "" && (kept == nil || kept.Digest != digest || kept.Model != model) {
 		return nil

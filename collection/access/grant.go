@@ -23,10 +23,10 @@ import (
 	"sheaf/text/query"
 )
 
-// All, in a grant's Tenant or Access, asks for no restriction.
+// All removes a restriction: in Tenant, the grant sees all tenants; in Access, it sees private documents.
 const All = "*"
 
-// Scope is a right of a caller.
+// Scope is a right that a grant gives.
 type Scope string
 
 // These are the scopes. Admin includes the other two.
@@ -36,38 +36,38 @@ const (
 	ScopeAdmin  Scope = "admin"  // everything, including the server's state
 )
 
-// Scopes are all scopes, the weakest first.
+// Scopes lists all scopes, the weakest first.
 var Scopes = []Scope{ScopeSearch, ScopeIngest, ScopeAdmin}
 
-// Grant says what one caller may see and do. The zero Grant sees public documents without a tenant,
-// and may do nothing.
+// Grant says what one caller may see and do. The zero Grant sees the public documents that have no tenant. It has no
+// scope.
 type Grant struct {
-	// Name identifies the grant for people; no decision depends on it.
+	// Name identifies the grant for people. Access decisions do not use Name.
 	Name string `json:"name,omitempty"`
-	// Caller distinguishes callers that see the same documents: a cursor works only for its caller.
+	// Caller distinguishes callers that see the same documents: a cursor works only for the caller who got the cursor.
 	// Keys do not store Caller.
 	Caller string  `json:"-"`
 	Scopes []Scope `json:"scopes"`
-	// Tenant is the only tenant whose documents are visible: "" for documents without a tenant, All
-	// for every tenant.
+	// Tenant is the tenant whose documents are visible. With "", only documents without a tenant are visible; with All,
+	// the documents of every tenant.
 	Tenant string `json:"tenant,omitempty"`
-	// Access are the caller's people and groups. Without any, only public documents are visible;
-	// with All, private ones too.
+	// Access lists the person and the groups of the caller. If the list is empty, only public documents are visible. If
+	// the list contains All, private documents are visible too.
 	Access []string `json:"access,omitempty"`
-	// Sets are the only visible document sets; empty for all documents, in a set or not.
+	// Sets lists the visible document sets. If the list is empty, all documents are visible, in a set or not.
 	Sets []string `json:"sets,omitempty"`
-	// Baked is a filter in the query language that always applies, such as "path:handbook/
-	// -tag:draft"; "" for none.
+	// Baked is a filter that every search of this caller applies, in the query language: "path:handbook/ -tag:draft".
+	// "" applies no filter.
 	Baked string `json:"filter,omitempty"`
-	// Tree is the only visible tree, "" for all. Folder is the only visible folder, in every
-	// visible tree. A key has neither.
+	// Tree is the visible tree; with "", all trees are visible. Folder is the visible folder in each visible tree. The
+	// grant of a key sets neither field.
 	Tree   string `json:"-"`
 	Folder string `json:"-"`
 	// Expires is the time when the grant ends; zero means never.
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Unrestricted returns the grant that sees and does everything, for a person on their own machine.
+// Unrestricted returns a grant that sees and may do everything. It is for a person on their own machine.
 func Unrestricted() Grant {
 	return Grant{Name: "local", Scopes: []Scope{ScopeAdmin}, Tenant: All, Access: []string{All}}
 }
@@ -89,7 +89,7 @@ func (g *Grant) Ended(now time.Time) bool { return !g.Expires.IsZero() && !now.B
 // maxEntries limits the lists of a grant.
 const maxEntries = 65_536
 
-// Validate returns sheaf.ErrInvalid if no document could match a field of the grant.
+// Validate returns sheaf.ErrInvalid if a field has a value that no document can match.
 func (g *Grant) Validate() error {
 	if len(g.Scopes) == 0 {
 		return sheaf.Invalidf("scopes: at least one of search, ingest, admin is wanted")
@@ -124,8 +124,8 @@ func (g *Grant) Validate() error {
 	return err
 }
 
-// ValidName returns sheaf.ErrInvalid unless name can name a tenant, person, group or set: 1..256
-// bytes of printable UTF-8 without white space at its ends.
+// ValidName returns sheaf.ErrInvalid if name cannot be the name of a tenant, person, group or set. A name has 1..256
+// bytes of printable UTF-8, and no white space at its beginning or end.
 func ValidName(field, name string) error {
 	switch {
 	case name == "" || len(name) > 256:
@@ -138,7 +138,7 @@ func ValidName(field, name string) error {
 	return nil
 }
 
-// Filter parses text in the query language that contains only filters; nil for "".
+// Filter parses a filter in the query language. It returns nil for "", and an error if text contains words to search.
 func Filter(text string) (sheaf.Filter, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -170,8 +170,8 @@ func (g *Grant) Viewer() store.Viewer {
 		AnyAccess: slices.Contains(g.Access, All)}
 }
 
-// Filter returns the filter of visible chunks; nil for all. With an invalid Baked filter, no chunk
-// is visible.
+// Filter returns the filter that visible chunks pass, or nil if every chunk is visible. If Baked is invalid, the filter
+// passes no chunk.
 func (g *Grant) Filter() sheaf.Filter {
 	var parts sheaf.And
 	switch g.Tenant {
@@ -214,7 +214,7 @@ func in(column string, texts []string) sheaf.Filter {
 	return sheaf.In{Column: column, Values: values}
 }
 
-// Fingerprint returns equal texts for grants that see the same documents, and only for these.
+// Fingerprint returns a text that is equal for two grants exactly if both see the same documents.
 func (g *Grant) Fingerprint() string {
 	if g.SeesAll() {
 		return ""

@@ -24,24 +24,24 @@ import (
 	"sheaf/internal/jsonname"
 )
 
-// Key is a secret's grant. The file has only the SHA-256 of the secret. The secret has 256 random
-// bits, so a slow hash would not protect it better.
+// Key is a secret with its grant. The file stores only the SHA-256 of the secret. The secret has 256 random bits, so a
+// slow hash would not protect the secret better.
 type Key struct {
 	ID      string    `json:"id"`
 	Hash    string    `json:"hash"` // hexadecimal
 	Created time.Time `json:"created"`
-	// Revoked is the time when the key was revoked. A revoked key stays in the list.
+	// Revoked is the time when the key was revoked. A revoked key stays in the file.
 	Revoked time.Time `json:"revoked,omitzero"`
 	Grant
 }
 
-// Active reports whether a key is valid at a time.
+// Active reports whether the key is valid at the given time.
 func (k *Key) Active(now time.Time) bool {
 	return k.Revoked.IsZero() && !k.Ended(now)
 }
 
-// Keys is a file of keys. Other processes may change it: each method uses the newest version. It is safe for concurrent
-// use.
+// Keys is a file of keys. Each method reads the newest version of the file, because other processes may change the
+// file. Keys is safe for concurrent use.
 type Keys struct {
 	path string
 	now  func() time.Time
@@ -51,7 +51,7 @@ type Keys struct {
 	keys  []Key
 }
 
-// keysFormat is the version of the file.
+// keysFormat is the version of the file format.
 const keysFormat = 1
 
 type keysFile struct {
@@ -59,8 +59,8 @@ type keysFile struct {
 	Keys   []Key `json:"keys"`
 }
 
-// OpenKeys opens the keys in a file, which may be missing. An unreadable file is an error at once:
-// a server must not take it for "no keys".
+// OpenKeys opens a file of keys. The file may be missing. If the file is unreadable, OpenKeys fails: a server must not
+// take an unreadable file for "no keys".
 func OpenKeys(path string) (*Keys, error) {
 	k := &Keys{path: path, now: time.Now}
 	k.mu.Lock()
@@ -68,11 +68,11 @@ func OpenKeys(path string) (*Keys, error) {
 	return k, k.read()
 }
 
-// errGone means that the file of keys disappeared. The text leaves out its path, because callers of a server see it.
+// errGone means that the file of keys disappeared. The text does not name the file, because callers of a server see the
+// text.
 var errGone = fmt.Errorf("%w: the keys are gone", sheaf.ErrUnavailable)
 
-// read loads the newest version of the file. The caller holds k.mu. After an error, the version in
-// memory stays.
+// read loads the newest version of the file. If read fails, the keys in memory do not change. The caller holds k.mu.
 func (k *Keys) read() error {
 	if k.state != nil {
 		if still, err := vfs.Still(vfs.Disk{}, k.path, k.state); err == nil && still {
@@ -128,7 +128,7 @@ func (k *Keys) read() error {
 	return nil
 }
 
-// Any reports whether there is or was a key. Callers then need one.
+// Any reports whether there is a key or ever was one. If so, every caller needs a key.
 func (k *Keys) Any() (bool, error) {
 	if k == nil {
 		return false, nil
@@ -147,11 +147,12 @@ func (k *Keys) List() ([]Key, error) {
 	return slices.Clone(k.keys), err
 }
 
-// ErrKey means that the key of a secret is unknown, revoked or expired, without saying which. It
-// wraps sheaf.ErrNotFound.
+// ErrKey means that a secret is unknown, or that its key is revoked or expired. The error does not say which. It wraps
+// sheaf.ErrNotFound.
 var ErrKey = fmt.Errorf("%w: the key is unknown, expired or revoked", sheaf.ErrNotFound)
 
-// Find returns the key of a secret, or [ErrKey]. Its time does not reveal how similar a wrong secret is.
+// Find returns the key of a secret, or [ErrKey]. The time that Find takes does not reveal how similar a wrong secret is
+// to a right one.
 func (k *Keys) Find(secret string) (Key, error) {
 	sum := sha256.Sum256([]byte(secret))
 	hash := hex.EncodeToString(sum[:])
@@ -172,7 +173,7 @@ func (k *Keys) Find(secret string) (Key, error) {
 	return k.keys[found], nil
 }
 
-// Add makes a key with a grant and returns its secret, which is not stored.
+// Add makes a key with a grant and returns the secret. The file does not store the secret.
 func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	if err := grant.Validate(); err != nil {
 		return Key{}, "", err
@@ -188,7 +189,7 @@ func (k *Keys) Add(grant Grant) (key Key, secret string, err error) {
 	return key, secret, err
 }
 
-// called returns the indexes of the keys for a name: the key with this ID, or else active keys with this name.
+// called returns the indexes of the keys that name means: the key with this ID, or all active keys with this name.
 func called(keys []Key, name string, now time.Time) (at []int) {
 	for i := range keys {
 		if keys[i].ID == name && keys[i].Revoked.IsZero() {
@@ -201,7 +202,7 @@ func called(keys []Key, name string, now time.Time) (at []int) {
 	return at
 }
 
-// Revoke ends a key at once, by ID, or by name if exactly one active key has that name.
+// Revoke ends a key at once. name is the ID of the key, or the name of exactly one active key.
 func (k *Keys) Revoke(name string) (Key, error) {
 	var revoked Key
 	err := k.change(func(keys []Key) ([]Key, error) {
@@ -224,8 +225,8 @@ type Named struct {
 	By string
 }
 
-// Active returns the active keys in the order of their creation. By is the ID of a key if another
-// key has its name as a name or an ID.
+// Active returns the active keys, oldest first. By is the name of the key. If the name of another key, or its ID,
+// equals this name, By is the ID of the key.
 func (k *Keys) Active() ([]Named, error) {
 	keys, err := k.List()
 	var active []Named
@@ -242,14 +243,14 @@ func (k *Keys) Active() ([]Named, error) {
 	return active, err
 }
 
-// lockPatience is how long a change waits for another process. lockStep is the time between two tries.
+// lockPatience is how long a change waits for another process. lockStep is the time between two attempts.
 const (
 	lockPatience = 5 * time.Second
 	lockStep     = 5 * time.Millisecond
 )
 
-// change replaces the file completely and durably. It keeps changes of other processes, because
-// they could have revoked a key.
+// change reads the newest file, changes the keys, and replaces the whole file durably. It keeps what other processes
+// changed, such as a revoked key.
 func (k *Keys) change(by func([]Key) ([]Key, error)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,13 +16,14 @@ import (
 	"sheaf/text/chunk"
 )
 
-// Documents finds documents and chunks by ID. A snapshot of the catalog implements it.
+// Documents finds documents and chunks by ID. A snapshot of the catalog implements Documents.
 type Documents interface {
 	Document(id sheaf.ID) (sheaf.Document, bool)
 	Chunk(id sheaf.ID) (sheaf.Chunk, bool)
 }
 
-// reading is one possible meaning of an address: an identifier, path, path#heading, path:line or path:line:count.
+// reading is one possible meaning of an address. An address is an identifier, path, path#heading, path:line or
+// path:line:count.
 type reading struct {
 	id sheaf.ID // as typed
 	// path and the fields below are the meaning as a path.
@@ -32,10 +33,11 @@ type reading struct {
 	count    int // lines, 0 for the whole part
 }
 
-// maxFragments limits the attempts to end a path at a '#', because headings may contain '#' too.
+// maxFragments limits how many '#' readings tries as the end of a path. A path and a heading may both contain '#'.
 const maxFragments = 8
 
-// readings returns every possible meaning of text, the likeliest first. File names may hold '#' and ':'.
+// readings returns every possible meaning of text, the likeliest first. There may be several, because file names may
+// contain '#' and ':'.
 func readings(text string) []reading {
 	all := []reading{{id: sheaf.ID(text), path: text}}
 	for i, n := strings.LastIndexByte(text, '#'), 0; i > 0 && n < maxFragments; i,
@@ -51,7 +53,7 @@ func readings(text string) []reading {
 	return all
 }
 
-// cutNumber splits "a:12" at its last colon.
+// cutNumber splits text at its last colon and parses the number after the colon: "a:12" gives "a" and 12.
 func cutNumber(text string) (before string, number int, ok bool) {
 	i := strings.LastIndexByte(text, ':')
 	if i <= 0 {
@@ -68,29 +70,31 @@ func cutNumber(text string) (before string, number int, ok bool) {
 type Target struct {
 	Doc   sheaf.Document
 	Chunk sheaf.Chunk
-	// Line, from 1, and Count ask for lines of the document instead of the chunk, when Count is above 0.
+	// If Count is above 0, the target is Count lines of the document, from Line on, and not the chunk. Line counts from
+	// 1.
 	Line, Count int
 }
 
-// Resolver resolves addresses. It tries a path relative to Folder first, then relative to the root of any tree, then
-// as an absolute path.
+// Resolver resolves addresses. It tries a path first relative to Folder, second relative to the root of each tree, and
+// last as an absolute path.
 type Resolver struct {
 	Documents Documents
 	Trees     []catalog.Tree
 	Folder    string
 	// Read returns the text of a document.
 	Read func(doc sheaf.ID) ([]byte, error)
-	// Paths returns the documents' paths for hints; nil gives no hints.
+	// Paths returns the paths of all documents, for hints. If Paths is nil, errors have no hints.
 	Paths func() []string
-	// Follow resolves a wiki link in a document of a tree; nil follows none. Documents has the result.
+	// Follow returns the document that a wiki link in the document from leads to. If Follow is nil, wiki links are not
+	// resolved. Documents must know the returned document.
 	Follow func(from sheaf.ID, link sheaf.Link) (sheaf.ID, bool)
 }
 
-// NotFound is the error of an address that names nothing. It wraps sheaf.ErrNotFound.
+// NotFound means that an address names nothing. It wraps sheaf.ErrNotFound.
 type NotFound struct {
-	// Text is the address, Hint a guess at the meant one.
+	// Text is the address. Hint is an existing address that the caller may have meant.
 	Text, Hint string
-	// Unlike means that no name is similar, so a list of the existing ones helps more.
+	// Unlike means that no existing name is similar to Text. A list of the existing names then helps more than Hint.
 	Unlike bool
 }
 
@@ -102,7 +106,8 @@ func (e *NotFound) Error() string {
 // Unwrap returns sheaf.ErrNotFound.
 func (e *NotFound) Unwrap() error { return sheaf.ErrNotFound }
 
-// Resolve resolves text. The error [NotFound] has the nearest path or heading as a hint.
+// Resolve finds the part of a document that text names. If there is no such part, the error is a [NotFound], with the
+// nearest path or heading as a hint.
 func (r *Resolver) Resolve(text string) (Target, error) {
 	var missed *sheaf.Document
 	for _, a := range readings(text) {
@@ -147,8 +152,8 @@ func (r *Resolver) Resolve(text string) (Target, error) {
 	return Target{}, r.notFound(text, missed)
 }
 
-// link reads text as a wiki link, with or without brackets: the name or alias of a note, with an optional heading or
-// block. missed is the note when it lacks that heading or block; a click on the link would show the whole note.
+// link reads text as a wiki link, with or without brackets: the name or alias of a note, and perhaps a heading or
+// block. If the note exists but lacks the heading or block, missed is the note.
 func (r *Resolver) link(text string) (t Target, missed *sheaf.Document) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "!"), "[["), "]]")
 	text, _, _ = strings.Cut(text, "|")
@@ -213,7 +218,7 @@ func (r *Resolver) document(path string) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// relative returns the possible paths in a tree for path, the likeliest first.
+// relative returns the paths in a tree that path may mean, the likeliest first.
 func (r *Resolver) relative(root, path string) []string {
 	if root == "" { // given documents have no folder
 		return []string{filepath.ToSlash(filepath.Clean(path))}
@@ -258,7 +263,8 @@ func (r *Resolver) notFound(text string, doc *sheaf.Document) error {
 	return e
 }
 
-// nearestPath prefers a document of the same name in another folder.
+// nearestPath returns the path most similar to a missing path. It prefers a document with the same file name in another
+// folder.
 func (r *Resolver) nearestPath(path string) string {
 	if r.Paths == nil {
 		return ""
@@ -274,7 +280,8 @@ func (r *Resolver) nearestPath(path string) string {
 	return suggest.Nearest(path, paths)
 }
 
-// Heading finds the chunk of doc that fragment names: by the rest of its identifier, like a link, or by its slug.
+// Heading finds the chunk of doc that fragment names. fragment is the part of the chunk's ID after the document's ID, a
+// heading in the form of a wiki link, or a heading's text.
 func Heading(doc *sheaf.Document, fragment string) (sheaf.Chunk, bool) {
 	names := []sheaf.ID{sheaf.ChunkID(doc.ID, fragment), catalog.Place(doc, fragment)}
 	if !strings.HasPrefix(fragment, "^") { // a block
@@ -297,7 +304,7 @@ func LineCount(content []byte) int {
 	return n
 }
 
-// Lines returns the span of count lines of content from line on, or fewer at the end.
+// Lines returns the span of count lines of content, beginning at line. The span is shorter if content ends earlier.
 func Lines(content []byte, line, count int) sheaf.Span {
 	count = min(count, len(content)+1) // never more than there are, so the sum cannot overflow
 	line = min(line, len(content)+1)

@@ -14,16 +14,16 @@ import (
 // commits holds what the next commit publishes, and the commit that is being recorded.
 type commits struct {
 	update catalog.Update
-	// removing counts the documents of the work list's removed that the next commit removes.
+	// removing counts the removals of the work list that the next commit makes.
 	removing int
 	// written holds the documents that were written to the store, by ID.
 	written map[sheaf.ID]writtenDocument
-	// recording returns the result of the catalog's update of the last commit; nil when
-	// none runs.
+	// recording receives the result when the catalog has recorded the last commit; nil when no
+	// update runs.
 	recording chan error
 }
 
-// writtenDocument is a document that was written, and what the report counted for it.
+// writtenDocument is a document that was written, with its part in the counts of the report.
 type writtenDocument struct {
 	skip   catalog.Skip // used when the store refuses it
 	known  bool
@@ -111,9 +111,9 @@ func (r *runner) writesNothing(u *catalog.Update, settings *catalog.Settings, sk
 		len(u.Put)+len(u.Encoded)+len(u.Delete) == 0 && r.list.settings == nil && settings.Extra[skippedKey] == skipped
 }
 
-// begin records which documents will be written to the store or removed from it. If this run stops
-// before the catalog has them, the next run writes or removes them again. Documents that wait keep
-// waiting until the store has them.
+// begin records in the catalog which documents this commit writes to the store or removes from it.
+// If the run stops before the commit is complete, the next run writes or removes these documents
+// again. Documents that waited before keep waiting.
 func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed []sheaf.ID) error {
 	if len(r.commits.written)+len(removed) == 0 {
 		return nil
@@ -129,10 +129,10 @@ func (r *runner) begin(ctx context.Context, waiting map[sheaf.ID]string, removed
 	return r.o.Catalog.Update(ctx, catalog.Update{Pending: &pending})
 }
 
-// rejected removes from the update the documents that the store refused. The store has also lost
-// their earlier versions. The next run reads a refused file again when it has changed. given is
-// true when some refused documents were given as texts: then commit fails after it recorded the
-// rest, because the sender waits for an answer.
+// rejected removes from the update the documents that the store refused. The store no longer has
+// their earlier versions. The next run reads a refused file again when the file has changed. given
+// is true when a program sent one of the refused documents. Then commit records the other documents
+// and fails, because the sender waits for an answer.
 func (r *runner) rejected(partial *store.PartialError, u *catalog.Update) (given bool) {
 	for _, doc := range slices.Sorted(maps.Keys(partial.Rejected)) {
 		f, ok := r.commits.written[doc]

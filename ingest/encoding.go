@@ -106,8 +106,8 @@ func decodeMarked(data []byte) (text []byte, name string, ok bool) {
 	return nil, "", false
 }
 
-// isText reports whether decoded bytes read as text: printable characters with spaces or line ends
-// between them, or one line with its end.
+// isText reports whether decoded bytes are readable text: printable characters, at least half of
+// them letters or digits. Unless line is set, the text must contain white space.
 func isText(decoded []byte, line bool) bool {
 	spaces, letters, all := 0, 0, 0
 	for _, r := range string(decoded) {
@@ -128,13 +128,13 @@ func isText(decoded []byte, line bool) bool {
 type legacy struct {
 	name string
 	encoding.Encoding
-	// common has two ranges of the first bytes of frequent characters, in an encoding with two bytes for each.
+	// common has two ranges of bytes. Frequent characters begin with a byte in one of them. It is
+	// set only for encodings with two bytes for each character.
 	common string
 }
 
-// languages lists for each language its frequent letters beyond ASCII, and the encodings that were
-// used for it. Text in the right encoding has many letters of one language; decoded wrongly, it has
-// few.
+// languages lists for each language its frequent letters beyond ASCII and its older encodings. Text
+// in the right encoding has many letters of one language; text in a wrong encoding has few.
 var languages = [...]struct {
 	letters string
 	// least is the smallest percentage of such letters among all characters beyond ASCII.
@@ -219,17 +219,19 @@ const (
 		"려연위점분화재현물당집식행방회할된체금업개교통중발음"
 )
 
-// sampleBytes is how much text is enough to detect the encoding. leastSigns is how many characters
-// beyond ASCII are enough in a text without Latin letters, and leastCommon when their first bytes fit.
+// sampleBytes is how much text is enough to detect the encoding. A text without Latin letters needs
+// leastSigns characters beyond ASCII. If their first bytes fit legacy.common, leastCommon
+// characters are enough.
 const (
 	sampleBytes = 64 << 10
 	leastSigns  = 6
 	leastCommon = 3
 )
 
-// decodeLegacy reads text in an encoding from before UTF-8; name is "" when none fits. first is the position of
-// the first byte that is not UTF-8. apart: plain letters surround each byte beyond ASCII, as only in Latin
-// languages. When two encodings fit equally well, Windows-1252 wins, then the first in languages.
+// decodeLegacy decodes text in an encoding from before UTF-8. name is "" when no encoding fits.
+// first is the position of the first byte that is not UTF-8. apart says that plain letters surround
+// each byte beyond ASCII, as in Latin languages only. When two encodings fit equally well,
+// Windows-1252 wins, then the first in languages.
 func decodeLegacy(data []byte, first int, apart bool) (text []byte, name string) {
 	var fit legacy
 	best := 0

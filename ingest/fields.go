@@ -108,8 +108,8 @@ func propertyText(doc *sheaf.Document) string {
 	return store.JoinValues(parts)
 }
 
-// maxTagsAbove limits how many parents of a nested tag also find the document; the topmost count.
-// Without a limit their total length grows with the square of the depth.
+// maxTagsAbove limits how many parents of a nested tag become values of the tag column; the topmost
+// parents win. Without a limit their total length grows with the square of the depth.
 const maxTagsAbove = 32
 
 // PropertyColumn returns the column of a property. Names that differ only in case or in Unicode

@@ -18,8 +18,8 @@ import (
 type Given struct {
 	// Tree and Path name the document. The path's ending says how to cut the text, as for a file.
 	Tree, Path string
-	// Title is used when the text has no title. Without it, the last part of the path is the title,
-	// as for a file. With Untitled there is then no title, for paths that are only numbers.
+	// Title is used when the text has no title. If Title is empty, the last part of the path is the
+	// title, as for a file. Untitled leaves the title empty instead: some paths are only numbers.
 	Title    string
 	Untitled bool
 	Text     []byte
@@ -101,7 +101,7 @@ func (g *Given) content() content {
 
 // dated returns the date of g. doc is g with the given properties; found is the date in its text or
 // name. The date of the frontmatter comes first, then the given date, the properties and the name.
-// A date that cannot be shown counts as none.
+// dated ignores a given date that JSON cannot write.
 func (g *Given) dated(doc *sheaf.Document, found sheaf.Dated) sheaf.Dated {
 	if found.Source != sheaf.DateFrontmatter && !g.Modified.IsZero() && chunk.Writable(g.Modified) {
 		return sheaf.Dated{Time: g.Modified, Source: sheaf.DateModified}
@@ -138,7 +138,7 @@ func (g *Given) retitle(doc *sheaf.Document) {
 	}
 }
 
-// declare adds the given properties.
+// declare adds the given properties; they replace properties of the same name.
 func (g *Given) declare(doc *sheaf.Document) {
 	if len(g.Properties) == 0 {
 		return
@@ -150,7 +150,7 @@ func (g *Given) declare(doc *sheaf.Document) {
 	doc.Properties = append(slices.DeleteFunc(slices.Clone(doc.Properties), replaced), g.Properties...)
 }
 
-// cut makes a document of the given chunks.
+// cut makes a document from the given chunks.
 func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	title := g.Title
 	if title == "" && !g.Untitled {
@@ -177,7 +177,7 @@ func (g *Given) cut(id sheaf.ID) sheaf.Document {
 	return doc
 }
 
-// stored rebuilds a given document from what the catalog keeps of it.
+// stored rebuilds a given document from its record and text in the catalog.
 func stored(view *catalog.View, id sheaf.ID) (Given, error) {
 	doc, ok := view.Document(id)
 	if !ok {

@@ -26,8 +26,8 @@ type ignoreRule struct {
 	matches  *regexp.Regexp // nil for a pattern that is a plain name
 }
 
-// ignoreFile holds the rules of one file in folder base: "" for the top, else with a slash at its
-// end. name is the name that users see.
+// ignoreFile holds the rules of one file. base is the file's folder: "" for the top, otherwise a
+// path that ends with a slash. name is the file's name for users.
 type ignoreFile struct {
 	base string
 	// lead is the path from the ignore file's folder down to the top, with a slash at its end. It
@@ -114,7 +114,7 @@ func (f *ignoreFile) verdict(path, name string, isDir bool) *ignoreRule {
 	return nil
 }
 
-// says returns the place and the text of a rule.
+// says returns the file, line and text of a rule for a message.
 func (f *ignoreFile) says(r *ignoreRule) string {
 	if f.name == "" {
 		return "exclude: " + r.text // a rule of the settings has no line
@@ -122,7 +122,7 @@ func (f *ignoreFile) says(r *ignoreRule) string {
 	return fmt.Sprintf("%s:%d: %s", f.name, r.line, r.text)
 }
 
-// special are the characters of a pattern that match more than themselves.
+// special are the characters with a meaning in a pattern.
 const special = `*?[\`
 
 // patternOf turns a gitignore pattern into a regular expression. '?' and '[...]' match one character
@@ -339,9 +339,9 @@ func (w *walker) watchIgnore(name string) {
 	}
 }
 
-// readIgnore returns the content of an ignore file, or "" when there is none or the name belongs to
-// something else. It fails for a broken link, for example to an unmounted disk, because the rules
-// are then unknown.
+// readIgnore returns the content of an ignore file. It returns "" when the file does not exist or
+// is not a regular file. It fails for a broken link, for example to an unmounted disk, because the
+// rules are then unknown.
 func readIgnore(name string) (string, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {

@@ -25,8 +25,9 @@ type Options struct {
 	Catalog *catalog.Catalog
 	Backend store.Backend
 	// Trees are the folders to index; the run removes documents of other trees. Known are the trees
-	// that the catalog had when the caller chose Trees: a run keeps the trees that another process
-	// added, moved or removed since then. With nil it keeps none of these changes.
+	// that the catalog had when the caller chose Trees. With Known, a run keeps the trees that
+	// another process added, moved or removed since then. If Known is nil, the run discards these
+	// changes.
 	Trees, Known []catalog.Tree
 	Walk         WalkOptions
 	// Walked is a recent walk of one of the trees with the same options. The run uses it instead of
@@ -46,14 +47,15 @@ type Options struct {
 	// CommitBytes limits the bytes of files in one commit; the commits of one run have about the
 	// same size. 0 means DefaultCommitBytes.
 	CommitBytes int64
-	// Kept returns a given document in the form it was given, by the hash in the catalog; false
-	// when it was not stored. If Kept is nil, the run uses the text in the catalog.
+	// Kept returns a given document as the program sent it, by its ID and the hash in the catalog.
+	// It returns false when that document was not stored. If Kept is nil, the run uses the text in
+	// the catalog.
 	Kept func(doc sheaf.ID, hash catalog.Hash) (Given, bool, error)
 	// Settings changes the recorded settings of the collection, except the trees. Run records its
-	// chunker and model where none is recorded. Nil changes nothing: then another chunker or model
-	// than the recorded one fails with sheaf.ErrInvalid while there are documents, except with
-	// Rebuild. When vectors are given without an Embedder, Settings must name their model and Dims;
-	// otherwise doors accept no vectors.
+	// chunker and model when the catalog records none. If Settings is nil, the recorded settings
+	// stay: a run with another chunker or model then fails with sheaf.ErrInvalid, unless the
+	// collection is empty or Rebuild is set. When vectors are given without an Embedder, Settings
+	// must name their model and Dims; otherwise doors accept no vectors.
 	Settings func(*catalog.Settings)
 	// Rebuild indexes every file again.
 	Rebuild bool
@@ -113,13 +115,13 @@ type Report struct {
 	Took      time.Duration  `json:"took_ns"`
 	// Waiting lists the documents to index or remove, in order; only [Scan] fills it.
 	Waiting []sheaf.ID `json:"-"`
-	// Gone lists folders that are missing while others are there, or whose disk is not mounted.
-	// Their indexed documents stay.
+	// Gone lists folders that are missing although other folders are there, and folders on a disk
+	// that is not mounted. Their indexed documents stay.
 	Gone []string `json:"gone,omitempty"`
-	// Unseen says why the system does not report all changes, so that [Watch] polls. It is "" when
-	// the system does, and outside a watch.
+	// Unseen says why the system does not report all changes; [Watch] then polls. It is "" when the
+	// system reports all changes, and outside a watch.
 	Unseen string `json:"unseen,omitempty"`
-	// EmbedError says why vectors are missing; "" when none are.
+	// EmbedError says why vectors are missing; "" when no vector is missing.
 	EmbedError string `json:"embed_error,omitempty"`
 }
 
@@ -170,9 +172,9 @@ func (o *Options) defaults() {
 	}
 }
 
-// Scan returns what Run would do, without doing it. It reads a file only when size and time leave
-// doubt, so a touched file counts as changed. Documents that a stopped run left in the store, and
-// whose files are gone, count as removed.
+// Scan returns what Run would do, without doing it. Scan compares sizes and times and reads a file
+// only when these leave doubt. So a touched file counts as changed. A document that a stopped run
+// left in the store, and whose file is gone, counts as removed.
 func Scan(ctx context.Context, o Options) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -316,10 +318,10 @@ func Put(ctx context.Context, o Options, docs []Given) (*Report, error) {
 	return Change(ctx, o, docs, nil)
 }
 
-// Change is [Put] that also removes other documents, in its first commit. Removing an unknown
-// document is not an error. After a [store.PartialError], the catalog matches the store: it has
-// nothing of the documents that the error names, and the requested state of the others in that
-// commit. Later commits did not happen.
+// Change does what [Put] does and also removes other documents, in its first commit. Removing an
+// unknown document is not an error. After a [store.PartialError], the catalog matches the store:
+// both lack the documents that the error names, and the other changes of that commit are done.
+// Later commits are not done.
 func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	if err := o.ready(); err != nil {
 		return nil, err
@@ -331,7 +333,7 @@ func Change(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*
 	return whenEmptied(ctx, func() (*Report, error) { return changeOnce(ctx, o, docs, removed) })
 }
 
-// changeOnce is [Change] without waiting until the store is emptied.
+// changeOnce is [Change], but it does not wait until the store is emptied.
 func changeOnce(ctx context.Context, o Options, docs []Given, removed []sheaf.ID) (*Report, error) {
 	began := time.Now()
 	unlock, err := o.lock(ctx, lockPatience)

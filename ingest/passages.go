@@ -129,8 +129,8 @@ func Answers(ctx context.Context, e model.Embedder) bool {
 	return err == nil && len(vectors) == 1 && (vectors[0] == nil || store.IsUnit(vectors[0], e.Dims()))
 }
 
-// embedWindows is [embed] for an embedder that takes whole texts. The suffix follows the titles,
-// before the passages, where such an embedder expects what the passages share.
+// embedWindows is [embed] for an embedder that takes whole texts. The suffix comes after the titles
+// and before the passages, because such an embedder expects the shared text first.
 func embedWindows(ctx context.Context, e model.WindowEmbedder, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk, suffix string) error {
 	p, dims := PassagesOf(e), e.Dims()
@@ -186,7 +186,8 @@ func textOf(c *store.Chunk) string {
 	return ""
 }
 
-// appendVectors appends vectors, except for texts that are unknown to the model.
+// appendVectors appends vectors. It skips nil vectors, which belong to texts that the model does
+// not know.
 func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store.Vectors {
 	known := make([][]float32, 0, len(vectors))
 	for _, v := range vectors {
@@ -200,7 +201,7 @@ func appendVectors(to []store.Vectors, name string, vectors [][]float32) []store
 	return append(to, store.Vectors{Name: name, Passages: known})
 }
 
-// vectors keeps the vectors that came with chunks and computes the others.
+// vectors embeds the chunks that came without vectors; vectors that came with a chunk stay.
 func (r *runner) vectors(ctx context.Context, it *item, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	if it.given == nil || len(it.given.Chunks) != len(chunks) {
@@ -232,14 +233,15 @@ const refusedFor = time.Minute
 // embedding is the state of the embedder in a run.
 type embedding struct {
 	wanted bool // documents indexed earlier have vectors
-	// fault is set when the embedder failed; then the run does not call it again.
+	// fault is set when the embedder failed; the run does not call a failed embedder again.
 	fault error
-	// refusing is the time since when it refuses every document; zero while it accepts some.
+	// refusing is the time at which the embedder began to refuse every document; zero while the
+	// embedder accepts some documents.
 	refusing time.Time
 }
 
-// embedChunks adds vectors, when there is an embedder that works. A document that it refuses
-// waits for its vectors; the others go on.
+// embedChunks adds vectors when there is an embedder that works. A document that the embedder
+// refuses waits for its vectors; the other documents are not delayed.
 func (r *runner) embedChunks(ctx context.Context, doc *sheaf.Document, at map[sheaf.ID]*sheaf.Chunk,
 	chunks []store.Chunk) error {
 	switch {
@@ -361,7 +363,7 @@ func (o *Options) share(links, titles []string) bool {
 	return false
 }
 
-// writeOnce writes those words of text that have a new term, in order.
+// writeOnce writes, in order, each word of text that has a term which no earlier word had.
 func (o *Options) writeOnce(b *strings.Builder, text string) {
 	seen := map[string]bool{}
 	o.terms(text, func(word string, terms []string) {
@@ -377,8 +379,8 @@ func (o *Options) writeOnce(b *strings.Builder, text string) {
 	})
 }
 
-// terms calls with for each word of text and its terms, without the forms of stems. The terms are
-// valid until the next word.
+// terms calls the function with for each word of text. The second argument has the word's terms,
+// without the forms of stems; it is valid until the next call.
 func (o *Options) terms(text string, with func(word string, terms []string)) {
 	var names []string
 	terms := o.Analyzer.Terms(nil, "")

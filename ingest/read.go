@@ -104,9 +104,9 @@ func readOnce(name string) (c content, same bool, err error) {
 	return c, true, nil
 }
 
-// isRecent reports whether a file may change again and keep its time, because it changed shortly
-// before now. Times of whole seconds show that the file system counts seconds. A time further ahead
-// comes from a program or a wrong clock; no change gets such a time soon.
+// isRecent reports whether a file changed so shortly before now that another change may get the
+// same time. If the time has no fraction of a second, the file system may count whole seconds. A
+// time far in the future comes from a program or a wrong clock, so it is not recent.
 func isRecent(modified, now time.Time) bool {
 	window := 20 * time.Millisecond
 	if modified.Nanosecond() == 0 {
@@ -118,11 +118,12 @@ func isRecent(modified, now time.Time) bool {
 // headBytes is how much of a file is examined to decide whether it is text.
 const headBytes = 8 << 10
 
-// isBinary reports whether data is not text. It is binary when it begins like a known format, or
-// when more than a tenth of its first 8 KB are zero bytes or control characters. It is also binary
-// when more than a fiftieth are such bytes and a fifth is not UTF-8. In random and compressed data,
-// about a tenth are such bytes and half is not UTF-8. Text in an older encoding may have much that
-// is not UTF-8, but no such bytes.
+// isBinary reports whether data is not text. Data that begins like a known format is binary.
+// Otherwise isBinary counts zero bytes and control characters in the first 8 KB. Data is binary
+// when these are more than a tenth of the bytes, or when they are more than a fiftieth and a fifth
+// of the bytes is not UTF-8. Random and compressed data has about a tenth control characters, and
+// half of it is not UTF-8. Text in an older encoding may have many bytes that are not UTF-8, but no
+// control characters.
 func isBinary(data []byte) bool {
 	if hasSignature(data) {
 		return true
@@ -140,8 +141,8 @@ func isBinary(data []byte) bool {
 	return control*10 > len(head) || findFaults(head).invalid*5 > len(head)
 }
 
-// signatures begin files of formats that may later look like text. Signatures of only letters are
-// missing, because a note may begin with them.
+// signatures are the first bytes of binary formats whose later bytes may look like text. Signatures
+// of only letters are missing, because a note may begin with the same letters.
 var signatures = []string{
 	"\x89PNG\r\n\x1a\n", "\xff\xd8\xff" /* JPEG */, "\x1f\x8b\x08" /* gzip */, "PK\x03\x04" /* zip */, "\x7fELF",
 	"\x28\xb5\x2f\xfd" /* zstd */, "\xfd7zXZ\x00", "BZh91AY&SY" /* bzip2 */, "7z\xbc\xaf\x27\x1c", "OggS\x00",

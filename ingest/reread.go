@@ -41,15 +41,15 @@ func parserOf(view *catalog.View) int {
 }
 
 // ReadBefore reports whether every document was read with a lower or unknown version. It is false
-// after a run has begun to read them again: see Outdated.
+// after a run has begun to read the documents again: see Outdated.
 func ReadBefore(view *catalog.View) bool { return parserOf(view) < ParserVersion }
 
 // Newer reports whether a newer version of the program read the documents.
 func Newer(view *catalog.View) bool { return parserOf(view) > ParserVersion }
 
-// Outdated counts the documents that an older version of the program read. Search finds their old
-// state until the next [Run] has read them again. In an index of a newer version they wait for that
-// version.
+// Outdated counts the documents that an older version of the program read. Search finds the old
+// state of these documents until the next [Run] has read them again. In an index of a newer
+// version, the documents wait for a program of that version.
 func Outdated(view *catalog.View) int {
 	if ReadBefore(view) {
 		return view.Docs()
@@ -103,8 +103,9 @@ func (w *waiting) takesStored(id sheaf.ID, state *catalog.FileState, o *Options)
 	return takes, err
 }
 
-// takeStored prepares the item of a given document: from what was given, or, when the store was
-// emptied, from the catalog. whole is false when the document must stay as it is.
+// takeStored prepares the item of a given document. It uses the document as the program sent it. If
+// that is not stored and the index is being rebuilt, it uses the text in the catalog. whole is
+// false when the document must stay unchanged.
 func (r *runner) takeStored(it *item) (whole bool, err error) {
 	view := r.o.Catalog.View()
 	defer view.Close()

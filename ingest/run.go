@@ -38,9 +38,10 @@ type runner struct {
 	pending map[sheaf.ID]string
 }
 
-// carryOut does what a work list says, in batches of about CommitBytes. Several workers read, cut
-// and write each batch; then it is committed to the store and to the catalog, even if ctx ends
-// between the two. After a crash between them, the next run repeats the batch.
+// carryOut does the work of a work list, in batches of about CommitBytes. Several workers read, cut
+// and write the documents of a batch. Then carryOut commits the batch to the store and to the
+// catalog. If ctx ends between these two commits, carryOut still finishes the second. After a crash
+// between them, the next run repeats the batch.
 func (o *Options) carryOut(ctx context.Context, l *worklist, began time.Time) error {
 	view := o.Catalog.View()
 	settings := view.Settings()
@@ -112,7 +113,7 @@ func (w *plainWriter) Commit(ctx context.Context) error {
 
 func (w *plainWriter) Close() error { return nil }
 
-// batches carries the work list out, batch by batch.
+// batches works through the work list, batch by batch.
 func (r *runner) batches(ctx context.Context) error {
 	if gone := slices.Concat(r.list.removed, r.list.begun); len(gone) > 0 {
 		if err := r.writer.Add(ctx, store.Batch{Replace: gone}); err != nil {
@@ -285,7 +286,7 @@ func (r *runner) isPending(doc sheaf.ID) bool {
 }
 
 // unchanged records the new time of a file whose content is already indexed. done is false when the
-// document's date is that time, so that it must be indexed again.
+// document takes its date from that time: the file must then be indexed again.
 func (r *runner) unchanged(it *item, c *content) (done bool, err error) {
 	if it.unsure {
 		r.mu.Lock()
@@ -326,8 +327,9 @@ func (r *runner) record(doc sheaf.ID) (catalog.Record, error) {
 	return rec, err
 }
 
-// cut makes a document from a file's content, which becomes UTF-8, or returns the reason why it
-// cannot. A given text always makes a document. shown is the text that is indexed.
+// cut converts a file's content to UTF-8 and cuts it into a document. If the file cannot be
+// indexed, reason says why. A given text always makes a document. shown is the text that is
+// indexed.
 func (r *runner) cut(it *item, c *content) (doc sheaf.Document, shown []byte, reason string) {
 	if it.given != nil && len(it.given.Chunks) > 0 {
 		return it.given.cut(it.doc), r.shown(it, c), ""
@@ -472,8 +474,8 @@ func (r *runner) unreadable(ctx context.Context, it *item, err error) error {
 	return nil
 }
 
-// hasComments reports whether the index may have words of a document's comments that must be hidden
-// now.
+// hasComments reports whether the index may still contain words of a document's comments although
+// comments must now be hidden.
 func (r *runner) hasComments(it *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,9 +20,9 @@ import (
 // is doing so. The caller must open it again. It wraps sheaf.ErrUnavailable.
 var ErrRebuilt = fmt.Errorf("%w: another process rebuilt the index", sheaf.ErrUnavailable)
 
-// RemakingKey is the key in the settings' Extra that says that an index is being rebuilt. Any value
-// but RemakingDocuments means that the store must still be emptied: documents that were written
-// earlier would be removed while the catalog still knows them.
+// RemakingKey is a key in the settings' Extra. It says that an index is being rebuilt. With any
+// value except RemakingDocuments, the store must still be emptied. Documents that are written
+// before that are removed from the store, while the catalog still lists them.
 const (
 	RemakingKey       = "remaking"
 	RemakingDocuments = "documents"
@@ -31,13 +31,14 @@ const (
 // errEmptying means that the store must still be emptied.
 var errEmptying = fmt.Errorf("%w: the store still holds its earlier content", ErrRebuilt)
 
-// The process that rebuilds an index empties the store at once, unless it ended before.
+// The process that rebuilds an index empties the store at once, unless that process ends too early.
 const (
 	emptyingWait = time.Second
 	emptyingStep = 20 * time.Millisecond
 )
 
-// whenEmptied tries until the store is emptied, or until it seems that no process empties it.
+// whenEmptied repeats try until the store is emptied, or for at most emptyingWait if no process
+// empties it.
 func whenEmptied(ctx context.Context, try func() (*Report, error)) (*Report, error) {
 	for began := time.Now(); ; {
 		report, err := try()
@@ -148,8 +149,8 @@ func (l *worklist) planSettings(view *catalog.View, o *Options) error {
 	return o.Agrees(view)
 }
 
-// made records the chunker or model of the collection, unless Settings does. It refuses to add to a
-// collection that was made with another one.
+// made records the chunker or model of the collection, unless Settings records it. made fails when
+// the collection has another chunker or model, unless this is a rebuild.
 func (o *Options) made(what string, recorded *string, here string, rebuild bool) error {
 	switch {
 	case *recorded != "" && (o.Settings != nil || *recorded == here):
@@ -175,9 +176,9 @@ func (o *Options) recorded(view *catalog.View) catalog.Settings {
 	return next
 }
 
-// Agrees returns nil when the index was made as Settings records, or was not made yet; otherwise it
-// fails with ErrRebuilt. Any model agrees with an index without documents. The same holds for an
-// index without vectors that is being remade, which keeps its given documents.
+// Agrees returns nil when the index was built with the options that Settings records, or is not
+// built yet. Otherwise it fails with ErrRebuilt. An index without documents agrees with any model.
+// So does an index without vectors while it is rebuilt, because it keeps its given documents.
 func (o *Options) Agrees(view *catalog.View) error {
 	made, here := view.Settings(), o.recorded(view)
 	differ := func(what, made, here string) error {

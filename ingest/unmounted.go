@@ -25,17 +25,17 @@ type disks struct {
 	below map[string][]string
 }
 
-// mountedKey is the key in the settings that says that a disk was mounted at a tree's folder.
+// mountedKey is a key in the settings. It says that a disk was mounted at a tree's folder.
 func mountedKey(tree string) string { return "mounted:" + tree }
 
-// disksKey is the key in the settings for a tree's folders on disks of their own, spelt as in IDs,
-// with diskBreak between them.
+// disksKey is the key in the settings for the folders of a tree that are on disks of their own.
+// diskBreak separates the folders, which are spelled as in IDs.
 func disksKey(tree string) string { return "disks:" + tree }
 
 const diskBreak = "\x00"
 
 // findDisks finds the folders of a tree that are on disks of their own. If such a folder is now
-// empty, or a link has no target, the disk is not mounted and its indexed documents stay.
+// empty, or is a broken link, its disk is not mounted. The indexed documents of that disk stay.
 func (l *worklist) findDisks(view *catalog.View, o *Options, tree catalog.Tree, w *Walk, unread unreadPaths) {
 	disks := w.disks
 	if before := view.Settings().Extra[disksKey(tree.Name)]; before != "" && !o.Rebuild {
@@ -66,9 +66,9 @@ func isDisk(root, dir string) bool {
 	return isApart(filepath.Join(root, filepath.FromSlash(dir)), filepath.Join(root, filepath.FromSlash(above)))
 }
 
-// findUnmounted finds folders that are missing while others exist, for example on an unmounted
-// disk. It also finds empty folders where a disk was mounted. Their indexed documents and skipped
-// files stay. If all folders are missing, the walk reports it.
+// findUnmounted finds folders of trees that are missing although others exist, for example because
+// a disk is not mounted. It also finds empty folders where a disk was mounted. Their indexed
+// documents and skipped files stay. If all folders are missing, the walk reports the error.
 func (l *worklist) findUnmounted(view *catalog.View, o *Options) error {
 	var unmounted []catalog.Tree
 	there := false
@@ -124,7 +124,7 @@ func (d *disks) isUnmounted(tree string) bool {
 	return slices.ContainsFunc(d.unmounted, func(t catalog.Tree) bool { return t.Name == tree })
 }
 
-// unreadPaths are the paths of a tree with unknown content, as Walk has them.
+// unreadPaths are the paths of a tree with unknown content, in the form of Walk.unread.
 type unreadPaths map[string]bool
 
 func unreadOf(paths []string) unreadPaths {
@@ -135,7 +135,7 @@ func unreadOf(paths []string) unreadPaths {
 	return u
 }
 
-// holds reports whether a file may exist because the file, or a folder above it, could not be read.
+// holds reports whether a file may exist because the walk could not read it or a folder above it.
 func (u unreadPaths) holds(path string) bool {
 	if len(u) == 0 {
 		return false

@@ -94,12 +94,12 @@ type Walk struct {
 	skipped []catalog.Skip
 	// unread has the paths with unknown content. A folder's path ends with a slash; the top is "".
 	unread []string
-	// disks are the folders on another device than their parent. empty has folders without content
-	// and broken links. Both end with a slash.
+	// disks are the folders on another device than their parent. empty has folders without content,
+	// and broken links. All these paths end with a slash.
 	disks, empty []string
 	ignored      int // files and folders excluded by ignore files
 	// byRule lists the excluded files and folders, and hidden files that are not documents, when
-	// the options ask for it: the first maxIgnored of allByRule.
+	// the options ask for a list. It has at most maxIgnored entries; allByRule counts all.
 	byRule    []catalog.Skip
 	allByRule int
 }
@@ -199,9 +199,9 @@ func (w *walker) below(ctx context.Context, top folder) error {
 	return group.Wait()
 }
 
-// linkedFolder returns the first folder, by path, that a link points to and that was not entered.
-// Links wait for all folders that are reached without links, and for each other. So the indexed path
-// of a folder does not depend on which folder was read first.
+// linkedFolder returns the first folder, by path, that a link points to and that the walk has not
+// entered. The walk enters all folders without links first, then one linked folder at a time. So
+// the indexed path of a folder does not depend on timing.
 func (w *walker) linkedFolder() (next folder, ok bool) {
 	slices.SortFunc(w.linked, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	for len(w.linked) > 0 {
@@ -221,14 +221,14 @@ func skipTwice(path string) catalog.Skip {
 		Detail: "leads to a folder that is indexed under another path"}
 }
 
-// mayHold notes unreadable paths, unless they do not exist.
+// mayHold adds paths to unread, unless err says that they do not exist.
 func (w *Walk) mayHold(err error, paths ...string) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.unread = append(w.unread, paths...)
 	}
 }
 
-// gather adds the results of one folder to those of all.
+// gather adds the results of one folder to the results of the walk.
 func (w *walker) gather(out *Walk) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -341,7 +341,7 @@ func (w *walker) read(dir folder, out *Walk) (folders []folder) {
 }
 
 // isIndex reports whether a folder is an index. A run skips an index, because each run changes the
-// files there.
+// files in it.
 func isIndex(full string, entries []fs.DirEntry) bool {
 	if !listed(entries, indexRecord) || !isFile(filepath.Join(full, indexRecord)) {
 		return false
@@ -374,8 +374,9 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// linkMatters reports whether the report names a link that is not followed: one to a folder,
-// or with the name of a document. Ignore files treat a link as a file, as git does.
+// linkMatters reports whether the report names a link that the walk does not follow. It names links
+// to folders and links with the name of a document. Ignore files treat a link as a file, as git
+// does.
 func (w *walker) linkMatters(path, name string) bool {
 	if w.document(path, name) {
 		return true
@@ -450,8 +451,8 @@ func (w *walker) document(path, name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".txt")
 }
 
-// enter prepares a folder to read now. ok is false for the target of a link, which is read later,
-// and for a folder that was entered before; the path of next is then "".
+// enter prepares a folder to read now. ok is false for the target of a link, which the walk reads
+// later. ok is also false for a folder that the walk entered before; then next.path is "".
 func (w *walker) enter(dir folder, path string, linked bool) (next folder, ok bool) {
 	next = folder{path: path + "/", ignores: dir.ignores, device: dir.device}
 	if !w.o.FollowLinks {
@@ -499,8 +500,9 @@ func Files(ctx context.Context, root string, o WalkOptions) (files []File, skipp
 }
 
 // Sample returns the beginnings of at most n documents, at most size bytes each, spread evenly over
-// the folder and decoded as [Run] does. Each ends with a line feed; other encodings become UTF-8,
-// and invalid bytes become spaces. Data such as base64 is left out. It omits files that are unreadable or not text.
+// the folder. It decodes them as [Run] does: other encodings become UTF-8, and invalid bytes become
+// spaces. Each beginning ends with a line feed. Sample leaves out data such as base64, and files
+// that are unreadable or not text.
 func (w *Walk) Sample(n, size int) string {
 	var sample strings.Builder
 	buffer := make([]byte, max(size, headBytes))
@@ -530,8 +532,8 @@ const (
 // LanguageSample returns the sample for detecting the language of the folder.
 func (w *Walk) LanguageSample() string { return w.Sample(languageFiles, languageBytes) }
 
-// ReadHead reads the beginning of a file into buffer. It returns the part of buffer with the bytes of the file. It
-// fails for anything but a file, such as a folder or a pipe.
+// ReadHead reads the beginning of a file into buffer and returns the part of buffer that it filled.
+// It fails for anything but a file, such as a folder or a pipe.
 func ReadHead(name string, buffer []byte) ([]byte, error) {
 	f, _, err := openFile(name)
 	if err != nil {

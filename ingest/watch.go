@@ -17,18 +17,18 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Times of Watch. After the last event of a burst it waits quietTime, so that an editor can write,
-// rename and remove all files of one save. In an endless burst it waits patience. A run takes some
-// tens of milliseconds, so search finds a saved note well within a second. Without events Watch
-// runs every rescan, in case an event was lost.
+// Times of Watch. After the last event of a burst, Watch waits quietTime, so that an editor can
+// write, rename and remove all files of one save. In an endless burst, Watch waits at most
+// patience. A run takes some tens of milliseconds, so search finds a saved note well within a
+// second. Without events, Watch runs every rescan, because the system may lose an event.
 const (
 	quietTime = 50 * time.Millisecond
 	patience  = 400 * time.Millisecond
 	rescan    = time.Minute
 )
 
-// Where the system does not report changes, Watch runs every poll. When runs take long it runs less
-// often, so that they take at most one part in pollShare of the time.
+// Where the system does not report changes, Watch runs every poll. If runs take long, Watch waits
+// longer between them: runs take at most one part in pollShare of the time.
 const (
 	poll      = 500 * time.Millisecond
 	pollShare = 20
@@ -131,7 +131,8 @@ type watched struct {
 	unseen string          // why the last complete walk could not
 }
 
-// begin must be called before a walk. It reports whether the walk must subscribe again.
+// begin must be called before a walk. again reports whether the walk must subscribe to all events
+// again.
 func (f *watched) begin() (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,8 +141,8 @@ func (f *watched) begin() (again bool) {
 	return again
 }
 
-// listen sends the events of the next walk's folders to a watch, until unlisten is called. No walk
-// may run meanwhile.
+// listen sends the events of the next walk's folders to a watch, until the caller calls unlisten.
+// No walk may run during listen or unlisten.
 func (f *watched) listen(w *watch) (unlisten func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,9 +158,9 @@ func (f *watched) listen(w *watch) (unlisten func()) {
 	return func() { _ = watcher.Close(); <-done }
 }
 
-// add subscribes to the events of a folder, or of the target of a link. Each walk adds everything,
-// so that a folder that was removed and created again is watched again. A folder that was removed
-// meanwhile is not an error.
+// add subscribes to the events of a folder, or of the target of a link. Each walk adds every
+// folder, because a folder that was removed and created again needs a new subscription. A folder
+// that no longer exists is not an error.
 func (f *watched) add(path string, isDir bool) {
 	if path == "" {
 		return // a broken link
@@ -197,8 +198,8 @@ func (f *watched) add(path string, isDir bool) {
 	}
 }
 
-// end must be called after a walk. It returns why some events do not come, "" when all do. After a
-// failed walk only its faults count.
+// end must be called after a walk. It returns why the system does not report some events, or ""
+// when it reports all. A walk that failed replaces this reason only if it found a fault itself.
 func (f *watched) end(whole bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,8 +209,9 @@ func (f *watched) end(whole bool) string {
 	return f.unseen
 }
 
-// pass sends events to a watch until the watcher is closed. It never waits for a run, which adds
-// folders meanwhile: one waiting event is enough.
+// pass sends events to a watch until the watcher is closed. If an event already waits, pass drops
+// the new one: one waiting event is enough. So pass never waits for a run, which adds folders at
+// the same time.
 func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	for {
 		select {
@@ -236,17 +238,17 @@ func (f *watched) pass(watcher *fsnotify.Watcher, w *watch) {
 	}
 }
 
-// renamed makes the next walk subscribe again when a folder was renamed; "" means that some folder
-// may be. Events from below it come under the old names, and end when other folders get these
-// names.
+// renamed makes the next walk subscribe again when a folder was renamed. name is "" when some
+// folder may be renamed. After a rename, events from below the folder still have the old path, and
+// end when another folder gets that path.
 func (f *watched) renamed(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = f.stale || name == "" || f.whole[name]
 }
 
-// matters reports whether an event concerns a folder or file that a walk found. Events of the other
-// files beside the target of a link do not.
+// matters reports whether an event concerns a folder or file that a walk found. When a link points
+// to a file, other files in that file's folder do not matter.
 func (f *watched) matters(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -260,7 +262,7 @@ type watch struct {
 	// others reports whether another process added or removed a folder since the last run: a folder
 	// that no run has walked sends no events. It may be nil.
 	others func() bool
-	// polls says that some events do not come.
+	// polls says that the system does not report all events.
 	polls bool
 }
 
@@ -296,8 +298,9 @@ func (w *watch) until(ctx context.Context) {
 	}
 }
 
-// look runs, and returns when to run again without an event. After a failed run that is soon, for
-// example because another process wrote the index, a folder is missing, or the disk is full.
+// look runs, and returns how long to wait before the next run without an event. After a failed run
+// the wait is short. A run fails, for example, when another process writes the index, a folder is
+// missing, or the disk is full.
 func (w *watch) look() time.Duration {
 	began := time.Now()
 	err := w.run()

@@ -27,11 +27,11 @@ type item struct {
 	known   bool // the catalog has it
 	old     catalog.FileState
 	given   *Given // the text instead of a file
-	// stored marks a given document to be indexed again from its stored form. The run reads given
-	// when it comes to the document.
+	// stored marks a given document that is indexed again from its stored form. The run reads that
+	// form when it reaches the document, and sets given.
 	stored bool
-	// unsure says that size and time are the same although the system reports a change: the time
-	// was set back, or only rights changed.
+	// unsure says that the system reports a change although size and time are the same. A
+	// program set the time back, or changed only rights.
 	unsure bool
 	state  int64 // as in File
 }
@@ -51,7 +51,7 @@ type worklist struct {
 	// report holds the facts known before the run. Its Skipped are the files that the walk skipped,
 	// and unchanged files that an earlier run read and skipped.
 	report Report
-	// listed says that the catalog lists exactly these skipped files.
+	// listed says that the catalog's list of skipped files is up to date.
 	listed bool
 	// settings are the settings to record, nil when they do not change.
 	settings *catalog.Settings
@@ -74,14 +74,15 @@ type waiting struct {
 	// begun are documents that the catalog lacks. The store may have a part of them, because a run
 	// was stopped or the record was lost. The run first removes this part.
 	begun []sheaf.ID
-	// rereads means that everything must be read again, and that this must be recorded. newer means
-	// that documents were read with a higher [ParserVersion]. outdated counts the documents to read
-	// again.
+	// rereads means that all documents must be read again, and that the catalog must record this.
+	// newer means that documents were read with a higher [ParserVersion]. outdated counts the
+	// documents to read again.
 	rereads, newer bool
 	outdated       int
 	// remaking means that the store was emptied and is filled again.
 	remaking bool
-	// hides means that comments are not text; hidesNow means that the index still has their words.
+	// hides means that comments are hidden. hidesNow means that the index still has words of
+	// comments that must now be hidden.
 	hides, hidesNow bool
 }
 
@@ -90,8 +91,8 @@ func (l *worklist) nothing() bool {
 	return len(l.items) == 0 && len(l.removed) == 0 && len(l.begun) == 0 && l.settings == nil && l.listed
 }
 
-// ReasonBegun marks a document that is being written or removed: until the catalog has recorded it,
-// the store may have any part of it.
+// ReasonBegun marks a document that is being written or removed. Until the catalog has recorded the
+// result, the store may have any part of the document.
 const ReasonBegun = "begun"
 
 // ReasonVectors marks a document without vectors: the model failed, or none is configured. Word
@@ -129,7 +130,7 @@ func (w *waiting) again(reason string, o *Options) bool {
 // wantVectors counts the documents that wait for vectors.
 func wantVectors(pending map[sheaf.ID]string) int { return waitsFor(pending, ReasonVectors) }
 
-// documents makes the work list for given documents, and for others to remove.
+// documents makes the work list for given documents, and for documents to remove.
 func (o *Options) documents(docs []Given, removed []sheaf.ID) (*worklist, error) {
 	view := o.Catalog.View()
 	defer view.Close()
@@ -313,8 +314,9 @@ func (l *worklist) compare(view *catalog.View, o *Options, files map[string][]Fi
 	return nil
 }
 
-// withoutFile decides about a document of the catalog when the walk says nothing about its file; it
-// returns false for other documents.
+// withoutFile handles a document of the catalog whose file the walk could not see: a given
+// document, a document of an unmounted tree, or an unreadable one with comments to hide. done is
+// false for any other document.
 func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bool, err error) {
 	tree := id.Tree()
 	unmounted := c.isUnmounted(tree)
@@ -339,7 +341,7 @@ func (c *comparison) withoutFile(id sheaf.ID, state *catalog.FileState) (done bo
 	return true, err
 }
 
-// both decides about a file that is in the catalog.
+// both handles a file that is in the catalog.
 func (c *comparison) both(it *item) {
 	same := it.size == it.old.Size && it.modTime == it.old.ModTime
 	switch {
@@ -354,7 +356,7 @@ func (c *comparison) both(it *item) {
 	}
 }
 
-// added decides about a file that is not in the catalog.
+// added handles a file that is not in the catalog.
 func (c *comparison) added(it *item) error {
 	if !c.o.Rebuild && !c.rereads {
 		before, err := c.refused()
@@ -411,8 +413,8 @@ func hashSkips(skipped []catalog.Skip) string {
 func seenKey(tree string) string { return "seen:" + tree }
 
 // seenUntil returns the time until which all changes of files are known; 0 when the system does not
-// say. Two kinds of changes do not count: changes during the walk, which may come after a file was
-// looked at, and changes while the clock was ahead.
+// report times of changes. It ignores times after the beginning of the walk: a file may change
+// after the walk looked at it, or the clock was ahead.
 func (w *Walk) seenUntil() int64 {
 	began, last := w.began.UnixNano(), int64(0)
 	for i := range w.files {
@@ -426,10 +428,10 @@ func (w *Walk) seenUntil() int64 {
 	return last
 }
 
-// text returns the value of seen for the settings.
+// text returns the time of a tree as text for the settings.
 func (s *seen) text(tree string) string { return strconv.FormatInt(s.until[tree], 10) }
 
-// differs reports whether that value differs from the recorded one.
+// differs reports whether one of these times differs from the recorded time.
 func (s *seen) differs(settings *catalog.Settings) bool {
 	for tree := range s.until {
 		if settings.Extra[seenKey(tree)] != s.text(tree) {
@@ -439,6 +441,6 @@ func (s *seen) differs(settings *catalog.Settings) bool {
 	return false
 }
 
-// missed notes that an unsure file, which changed at state, could not be read: it is unsure again in
-// the next run.
+// missed notes that the run could not read an unsure file, which changed at the time state. The
+// file is unsure again in the next run.
 func (s *seen) missed(tree string, state int64) { s.until[tree] = min(s.until[tree], state-1) }

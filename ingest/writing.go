@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Writing is the mutex of the one writer in a process. The catalog's lock is between processes; it
-// would refuse all goroutines but the first.
+// Writing is the mutex of the one writer in a process. The catalog's lock only works between
+// processes; alone, it would refuse all goroutines but the first.
 type Writing struct{ free chan struct{} }
 
 // NewWriting returns an unlocked mutex.

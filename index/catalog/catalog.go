@@ -107,7 +107,8 @@ func TreeName(root string, taken ...string) string {
 	return name
 }
 
-// Settings are what a collection was made with. Changing most of them means indexing again.
+// Settings describe how a collection was made. After most changes of them, all documents must be
+// indexed again.
 type Settings struct {
 	Trees []Tree `json:"trees"`
 	// Chunker is the name of the chunker with its options, Analyzer that of the analyzer with its
@@ -147,23 +148,23 @@ type Update struct {
 	Skipped  *[]Skip
 	Settings *Settings
 	Pending  *map[sheaf.ID]string
-	// Whole writes the whole catalog again, as one segment with the changes: nothing of replaced
-	// documents is left.
+	// Whole rewrites the catalog as one segment that includes the changes. The data of replaced
+	// documents is then gone.
 	Whole bool
 }
 
 // payload is the manifest's payload, as JSON.
 type payload struct {
 	Format int `json:"format"`
-	// Begun says that nothing was published yet: see [Catalog.begin].
+	// Begun says that the catalog was begun and has published no update yet; see [Catalog.begin].
 	Begun    bool          `json:"begun,omitempty"`
 	Segments []segmentInfo `json:"segments"` // oldest first
 	Settings Settings      `json:"settings"`
-	// Skipped and Pending are the names of the files with these lists.
+	// Skipped and Pending are the names of the files that hold these lists.
 	Skipped string `json:"skipped,omitempty"`
 	Pending string `json:"pending,omitempty"`
-	// Copy is the name of a file with a copy of the settings without Extra: settings made by hand
-	// must survive a damaged manifest.
+	// Copy is the name of a file with a copy of the settings, without Extra. The copy keeps
+	// settings that people made by hand when the manifest is damaged.
 	Copy   string `json:"copy,omitempty"`
 	Skips  int    `json:"skips"`
 	Docs   int    `json:"docs"`
@@ -206,11 +207,11 @@ const (
 	sectionSize = "size"
 )
 
-// Options open a catalog.
+// Options say how to open a catalog.
 type Options struct {
 	// Source is the file system of the source files; nil means vfs.Disk.
 	Source vfs.FS
-	// ReadOnly never creates or changes anything.
+	// With ReadOnly, the catalog creates and changes nothing.
 	ReadOnly bool
 }
 
@@ -232,9 +233,9 @@ type Catalog struct {
 // errClosed is the error of a closed catalog.
 var errClosed = fmt.Errorf("%w: the catalog is closed", sheaf.ErrUnavailable)
 
-// Open opens the catalog in a folder, or creates an empty one when there is none and ReadOnly is
-// not set. Errors wrap sheaf.ErrNotFound (no catalog and ReadOnly), sheaf.ErrCorrupt, or
-// sheaf.ErrUnsupported (another version).
+// Open opens the catalog in a folder. If the folder has no catalog, Open creates an empty one, or
+// with ReadOnly fails with sheaf.ErrNotFound. Errors also wrap sheaf.ErrCorrupt, or
+// sheaf.ErrUnsupported for a catalog of another version.
 func Open(fsys vfs.FS, dir string, o Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, sheaf.Invalidf("open catalog: a file system is needed")
@@ -277,7 +278,7 @@ func (c *Catalog) load() (*View, error) {
 	return view, nil
 }
 
-// headless reports whether the folder has segments, although it lacks the manifest that names them.
+// headless reports whether the folder has segments but lacks the manifest that names them.
 func (c *Catalog) headless() bool {
 	names, err := c.fs.List(c.dir)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool {
@@ -287,8 +288,9 @@ func (c *Catalog) headless() bool {
 	})
 }
 
-// begin publishes an empty generation before the first segment is written. So segments without a
-// manifest are always damage, never the rest of a crashed first update, which a sweep would remove.
+// begin publishes an empty generation before the first segment is written. Therefore segments
+// without a manifest always mean damage. Without begin, they could also be left by a first update
+// that crashed.
 func (c *Catalog) begin(view *View) (generation uint64, err error) {
 	if view.Generation() > 0 {
 		return view.Generation(), nil
@@ -329,7 +331,7 @@ func (c *Catalog) openView(m manifest.Manifest) (*View, error) {
 	return newView(c, m, p, segments), nil
 }
 
-// translate turns errors of the files into the categories of the root package.
+// translate turns errors of files into the error categories of the root package.
 func translate(err error) error {
 	switch {
 	case errors.Is(err, sectionfile.ErrCorrupt), errors.Is(err, manifest.ErrCorrupt):
@@ -342,8 +344,8 @@ func translate(err error) error {
 	return err
 }
 
-// View returns a snapshot of the newest generation that this Catalog has loaded. Close it when
-// done; it stays valid while the catalog changes.
+// View returns a snapshot of the newest generation that this Catalog has loaded. A view stays valid
+// while the catalog changes. The caller must close the view.
 func (c *Catalog) View() *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -351,8 +353,8 @@ func (c *Catalog) View() *View {
 	return c.current
 }
 
-// Reload loads a generation that another process published. Calls must not overlap with each other
-// or with changes: see Follow.
+// Reload loads a generation that another process published. No other call of Reload and no change
+// may run at the same time; [Catalog.Follow] has no such limit.
 func (c *Catalog) Reload() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -369,11 +371,11 @@ func (c *Catalog) Reload() error {
 	return nil
 }
 
-// ErrGone means that a catalog existed and is now missing. The error does not name its folder,
-// which a caller on another machine must not learn.
+// ErrGone means that a catalog existed and is now missing. The error does not name the folder,
+// because a caller on another machine must not learn the name.
 var ErrGone = fmt.Errorf("%w: the index is gone: make it again, or restore its folder or disk", sheaf.ErrUnavailable)
 
-// newer reports whether a newer generation exists than the one loaded here.
+// newer reports whether the folder has a newer generation than the one that c has loaded.
 func (c *Catalog) newer() (bool, error) {
 	generation, err := c.watch.Generation()
 	none := errors.Is(err, fs.ErrNotExist)
@@ -391,8 +393,8 @@ func (c *Catalog) newer() (bool, error) {
 	return !none && generation != c.current.Generation(), nil
 }
 
-// Follow is Reload for concurrent use, even while this process changes the catalog. It waits only
-// when there is a newer generation.
+// Follow does what Reload does, and is safe for concurrent use, even while this process changes the
+// catalog. It waits only if there is a newer generation.
 func (c *Catalog) Follow() error {
 	newer, err := c.newer()
 	if err != nil || !newer {
@@ -418,8 +420,9 @@ func (c *Catalog) replace(view *View) {
 	old.Close()
 }
 
-// Hold takes the writer's lock until release is called, so that several updates belong together. If
-// another process has the lock, it fails with sheaf.ErrUnavailable and names the owner.
+// Hold takes the writer's lock and keeps it until the caller calls release. No other process can
+// write between the caller's updates. If another process has the lock, Hold fails with
+// sheaf.ErrUnavailable and names the owner.
 func (c *Catalog) Hold() (release func() error, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -446,9 +449,10 @@ func (c *Catalog) Hold() (release func() error, err error) {
 	}, nil
 }
 
-// sweep removes all files except the files of the current generation and of the one before it. So a
-// reader that has read the manifest can open its files until the update after the next one; later it
-// finds them missing and reads the manifest again. If sweeping fails, the next writer tries again.
+// sweep removes all files of the catalog that neither the current generation nor the one before it
+// names. A reader that has read the manifest can therefore open its files even after one more
+// update. After two updates the files are missing, and the reader reads the manifest again. If
+// sweep fails, the next writer tries again.
 func (c *Catalog) sweep(before manifest.Manifest) {
 	c.mu.Lock()
 	m, closed := c.current.manifest, c.closed
@@ -495,8 +499,8 @@ func (c *Catalog) Update(ctx context.Context, u Update) error {
 	return nil
 }
 
-// Close ends the use of the catalog. Open views stay valid; later views are empty, and their Err
-// says so.
+// Close ends the use of the catalog. Open views stay valid. Views taken later are empty, and their
+// Err returns an error.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,7 +26,7 @@ func (v *View) Check() []error {
 	return append(faults, v.checkList(kindSettings, p.Copy, new(Settings))...)
 }
 
-// checkList reads a list and verifies its file.
+// checkList reads a list and verifies the checksum of its file.
 func (v *View) checkList(kind, name string, list any) []error {
 	if name == "" {
 		return nil
@@ -46,7 +46,8 @@ func (v *View) checkList(kind, name string, list any) []error {
 	return faults
 }
 
-// check decodes every record, and makes the tables again to compare them.
+// check decodes every record. It also makes the tables again and compares them with the stored
+// ones.
 func (s *segment) check() []error {
 	var faults []error
 	t := tables{labels: labelSet{}}

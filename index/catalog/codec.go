@@ -86,8 +86,8 @@ func (d *decoder) str() string {
 	return view(d.b[d.pos-n : d.pos])
 }
 
-// count reads the number of the following entries, each of at least size bytes. It checks the
-// number, because a damaged one must not cause a large allocation.
+// count reads the number of entries that follow, each of at least size bytes. It checks the number,
+// because a damaged number must not cause a large allocation.
 func (d *decoder) count(size int) int {
 	n := d.uint()
 	if n > (len(d.b)-d.pos)/size {

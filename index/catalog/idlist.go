@@ -7,8 +7,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// idGroup is the number of IDs in a group. The first ID is stored whole. Each other is stored as
-// the number of bytes that it shares with the one before it, and its remaining bytes.
+// idGroup is the number of IDs in a group. The first ID of a group is stored whole. For every other
+// ID, the list stores how many bytes it shares with the previous ID, and its remaining bytes.
 const idGroup = 16
 
 // idWriter encodes a sorted list of IDs.
@@ -133,7 +133,7 @@ func (l *idList) id(i int) (string, error) {
 	return string(c.key), nil
 }
 
-// lowerBound returns the number of the first ID that is not before id; exact says that it equals
+// lowerBound returns the number of the first ID that is not before id, and whether that ID equals
 // id.
 func (l *idList) lowerBound(id string) (i int, exact bool, err error) {
 	c := idCursor{list: l}

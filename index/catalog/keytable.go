@@ -11,7 +11,7 @@ import (
 // keyBits is the number of bits for the kind of an item.
 const keyBits = 3
 
-// keyItem says that a document has a key; kind says in which way.
+// keyItem says that a document has a key, and in which way (kind).
 type keyItem struct {
 	key  uint64 // see keyOf
 	doc  int    // number in the segment
@@ -76,7 +76,7 @@ func (t *keyTable) number(offset, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b), nil
 }
 
-// find appends the documents that have a key.
+// find appends the documents that have a key to the slice to.
 func (t *keyTable) find(to []keyItem, key uint64) ([]keyItem, error) {
 	count, err := t.number(0, 4)
 	if err != nil {

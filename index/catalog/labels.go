@@ -12,7 +12,7 @@ import (
 const (
 	labelTag      = 't'
 	labelProperty = 'p'
-	// labelWarning, with an empty name, has the documents with warnings.
+	// labelWarning marks the documents with warnings. This label has an empty name.
 	labelWarning = 'w'
 )
 

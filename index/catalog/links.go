@@ -87,29 +87,31 @@ func targetKeys(doc *sheaf.Document) []keyItem {
 	return slices.Compact(items)
 }
 
-// calledBy is a lookup of a name.
+// calledBy is the key of the cache View.names: the hash of a name, and the way in which documents
+// have the name.
 type calledBy struct {
 	key  uint64
 	kind int
 }
 
-// named has the documents with a name. Those nearest to the top of the tree come first: fewest path
-// parts, then shortest path, then ID order.
+// named has the documents that have one name. They are sorted by the number of path parts, then the
+// length of the path, then the ID.
 type named struct {
 	all []called
-	// in has the documents of each folder, in the same order: if thousands share a name, most links
-	// lead to the one beside them.
+	// in groups the same documents by folder, in the same order. Thousands of documents may share a
+	// name, and most links lead to the document in the folder of the link.
 	in map[string][]called
 }
 
-// called is a document with a name; plain is its folded path without the ending of Markdown files.
+// called is a document that has a name. plain is its folded path without the ending of Markdown
+// files.
 type called struct {
 	id            sheaf.ID
 	plain, suffix string
 }
 
-// ends reports whether the path ends with plain, after a whole number of folders; an empty suffix
-// matches any.
+// ends reports whether the path ends with plain, and plain begins at the start of a path part. The
+// path must also have the suffix, unless suffix is empty.
 func (c *called) ends(plain, suffix string) bool {
 	rest, ok := strings.CutSuffix(c.plain, plain)
 	return ok && (rest == "" || strings.HasSuffix(rest, "/")) && (suffix == "" || suffix == c.suffix)
@@ -140,8 +142,8 @@ func (v *View) called(key uint64, kind int) *named {
 	return found
 }
 
-// nearest returns the first of these documents whose path ends with end and that is in the folder
-// of a file; if there is none, the first in any folder. Every path ends with "".
+// nearest returns the first document in the folder of file whose path ends with end. If that folder
+// has none, it returns the first such document of any folder. Every path ends with "".
 func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	for _, list := range [][]called{n.in[path.Dir(file)], n.all} {
 		for i := range list {
@@ -153,7 +155,7 @@ func (n *named) nearest(among Among, file, end string) (sheaf.ID, bool) {
 	return "", false
 }
 
-// each yields the current documents that have a key in a table. It records faults.
+// each calls yield for every current document that has a key in a table. It records faults for Err.
 func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item keyItem, id sheaf.ID)) {
 	for k, s := range v.segments {
 		items, err := table(s).find(nil, key)
@@ -174,7 +176,7 @@ func (v *View) each(key uint64, table func(*segment) *keyTable, yield func(item 
 	}
 }
 
-// current reports whether no segment after number k has an ID.
+// current reports whether no segment newer than number k has the ID.
 func (v *View) current(k int, id string) (bool, error) {
 	for _, s := range v.segments[k+1:] {
 		if i, err := s.find(sheaf.ID(id)); err != nil || i >= 0 {
@@ -184,8 +186,8 @@ func (v *View) current(k int, id string) (bool, error) {
 	return true, nil
 }
 
-// Links returns the documents that doc links to, without doc itself and without duplicates, in
-// order of ID. They are shared and must not be changed.
+// Links returns the documents that doc links to, in order of ID, without doc and without
+// duplicates. The slice is shared; the caller must not change it.
 func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	found, ok := v.links.Get(doc)
 	if !ok {
@@ -195,8 +197,8 @@ func (v *View) Links(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// LinksAmong returns what Links would return if only doc and these documents existed. The result is
-// not cached.
+// LinksAmong returns what Links would return if only doc and the documents of among existed. The
+// result is not cached.
 func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	r, err := v.Record(doc)
 	if err != nil {
@@ -214,8 +216,8 @@ func (v *View) LinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return slices.Compact(found)
 }
 
-// Backlinks returns the documents that link to doc, without doc itself and without duplicates, in
-// order of ID. They are shared and must not be changed.
+// Backlinks returns the documents that link to doc, in order of ID, without doc and without
+// duplicates. The slice is shared; the caller must not change it.
 func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	found, ok := v.backlinks.Get(doc)
 	if !ok {
@@ -225,8 +227,8 @@ func (v *View) Backlinks(doc sheaf.ID) []sheaf.ID {
 	return found
 }
 
-// BacklinksAmong returns what Backlinks would return if only doc and these documents existed. The result is
-// not cached.
+// BacklinksAmong returns what Backlinks would return if only doc and the documents of among
+// existed. The result is not cached.
 func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -242,8 +244,8 @@ func (v *View) BacklinksAmong(among Among, doc sheaf.ID) (found []sheaf.ID) {
 	return found
 }
 
-// sources reports for documents whether they link to doc; documents that are missing in the map do
-// not. aliases says that doc has aliases.
+// sources returns which documents link to doc: true for a document that does. Documents that are
+// missing in the map do not link to it. aliases says that doc has aliases.
 func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]bool {
 	tree, file := doc.Tree(), doc.Path()
 	plain, _ := cutMarkdown(fold.Text(file))
@@ -324,14 +326,14 @@ func (v *View) sources(among Among, doc sheaf.ID, aliases bool) map[sheaf.ID]boo
 	return decided
 }
 
-// Reference is a link, described for the document that it leads to.
+// Reference is a link, described from the view of the document that it leads to.
 type Reference struct {
 	From sheaf.ID // the chunk with the link
 	Link sheaf.Link
 }
 
-// References returns the links to a document or a place in it, including its own links, in order of
-// the linking documents.
+// References returns the links to a document or to a place in it, including links of the document
+// itself, in order of the linking documents.
 func (v *View) References(doc sheaf.ID) []Reference {
 	from := append(slices.Clone(v.Backlinks(doc)), doc)
 	slices.Sort(from)

@@ -11,8 +11,8 @@ import (
 // Ranking examines hundreds of candidates in as many documents, but needs little of each. An
 // outline has only this part of a record, and a view caches outlines.
 
-// Outline returns the part of document id that ranking needs; nil when there is none. It is shared
-// and must not be changed.
+// Outline returns the part of document id that ranking needs, or nil if there is no such document.
+// The result is shared; the caller must not change it.
 func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	if o, ok := v.outlines.Get(id); ok {
 		return o
@@ -35,12 +35,12 @@ func (v *View) Outline(id sheaf.ID) *sheaf.Outline {
 	return o
 }
 
-// Node returns the position of chunk id in its document; nil when there is none. It is shared and
-// must not be changed.
+// Node returns the position of chunk id in its document, or nil if there is no such chunk. The
+// result is shared; the caller must not change it.
 func (v *View) Node(id sheaf.ID) *sheaf.Node { return sheaf.NodeIn(v.Outline, id) }
 
-// decodeOutline reads the part of a record that is in its outline; nil for invalid bytes. The
-// outline does not share the memory of b, because blocks are large and the cache keeps outlines.
+// decodeOutline reads the outline's part of a record, and returns nil for invalid bytes. The
+// outline does not share the memory of b: blocks are large, and the cache keeps outlines.
 func decodeOutline(b []byte, id sheaf.ID) *sheaf.Outline {
 	d := &decoder{b: b}
 	var r Record

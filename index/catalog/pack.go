@@ -8,17 +8,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxUnpacked limits the unpacked size of a block. It is the largest window that the decoder
-// accepts.
+// maxUnpacked limits the unpacked size of a block. The decoder accepts no larger window.
 const maxUnpacked = zstd.MaxWindowSize
 
-// recordWindow is how far back the compressor of records looks. It exceeds the length of a block,
-// unless documents have unusually long descriptions. The default of some megabytes would be unused
-// memory.
+// recordWindow is how many bytes back the compressor of records looks. Only blocks with unusually
+// long descriptions are longer. The default of some megabytes would waste memory.
 const recordWindow = 256 << 10
 
-// Compressors of blocks and of texts. The fastest level needs a third of the time of the default,
-// and records become a twentieth larger.
+// Compressors of blocks and of texts. The fastest level takes a third of the time of the default
+// level and makes records a twentieth larger.
 var (
 	recordPacker = sync.OnceValue(func() *zstd.Encoder { return newPacker(recordWindow) })
 	textPacker   = sync.OnceValue(func() *zstd.Encoder { return newPacker(pieceBytes) })
@@ -46,11 +44,12 @@ func pack(e *zstd.Encoder, b []byte) []byte { return e.EncodeAll(b, make([]byte,
 
 var errUnpack = errors.New("the compressed data cannot be read")
 
-// maxRatio is more than Zstandard can compress: four bytes make a block of at most 128 KiB.
+// maxRatio is an upper bound of the ratio by which Zstandard compresses: a block of 128 KiB, the
+// largest, takes at least four bytes.
 const maxRatio = 1 << 15
 
-// unpack returns the size bytes that pack compressed. It checks the size in the packed bytes before
-// it allocates memory.
+// unpack decompresses packed to exactly size bytes. It checks the size that packed states before it
+// allocates memory.
 func unpack(packed []byte, size uint64) ([]byte, error) {
 	if size > maxUnpacked || size > uint64(len(packed))*maxRatio {
 		return nil, errUnpack

@@ -17,9 +17,10 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// publish writes the generation after view: a segment with the changes. It merges the newest
-// segments into it unless they are at least twice as large as what is written anyway. So the number
-// of segments, and how often a document is rewritten, stay logarithmic.
+// publish writes the generation after view: a segment with the changes, and the changed lists. It
+// merges the newest existing segments into the new one, until the next segment is at least twice as
+// large as the new one. Therefore the number of segments, and how often a document is rewritten,
+// grow only logarithmically.
 func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	p := view.payload
 	p.Segments, p.Begun = append([]segmentInfo(nil), p.Segments...), false
@@ -72,7 +73,7 @@ func (c *Catalog) publish(view *View, u Update) (*View, error) {
 	return c.commit(view, p, generation)
 }
 
-// settle changes the settings, and writes their copy when it differs.
+// settle changes the settings. It also writes their copy, if the copy differs from them.
 func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error {
 	old, next := p.Settings, settings
 	p.Settings = settings
@@ -86,8 +87,9 @@ func (c *Catalog) settle(p *payload, settings Settings, generation uint64) error
 	return err
 }
 
-// following returns the number of the generation after another. The first number is the time: then
-// a reader of an earlier catalog in this folder does not mistake this one for it.
+// following returns the number of the next generation. The first generation is numbered by the
+// time. So a reader of an earlier, removed catalog in this folder does not mistake the new catalog
+// for the old one.
 func following(generation uint64) uint64 {
 	if generation == 0 {
 		return uint64(time.Now().UnixMilli())
@@ -95,7 +97,7 @@ func following(generation uint64) uint64 {
 	return generation + 1
 }
 
-// count updates the totals with the changes.
+// count updates the totals of the catalog with the changes.
 func (p *payload) count(view *View, changes []Encoded) error {
 	for i := range changes {
 		e := &changes[i]
@@ -150,7 +152,8 @@ func (c *Catalog) commit(view *View, p payload, generation uint64) (*View, error
 	return newView(c, m, p, segments), nil
 }
 
-// writeList writes a list of n elements as JSON, and returns its file's name, "" for an empty list.
+// writeList writes a list of n elements as JSON and returns the name of the file. For an empty list
+// it writes nothing and returns "".
 func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (string, error) {
 	if n == 0 {
 		return "", nil
@@ -174,8 +177,8 @@ func (c *Catalog) writeList(kind string, generation uint64, n int, list any) (st
 	return name, err
 }
 
-// openList opens the file of a list. If the file is gone, it was replaced, or the catalog is
-// damaged.
+// openList opens the file of a list. If the file is missing, the error says whether a newer
+// generation replaced it or the catalog is damaged.
 func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	r, err := sectionfile.Open(v.catalog.fs, filepath.Join(v.catalog.dir, name), kind, format)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +191,7 @@ func (v *View) openList(kind, name string) (*sectionfile.Reader, error) {
 	return r, err
 }
 
-// readList reads what writeList wrote; an empty name leaves list unchanged.
+// readList reads what writeList wrote. If name is empty, it leaves list unchanged.
 func (v *View) readList(kind, name string, list any) error {
 	if name == "" {
 		return nil
@@ -224,7 +227,7 @@ func (v *View) readList(kind, name string, list any) error {
 	return nil
 }
 
-// Skipped returns the files that were not indexed, in the given order.
+// Skipped returns the files that were not indexed, in the order in which the update gave them.
 func (v *View) Skipped() ([]Skip, error) {
 	var list []Skip
 	err := v.readList(kindSkipped, v.payload.Skipped, &list)

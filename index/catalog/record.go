@@ -150,9 +150,9 @@ func encodeChunks(e *encoder, doc *sheaf.Document) {
 	}
 }
 
-// sharedHierarchy splits a chunk's hierarchy into the part that its parent has (or, without a
-// parent, the document's title) and the rest. shared is -1 when the whole hierarchy of the parent
-// is shared.
+// sharedHierarchy splits the hierarchy of a chunk. The first shared entries equal those of its
+// parent, or the document's title if the chunk has no parent. extra has the other entries. shared
+// is -1 if the chunk has all entries of the parent.
 func sharedHierarchy(doc *sheaf.Document, c *sheaf.Chunk, position map[sheaf.ID]int) (shared int, extra []string) {
 	above := []string{doc.Title}
 	if p, ok := position[c.Parent]; ok && c.Parent != c.ID {
@@ -213,8 +213,8 @@ func plainSlug(title string) string {
 	return string(to)
 }
 
-// decodeRecord fills r, whose document's ID, Tree and Path are set. It reports whether the bytes
-// are a valid record. Strings of the record share the memory of b.
+// decodeRecord fills r from b. The caller has set the ID, Tree and Path of the document. It reports
+// whether the bytes are a valid record. Strings of the record share the memory of b.
 func decodeRecord(b []byte, r *Record) bool {
 	d := &decoder{b: b}
 	decodeAbove(d, r)
@@ -223,7 +223,7 @@ func decodeRecord(b []byte, r *Record) bool {
 	return !d.bad && d.pos == len(b)
 }
 
-// decodeAbove reads the part of a record before its chunks.
+// decodeAbove reads the part of a record that comes before the chunks.
 func decodeAbove(d *decoder, r *Record) {
 	doc := &r.Document
 	doc.Title, doc.Aliases, doc.Tags = d.str(), d.strs(), d.strs()
@@ -238,7 +238,7 @@ func decodeAbove(d *decoder, r *Record) {
 	}
 }
 
-// writtenFlag marks the kind of a number or date that is followed by its original spelling.
+// writtenFlag marks the kind of a number or date whose original spelling follows.
 const writtenFlag = 0x80
 
 func decodeProperties(d *decoder, doc *sheaf.Document) {
@@ -294,8 +294,8 @@ func decodeChunks(d *decoder, doc *sheaf.Document) {
 	doc.Chunks = chunks
 }
 
-// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the parent
-// as it is stored: 0 for none, 1 for the document, 2 for chunk 0 and so on.
+// decodeStart reads the start of chunk i: depth, title and ID. It returns the flags and the stored
+// parent: 0 for no parent, 1 for the document, 2 for chunk 0, 3 for chunk 1.
 func decodeStart(d *decoder, doc *sheaf.Document, i int, c *sheaf.Chunk) (flags byte, parent int) {
 	flags = d.byte()
 	if parent = d.uint(); parent-2 >= i {

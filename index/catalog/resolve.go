@@ -14,36 +14,37 @@ import (
 	"sheaf/internal/wikilink"
 )
 
-// Resolve returns the document or chunk that a link in the document from leads to. That is the
-// chunk of the named heading or block, or the document if the link names none or the document lacks
-// it. ok is false for links that lead outside the collection or nowhere.
+// Resolve returns the document or chunk that a link in the document from leads to. If the link
+// names a heading or block that the document has, the result is that chunk, otherwise the document.
+// ok is false for links that lead outside the collection or nowhere.
 //
-// Markdown links are paths relative to the linking file, or to the tree's folder when they begin with
-// a slash, or with "@/" as in Zola. A folder stands for its readme, index or _index, and a page with
-// the ending .html for its Markdown file; a query such as "?plain=1" is ignored. If the tree's folder
-// has no such file, a path of several parts that begins with a slash starts at the root of a site.
-// That root is a folder above the tree, as for /en/start in a folder docs/en, or else any folder of
-// the tree; among several the one that shares most folders with the linking file wins, then the order
-// of notes below. If there is no file either, its first folder may be a collection of Jekyll: _docs
-// for /docs/start.
+// Markdown links are paths. A path is relative to the linking file, or to the tree's folder if it
+// begins with a slash, or with "@/" as in Zola. A folder means its readme, index or _index. A page
+// with the ending .html means its Markdown file. Resolve ignores a query such as "?plain=1".
 //
-// Wiki links name a note as in Obsidian: by its path, the end of its path, its file name, or an alias.
-// Among several notes the one in the same folder wins, then the one with the shortest path, then the
-// first by ID. Embeds, and wiki links that begin with a dot or a slash, are tried as paths first, then
-// as names. Case and Unicode composition do not matter; if files differ in nothing else, the one with
-// the exact spelling wins.
+// If the tree's folder has no such file, a path of several parts that begins with a slash is tried
+// from the root of a site. First the root is a folder above the tree, as for /en/start in a folder
+// docs/en. Then the root is any folder of the tree: the one that shares most folders with the
+// linking file wins, then the order of notes below. If there is no file either, the first folder of
+// the path may be a collection of Jekyll: _docs for /docs/start.
+//
+// Wiki links name a note as in Obsidian: by its path, the end of its path, its file name, or an
+// alias. If several notes fit, the one in the same folder wins, then the one with the shortest
+// path, then the first by ID. Embeds, and wiki links that begin with a dot or a slash, are tried as
+// paths first and then as names. Case and Unicode composition do not matter. If files differ only
+// in these, the one with the exact spelling wins.
 func (v *View) Resolve(from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	return v.ResolveAmong(nil, from, link)
 }
 
-// Among reports whether a document takes part; nil means that all do.
+// Among reports whether a document takes part. If Among is nil, all documents take part.
 type Among func(doc sheaf.ID) bool
 
-// has reports whether a document takes part. Callers ask as late as possible, because it may read
-// the document.
+// has reports whether a document takes part. Callers call has after all cheaper checks, because it
+// may read the document.
 func (a Among) has(doc sheaf.ID) bool { return a == nil || a(doc) }
 
-// ResolveAmong returns what Resolve would return if only these documents existed.
+// ResolveAmong returns what Resolve would return if only the documents of among existed.
 func (v *View) ResolveAmong(among Among, from sheaf.ID, link sheaf.Link) (id sheaf.ID, ok bool) {
 	doc, ok := v.resolveDocument(among, from, link)
 	if !ok {
@@ -93,14 +94,14 @@ func (v *View) resolveDocument(among Among, from sheaf.ID, link sheaf.Link) (she
 // target is the parsed target of a link. Names and paths are folded, without the ending of Markdown
 // files.
 type target struct {
-	// path is a path from the tree's folder, "" when the link has none. suffix is the ending that
-	// was removed from it, full the path as written.
+	// path is a path from the tree's folder, or "" if the link has no path. suffix is the ending
+	// that was removed from the path, and full is the path as written.
 	path, suffix, full string
 	// site says that path may also start at the root of a site.
 	site bool
 	// name is the name of the note in a wiki link, "" for other links.
 	name string
-	// certain says that only name decides: the link has no path, and the name has no slash.
+	// certain says that the link has only a name: it has no path, and the name has no slash.
 	certain bool
 }
 
@@ -131,7 +132,7 @@ func parseTarget(file string, link sheaf.Link) (t target) {
 }
 
 // address returns the target of a link as a path. It removes a query after the name of a page or a
-// folder; elsewhere a question mark may belong to the name of a file.
+// folder. In other names a question mark may be part of the file name.
 func address(link sheaf.Link) string {
 	if link.Kind != sheaf.LinkMarkdown {
 		return link.Target
@@ -164,7 +165,7 @@ func cutMarkdown(name string) (plain, suffix string) {
 	return name, ""
 }
 
-// cutPage returns the folded path of the Markdown file from which a site's generator makes a page.
+// cutPage returns the folded path of the Markdown file from which a site generator makes this page.
 func cutPage(plain, suffix string) (string, bool) {
 	source, ok := strings.CutSuffix(plain, ".html")
 	if !ok || suffix != "" || source == "" || strings.HasSuffix(source, "/") {
@@ -183,13 +184,14 @@ func hasScheme(target string) bool {
 	return err == nil && u.Scheme != ""
 }
 
-// folderFiles stand for their folder, in this order.
+// folderFiles are the names of files that a link to their folder means. The first existing file
+// wins.
 var folderFiles = []string{"readme", "index", "_index"}
 
-// standsForFolder reports whether the document at a folded path stands for its folder.
+// standsForFolder reports whether a link to a folder means the document at this folded path.
 func standsForFolder(plain string) bool { return slices.Contains(folderFiles, path.Base(plain)) }
 
-// byPath returns the documents that a path leads to, the best first.
+// byPath returns the documents that a path leads to, best first.
 func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	found := v.documentsAt(among, tree, plain, suffix, full)
 	for i := 0; i < len(folderFiles) && len(found) == 0 && suffix == ""; i++ {
@@ -201,8 +203,8 @@ func (v *View) byPath(among Among, tree, plain, suffix, full string) []sheaf.ID 
 	return found
 }
 
-// fromAbove returns the documents for a path from the root of a site that contains the tree's
-// folder, the best first.
+// fromAbove returns the documents for a path from the root of a site, best first. The tree's folder
+// is inside the site.
 func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf.ID) {
 	for _, end := range v.rootEnds(tree) {
 		if rest, ok := strings.CutPrefix(plain, end+"/"); ok && len(found) == 0 {
@@ -212,11 +214,11 @@ func (v *View) fromAbove(among Among, tree, plain, suffix string) (found []sheaf
 	return found
 }
 
-// maxRootEnds is how many folders above a tree are considered in links from the root of a site: for
-// example a language, a version, and their parent.
+// maxRootEnds is how many folders above a tree may be the root of a site. Three are enough for a
+// language, a version and their parent.
 const maxRootEnds = 3
 
-// rootEnds returns the ends of the path of a tree's folder, folded, the shortest first: "en",
+// rootEnds returns the ends of the path of a tree's folder, folded, shortest first: "en",
 // "docs/en".
 func (v *View) rootEnds(tree string) (ends []string) {
 	i := slices.IndexFunc(v.payload.Settings.Trees, func(t Tree) bool { return t.Name == tree })
@@ -231,8 +233,8 @@ func (v *View) rootEnds(tree string) (ends []string) {
 	return ends
 }
 
-// documentsAt returns the documents at a folded path: first those whose original path is full, then
-// those that only add the ending of Markdown files, then by ID.
+// documentsAt returns the documents at a folded path. First come documents whose original path is
+// full, then those whose path is full with the ending of Markdown files, then the others by ID.
 func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []sheaf.ID {
 	var found []sheaf.ID
 	for _, c := range v.called(pathKey(tree, plain), kindPath).all {
@@ -260,7 +262,8 @@ func (v *View) documentsAt(among Among, tree, plain, suffix, full string) []shea
 	return found
 }
 
-// fromSite returns the document for a link in file with a path from the root of a site.
+// fromSite returns the document for a link whose path begins at the root of a site. file is the
+// linking file.
 func (v *View) fromSite(among Among, tree, file string, t target) (best sheaf.ID, ok bool) {
 	most := -1
 	look := func(kind int, name, end, suffix string) {
@@ -309,10 +312,11 @@ func (v *View) byName(among Among, tree, file, name string) (sheaf.ID, bool) {
 	return v.called(nameKey(tree, name), kindAlias).nearest(among, file, "")
 }
 
-// Place returns the chunk of a document that a link's fragment names, "" for none. "^id" names a
-// block. Otherwise it is a slug or a heading's title, in any case. "A#B" is a heading B below a
-// heading A, or a heading with that whole title, as "C# and F#", or the first B. If no heading
-// matches, it is the name of an HTML anchor, or of a heading without regard to signs.
+// Place returns the chunk of a document that the fragment of a link names, or "" if there is none.
+// "^id" names a block. Any other fragment is a slug or the title of a heading, in any case. "A#B"
+// is a heading B below a heading A, or a heading with that whole title, as "C# and F#", or else the
+// first B. If no heading matches, the fragment is the name of an HTML anchor, or of a heading when
+// signs are ignored.
 func Place(doc *sheaf.Document, fragment string) sheaf.ID {
 	if block, ok := strings.CutPrefix(fragment, "^"); ok {
 		for i := range doc.Chunks {
@@ -342,8 +346,8 @@ func anchor(doc *sheaf.Document, name string) sheaf.ID {
 	return ""
 }
 
-// heading returns the chunk whose heading a fragment names, "" for none; same compares a title or
-// slug with the name in the link.
+// heading returns the chunk whose heading a fragment names, or "". same compares a title or slug
+// with the name in the link.
 func heading(doc *sheaf.Document, fragment string, same func(title, called string) bool) sheaf.ID {
 	parts := strings.Split(fragment, "#")
 	above, last := parts[:len(parts)-1], parts[len(parts)-1]
@@ -368,7 +372,7 @@ func heading(doc *sheaf.Document, fragment string, same func(title, called strin
 	return cmp.Or(whole, first)
 }
 
-// under reports whether the titles are in a hierarchy in this order.
+// under reports whether a hierarchy contains the titles in this order.
 func under(hierarchy, titles []string, same func(title, called string) bool) bool {
 	for _, title := range hierarchy {
 		if len(titles) > 0 && same(title, titles[0]) {
@@ -378,14 +382,14 @@ func under(hierarchy, titles []string, same func(title, called string) bool) boo
 	return len(titles) == 0
 }
 
-// sameText reports whether two texts are not empty and differ only in case.
+// sameText reports whether two texts are not empty and differ at most in case.
 func sameText(title, called string) bool {
 	return called != "" && (strings.EqualFold(title, called) || fold.Text(title) == fold.Text(called))
 }
 
-// sameWords is sameText for the parts between signs. In links to a heading Obsidian writes its
-// signs as spaces and keeps its markup. Renderers other than GitHub's turn signs into hyphens, join
-// several hyphens, or append "_1" to a repeated heading.
+// sameWords does what sameText does, but ignores signs between words. Obsidian writes the signs of
+// a heading as spaces in links and keeps the markup. Renderers other than GitHub's turn signs into
+// hyphens, join several hyphens, or append "_1" to a repeated heading.
 func sameWords(title, called string) bool {
 	a, b := strings.FieldsFunc(fold.Text(title), isSign), strings.FieldsFunc(fold.Text(called), isSign)
 	return len(a) > 0 && slices.Equal(a, b)

@@ -16,19 +16,21 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// Wreck is a catalog that is damaged, or that another version of the program made, with its
-// readable parts. Documents with a source file can be indexed again; the settings made by hand and
-// the texts that only the catalog holds must be saved. It holds the writer's lock until Close.
+// Wreck is a catalog that is damaged or that another version of the program made. It gives access
+// to the readable parts. Documents with a source file can be indexed again; only the settings that
+// people made by hand and the texts of documents without a file must be saved. A Wreck holds the
+// writer's lock until Close.
 type Wreck struct {
-	// Settings are the settings of the catalog. SettingsFound reports whether they could be read,
-	// from the manifest or from its copy.
+	// Settings are the settings of the catalog, from the manifest or its copy. SettingsFound
+	// reports whether they could be read.
 	Settings      Settings
 	SettingsFound bool
-	// Kept counts the documents for the new catalog; Lost names those that belong there but cannot
-	// be read.
+	// Kept counts the documents that the new catalog gets. Lost names the documents that should be
+	// kept but cannot be read.
 	Kept int
 	Lost []sheaf.ID
-	// Unread counts documents and tombstones that cannot be read at all. Some of them may be Lost.
+	// Unread counts the documents and tombstones whose ID or state cannot be read. Some of them may
+	// also be in Lost.
 	Unread int
 
 	catalog    *Catalog
@@ -38,9 +40,10 @@ type Wreck struct {
 	kept       []Encoded
 }
 
-// Examine reads what is left of the catalog in a folder, without changing it. keep decides whether
-// to keep a document with a stored text; it gets the settings that were found. Errors wrap
-// sheaf.ErrUnavailable when another process is writing, or come from the file system.
+// Examine reads the readable parts of the catalog in a folder and does not change the folder. keep
+// decides whether to keep a document with a stored text; it gets the settings that were found. If
+// another process is writing, the error wraps sheaf.ErrUnavailable. Other errors come from the file
+// system.
 func Examine(fsys vfs.FS, dir string, keep func(doc sheaf.ID, settings *Settings) bool) (*Wreck, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("examine catalog: %w", err)
@@ -93,8 +96,8 @@ func (w *Wreck) examine(keep func(sheaf.ID, *Settings) bool) error {
 	return nil
 }
 
-// find lists the segments, oldest first, and reads the settings: from the manifest, or, when it
-// cannot be read, from the existing files.
+// find lists the segments, oldest first, and reads the settings. If the manifest cannot be read,
+// find uses the files that exist.
 func (w *Wreck) find() ([]segmentInfo, error) {
 	m, err := manifest.Read(w.catalog.fs, w.catalog.dir)
 	if err == nil {
@@ -135,7 +138,7 @@ func (w *Wreck) find() ([]segmentInfo, error) {
 	return segments, nil
 }
 
-// group examines the documents of one group of IDs that newer segments do not have.
+// group examines one group of IDs of a segment, without IDs that newer segments have.
 func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(sheaf.ID) bool) {
 	c := idCursor{list: &s.ids}
 	err := c.seek(from)
@@ -171,9 +174,9 @@ func (w *Wreck) group(s *segment, from int, seen map[string]bool, keep func(shea
 	}
 }
 
-// Replace publishes a sound catalog in place of the wreck, at once, with the kept documents and the
-// settings as change leaves them. No document is skipped or pending. It removes the files of the
-// wreck.
+// Replace publishes a sound catalog in place of the wreck in one step. The new catalog has the kept
+// documents, and the settings after change has changed them. No document is skipped or pending.
+// Replace removes the files of the wreck.
 func (w *Wreck) Replace(change func(*Settings)) error {
 	c := w.catalog
 	generation := max(following(w.generation), following(0)) // higher than any generation that a process has seen

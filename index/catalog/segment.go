@@ -12,8 +12,8 @@ import (
 	"sheaf/internal/lru"
 )
 
-// A segment file has documents and tombstones, sorted by ID. Its sections are described in
-// doc/formats/catalog.md; all except the data are read page by page.
+// A segment file has documents and tombstones, sorted by ID. doc/formats/catalog.md describes its
+// sections. A reader reads all sections except the data page by page.
 const (
 	sectionData    = "data"
 	sectionStates  = "states"
@@ -26,25 +26,26 @@ const (
 	sectionTargets = "targets"
 	sectionLabels  = "labels"
 
-	// A state is, little endian: size 8, modification time 8, hash 16, block 4,
-	// start in the unpacked block 4, number of chunks 4 with stateAliases, number
-	// of the text counted from 1 4.
+	// A state has these little-endian numbers: size 8 bytes, modification time 8, hash 16, block 4,
+	// start in the unpacked block 4, number of chunks with stateAliases 4, number of the text 4
+	// (counted from 1).
 	stateBytes = 48
 	// stateAliases says that the document has aliases. Back-links need the aliases, and most
 	// documents have none.
 	stateAliases = 1 << 31
-	// A block is offset 8, packed length 4, unpacked length 4, checksum 4.
+	// A block has: offset 8 bytes, packed length 4, unpacked length 4, checksum 4.
 	blockBytes = 20
-	// A text is the number of its first piece 4, zeros 4, its length 8. A piece
-	// is described as a block is.
+	// A text has: number of its first piece 4 bytes, zeros 4, length of the text 8. A piece is
+	// described in the same way as a block.
 	textBytes = 16
 
-	// noBlock is the block of a tombstone.
+	// noBlock is the block number of a tombstone.
 	noBlock = 1<<32 - 1
-	// blockTarget is the size at which a block of records is closed: larger blocks compress better
-	// and take longer to unpack.
+	// blockTarget is the size in bytes at which the writer closes a block of records. Larger blocks
+	// compress better and take longer to unpack.
 	blockTarget = 12 << 10
-	// pieceBytes is how much of a text one piece has: a reader unpacks only the pieces of a span.
+	// pieceBytes is the length of a piece of text. A reader unpacks only the pieces that a span
+	// touches.
 	pieceBytes = 1 << 20
 	// maxBlocks limits how many unpacked blocks a segment caches.
 	maxBlocks = 256
@@ -63,8 +64,7 @@ type segment struct {
 	texts  *sectionfile.Paged
 	pieces *sectionfile.Paged
 	labels *sectionfile.Paged
-	// names maps names of documents to the documents; targets maps names in links to the documents
-	// with these links.
+	// names finds documents by their names. targets finds documents by the names in their links.
 	names   keyTable
 	targets keyTable
 	data    []byte
@@ -132,7 +132,7 @@ func (s *segment) find(id sheaf.ID) (int, error) {
 	return i, nil
 }
 
-// state is what a segment knows of a document without reading its record.
+// state is what a segment knows of a document before it reads the record.
 type state struct {
 	file    FileState
 	block   uint32
@@ -176,7 +176,7 @@ func appendState(to []byte, st *state) []byte {
 	return le.AppendUint32(to, st.text)
 }
 
-// packed returns block i of a list in its stored form, and verifies its checksum.
+// packed returns block i of a list in compressed form, and verifies its checksum.
 func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset uint64, size uint32, err error) {
 	entry, err := list.Slice(i*blockBytes, blockBytes)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *segment) packed(list *sectionfile.Paged, i int) (packed []byte, offset 
 	return packed, offset, size, nil
 }
 
-// unpack returns block i of a list, unpacked, in new memory.
+// unpack returns the unpacked block i of a list in new memory.
 func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 	packed, offset, size, err := s.packed(list, i)
 	if err != nil {
@@ -208,8 +208,8 @@ func (s *segment) unpack(list *sectionfile.Paged, i int) ([]byte, error) {
 	return b, nil
 }
 
-// recordBlock returns a block of records, unpacked. It never changes, so strings may share its
-// memory.
+// recordBlock returns an unpacked block of records. The block never changes, so strings may share
+// its memory.
 func (s *segment) recordBlock(i int) ([]byte, error) {
 	if b, ok := s.unpacked.Get(i); ok {
 		return b, nil
@@ -222,7 +222,7 @@ func (s *segment) recordBlock(i int) ([]byte, error) {
 	return b, nil
 }
 
-// encoded returns the encoded record of a document. See recordBlock for its memory.
+// encoded returns the encoded record of a document. The record shares the memory of recordBlock.
 func (s *segment) encoded(st *state) ([]byte, error) {
 	b, err := s.recordBlock(int(st.block))
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *segment) encoded(st *state) ([]byte, error) {
 		len(b))
 }
 
-// decode passes the encoded record of a document to with, which reports whether it is valid.
+// decode passes the encoded record of a document to with. with reports whether the record is valid.
 func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error {
 	b, err := s.encoded(st)
 	if err == nil && !with(b) {
@@ -247,8 +247,8 @@ func (s *segment) decode(id sheaf.ID, st *state, with func(b []byte) bool) error
 	return err
 }
 
-// storedText locates a stored text: its pieces follow one another, and each except the last has
-// pieceBytes.
+// storedText says where a stored text is. Its pieces follow one another, and each except the last
+// has pieceBytes.
 type storedText struct {
 	first int // piece
 	size  int
@@ -270,7 +270,7 @@ func (s *segment) text(st *state) (storedText, error) {
 	return t, nil
 }
 
-// packedText returns the pieces of a text in their stored form, and its length.
+// packedText returns the compressed pieces of a text, and the length of the text.
 func (s *segment) packedText(st *state) (pieces []packedBlock, size int, err error) {
 	t, err := s.text(st)
 	if err != nil {

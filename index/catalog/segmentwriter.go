@@ -10,8 +10,8 @@ import (
 	"sheaf/index/vfs/sectionfile"
 )
 
-// Encoded is a document in its stored form, or a tombstone. It takes a fraction of the memory of a
-// Record, and the goroutines that made the records can make it.
+// Encoded is the stored form of a document, or a tombstone. It takes a fraction of the memory of a
+// Record. The goroutine that makes a record can also encode it.
 type Encoded struct {
 	id       string
 	file     FileState
@@ -24,7 +24,7 @@ type Encoded struct {
 	filing
 }
 
-// filing says under which names a document is found.
+// filing lists the names under which a document is found.
 type filing struct {
 	names, targets []keyItem // doc is not set
 	labels         []labelKey
@@ -36,7 +36,8 @@ type packedBlock struct {
 	size   uint32
 }
 
-// maxRecord limits a document's encoded description: a block has it and what came before it.
+// maxRecord limits the encoded description of a document, because one block holds the record and
+// the records before it.
 const maxRecord = maxUnpacked / 2
 
 func (e *Encoded) tombstone() bool { return e.record == nil }
@@ -44,7 +45,8 @@ func (e *Encoded) tombstone() bool { return e.record == nil }
 // ID returns the ID of the record's document.
 func (e *Encoded) ID() sheaf.ID { return sheaf.ID(e.id) }
 
-// entriesOf encodes the changes of an update, sorted by ID; of equal IDs the last counts.
+// entriesOf encodes the changes of an update, sorted by ID. If several changes have the same ID,
+// the last one counts.
 func entriesOf(u Update) ([]Encoded, error) {
 	entries := make([]Encoded, 0, len(u.Put)+len(u.Encoded)+len(u.Delete))
 	for _, id := range u.Delete {
@@ -68,8 +70,8 @@ func entriesOf(u Update) ([]Encoded, error) {
 	return last, nil
 }
 
-// Encode encodes a record for an update; the result shares no memory with it. It fails with
-// sheaf.ErrInvalid for a record that the catalog cannot keep.
+// Encode encodes a record for an update. The result shares no memory with the record. Encode fails
+// with sheaf.ErrInvalid for a record that the catalog cannot keep.
 func Encode(r *Record) (Encoded, error) {
 	if err := valid(r); err != nil {
 		return Encoded{}, err
@@ -85,7 +87,7 @@ func Encode(r *Record) (Encoded, error) {
 	return e, nil
 }
 
-// newEncoded returns the stored form of a record with its encoded form, without the text.
+// newEncoded returns the stored form of a record from its encoding. The stored text is not set.
 func newEncoded(id string, r *Record, encoded []byte) Encoded {
 	doc := &r.Document
 	return Encoded{id: id, file: r.File, record: encoded, hasText: r.HasText, chunks: len(doc.Chunks),
@@ -116,7 +118,7 @@ type tables struct {
 	labels         labelSet
 }
 
-// add files document number doc.
+// add adds document number doc under the names of its filing.
 func (t *tables) add(doc int, f *filing) {
 	for _, item := range f.names {
 		t.names = append(t.names, keyItem{item.key, doc, item.kind})
@@ -129,7 +131,7 @@ func (t *tables) add(doc int, f *filing) {
 	}
 }
 
-// valid returns an error when the catalog cannot keep a record.
+// valid returns an error if the catalog cannot keep a record.
 func valid(r *Record) error {
 	doc := &r.Document
 	switch {
@@ -155,7 +157,8 @@ type segmentWriter struct {
 	tables tables
 }
 
-// add appends an entry; entries come in order of ID. finish returns the first error of writing.
+// add appends an entry. The caller adds entries in order of ID. finish returns the first error of
+// writing.
 func (w *segmentWriter) add(e *Encoded) {
 	st := state{file: e.file, block: noBlock, chunks: e.chunks, aliases: e.aliases}
 	if !e.tombstone() {
@@ -181,7 +184,7 @@ func (w *segmentWriter) add(e *Encoded) {
 	}
 }
 
-// flush packs the filled block.
+// flush compresses the current block and writes it.
 func (w *segmentWriter) flush() {
 	if len(w.raw) == 0 {
 		return
@@ -190,7 +193,7 @@ func (w *segmentWriter) flush() {
 	w.raw = w.raw[:0]
 }
 
-// block writes a block to the data, and its entry to a list.
+// block writes a block to the data section, and an entry for it to a list.
 func (w *segmentWriter) block(list []byte, b packedBlock) []byte {
 	le := binary.LittleEndian
 	list = le.AppendUint64(list, uint64(w.file.Offset()))

@@ -15,10 +15,10 @@ import (
 	"sheaf/index/vfs"
 )
 
-// Text returns the whole text of a document, as it was indexed. If its source file has the recorded
-// size and modification time, Text trusts it; otherwise the content decides. It fails with ErrStale
-// when the file has changed or is gone, and with ErrUnread when it cannot find out. The text is
-// shared and must not be changed.
+// Text returns the whole text of a document as it was indexed. If the source file has the recorded
+// size and modification time, Text trusts the file; otherwise Text compares the content. It fails
+// with ErrStale if the file has changed or is gone, and with ErrUnread if the file cannot be read.
+// The text is shared; the caller must not change it.
 func (v *View) Text(doc sheaf.ID) ([]byte, error) {
 	if t, ok := v.texts.Get(doc); ok && t.file.matches(v.catalog.o.Source, t.name) {
 		return t.text, nil
@@ -58,19 +58,19 @@ type sourceText struct {
 	text []byte
 }
 
-// matches reports whether a file has the recorded size and time.
+// matches reports whether a file has the recorded size and modification time.
 func (f *FileState) matches(source vfs.FS, name string) bool {
 	info, err := source.Stat(name)
 	return err == nil && f.same(info)
 }
 
-// same reports whether a file has the recorded size and time.
+// same reports whether a source text has the recorded size and modification time.
 func (f *FileState) same(info fs.FileInfo) bool {
 	return info.Size() == f.Size && info.ModTime().UnixNano() == f.ModTime
 }
 
-// Unchanged reports whether the source file of a document has the recorded size and time, so that
-// Text would return the same text; a stored text never changes.
+// Unchanged reports whether the source file of a document has the recorded size and modification
+// time. If so, Text would return the same text. A stored text never changes.
 func (v *View) Unchanged(doc sheaf.ID) bool {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -86,8 +86,8 @@ func (v *View) Unchanged(doc sheaf.ID) bool {
 	return st.file.matches(v.catalog.o.Source, name)
 }
 
-// readSource reads a source file that still has the recorded content. same says that it has the
-// recorded time too, so that its content need not be examined.
+// readSource reads a source file that still has the recorded content. same says that the file also
+// has the recorded time, so that its content need not be compared.
 func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, same bool, err error) {
 	f, err := openSource(source, name)
 	if err != nil {
@@ -118,8 +118,8 @@ func readSource(source vfs.FS, name string, recorded *FileState) (text []byte, s
 	return nil, false, fmt.Errorf("%s: %w", name, ErrStale)
 }
 
-// openSource opens a source file. The error is ErrStale when there is no such file, and ErrUnread when
-// the file cannot be read now.
+// openSource opens a source file. The error is ErrStale if there is no file, and ErrUnread if the
+// file cannot be read now.
 func openSource(source vfs.FS, name string) (vfs.File, error) {
 	f, err := source.Open(name)
 	if err == nil {
@@ -145,12 +145,12 @@ func Unreadable(source vfs.FS, name string) bool {
 	return errors.Is(err, ErrUnread)
 }
 
-// placeholders are what iCloud, Nextcloud and ownCloud put before and behind the name of a file when
-// they remove it from the disk.
+// placeholders are the prefixes and suffixes that iCloud, Nextcloud and ownCloud add to the name of
+// a file when they remove its content from the disk.
 var placeholders = [...][2]string{{".", ".icloud"}, {"", ".nextcloud"}, {"", ".owncloud"}}
 
-// Offloaded returns the name of the file in whose place a cloud drive left this placeholder, or ""
-// when the name is not a placeholder.
+// Offloaded returns the original name of a file that a cloud drive replaced by this placeholder. It
+// returns "" if the name is not that of a placeholder.
 func Offloaded(placeholder string) string {
 	for _, p := range placeholders {
 		name, begins := strings.CutPrefix(placeholder, p[0])
@@ -161,8 +161,8 @@ func Offloaded(placeholder string) string {
 	return ""
 }
 
-// stale returns the error for a file that could not be read: ErrStale when it has changed since
-// indexing, ErrUnread when that is unknown.
+// stale returns the error for a file that could not be read: ErrStale if the file has changed since
+// indexing, and ErrUnread if that is unknown.
 func stale(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) {
@@ -189,7 +189,8 @@ func (v *View) Source(doc sheaf.ID) (string, error) {
 	return filepath.Join(root, file), nil
 }
 
-// Line returns the number, from 1, of the line with a byte of text. Lines end with LF, CRLF, or CR.
+// Line returns the number of the line that contains a byte of text. Lines are counted from 1 and
+// end with LF, CRLF or CR.
 func Line(text []byte, at int) int {
 	before := text[:min(at, len(text))]
 	lines := 1 + bytes.Count(before, []byte{'\n'})
@@ -205,8 +206,8 @@ func Line(text []byte, at int) int {
 	}
 }
 
-// LineStart returns the first byte of the line with this number, from 1; the length of text when it
-// has fewer lines.
+// LineStart returns the offset of the first byte of a line, counted from 1. If text has fewer
+// lines, it returns the length of text.
 func LineStart(text []byte, line int) int {
 	at := 0
 	for n := 1; n < line && at < len(text); n++ {
@@ -222,7 +223,7 @@ func LineStart(text []byte, line int) int {
 	return at
 }
 
-// ChunkAt returns the deepest chunk of a document whose heading or span contains a byte; nil when
+// ChunkAt returns the deepest chunk of a document whose heading or span contains a byte, or nil if
 // there is none.
 func ChunkAt(doc *sheaf.Document, at int) *sheaf.Chunk {
 	var best *sheaf.Chunk

@@ -16,12 +16,12 @@ import (
 	"sheaf/index/vfs/manifest"
 )
 
-// view returns b as a string that shares its memory.
+// view returns b as a string that shares the memory of b.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// View is a snapshot of a catalog. It is safe for concurrent use, and implements rank.Facts.
-// Results belong to the caller, except documents, chunks and texts, which are shared and must not
-// be changed. Errors wrap sheaf.ErrNotFound or sheaf.ErrCorrupt.
+// View is a snapshot of a catalog. It is safe for concurrent use and implements rank.Facts.
+// Documents, chunks and texts are shared, and the caller must not change them; other results belong
+// to the caller. Errors wrap sheaf.ErrNotFound or sheaf.ErrCorrupt.
 type View struct {
 	catalog  *Catalog
 	manifest manifest.Manifest
@@ -57,10 +57,10 @@ func (v *View) Close() {
 	}
 }
 
-// Generation returns the number of the snapshot; it grows with every update.
+// Generation returns the number of the snapshot. The number grows with every update.
 func (v *View) Generation() uint64 { return v.manifest.Generation }
 
-// Settings returns what the collection was made with.
+// Settings returns the settings of the collection.
 func (v *View) Settings() Settings { return v.payload.Settings }
 
 // Docs returns the number of documents.
@@ -72,16 +72,16 @@ func (v *View) Chunks() int { return v.payload.Chunks }
 // SourceBytes returns the size of all source files.
 func (v *View) SourceBytes() int64 { return v.payload.Bytes }
 
-// Pending returns the documents that still need work, such as vectors, with the reason. The map is
-// shared and must not be changed.
+// Pending returns the documents that still need work, for example vectors, each with the reason.
+// The map is shared; the caller must not change it.
 func (v *View) Pending() map[sheaf.ID]string {
 	pending, err := v.pending()
 	v.note(err)
 	return pending
 }
 
-// ListFaults says why the lists of skipped and of pending documents, and the copy of the settings,
-// cannot be read; nil when they can.
+// ListFaults returns why the list of skipped files, the list of pending documents and the copy of
+// the settings cannot be read. Each error is nil if its file can be read.
 func (v *View) ListFaults() (skipped, pending, settings error) {
 	_, skipped = v.Skipped()
 	_, pending = v.pending()
@@ -97,7 +97,7 @@ func (v *View) DiskBytes() int64 {
 	return n
 }
 
-// find returns the newest entry of a document, unless that is a tombstone.
+// find returns the newest entry of a document. If that is a tombstone, find returns no entry.
 func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	for _, s := range slices.Backward(v.segments) {
 		i, err := s.find(id)
@@ -117,7 +117,7 @@ func (v *View) find(id sheaf.ID) (*segment, *state, error) {
 	return nil, nil, nil
 }
 
-// File returns the state of a document's file when it was indexed.
+// File returns the size, time and hash that a document's file had when it was indexed.
 func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	s, st, err := v.find(doc)
 	if err != nil || s == nil {
@@ -126,8 +126,8 @@ func (v *View) File(doc sheaf.ID) (FileState, bool, error) {
 	return st.file, true, nil
 }
 
-// Files yields every document with the state of its file, in order of ID. If the catalog is corrupt
-// it ends early, and Err says so.
+// Files yields every document with the state of its file, in order of ID. If the catalog is
+// corrupt, the sequence ends early, and Err returns the fault.
 func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	return func(yield func(sheaf.ID, FileState) bool) {
 		for id, st := range v.existing("") {
@@ -138,7 +138,7 @@ func (v *View) Files() iter.Seq2[sheaf.ID, FileState] {
 	}
 }
 
-// note keeps an error for Err, from a method that cannot return it.
+// note keeps an error for Err. Methods that return no error call it.
 func (v *View) note(err error) {
 	if err == nil {
 		return
@@ -148,22 +148,22 @@ func (v *View) note(err error) {
 	v.fault = cmp.Or(v.fault, err)
 }
 
-// noteFault keeps an error unless it says that something does not exist.
+// noteFault keeps an error for Err, unless the error says that something does not exist.
 func (v *View) noteFault(err error) {
 	if !errors.Is(err, sheaf.ErrNotFound) {
 		v.note(err)
 	}
 }
 
-// Err returns the first fault of a method that returns no error, or nil.
+// Err returns the first fault of the methods that return no error, or nil.
 func (v *View) Err() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.fault
 }
 
-// Record returns all that the catalog keeps of a document, without its text. It is shared and must
-// not be changed.
+// Record returns all that the catalog keeps of a document, without its text. The record is shared;
+// the caller must not change it.
 func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	r, err := v.recordOf(doc)
 	if err == nil && r == nil {
@@ -172,9 +172,9 @@ func (v *View) Record(doc sheaf.ID) (*Record, error) {
 	return r, err
 }
 
-// Head is Record, but the chunks may be missing. Its time does not depend on the size of the
-// document, so it reveals nothing about a hidden document. Callers must not keep the record. Err
-// also reports its faults.
+// Head returns a record as Record does, but the chunks may be missing. Its run time does not depend
+// on the size of the document, so the time reveals nothing about a hidden document. Callers must
+// not keep the record. Faults of Head also appear in Err.
 func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -199,7 +199,7 @@ func (v *View) Head(doc sheaf.ID) (*Record, error) {
 	return r, nil
 }
 
-// recordOf is Record, but returns nil when there is no document with this ID.
+// recordOf does what Record does, but returns nil if there is no document with this ID.
 func (v *View) recordOf(doc sheaf.ID) (*Record, error) {
 	if r, ok := v.records.Get(doc); ok {
 		return r, nil
@@ -227,22 +227,22 @@ func recordSize(r *Record) int {
 	return size
 }
 
-// record decodes the record of a document. Its strings share a copy of the stored bytes, because
-// the cache keeps records, and blocks are larger.
+// record decodes the record of a document. Its strings share a copy of the stored bytes. The cache
+// keeps records, and a whole block would take more memory.
 func (s *segment) record(id sheaf.ID, st *state) (*Record, error) {
 	r := newRecord(sheaf.ID(strings.Clone(string(id))), st)
 	return r, s.decode(id, st, func(b []byte) bool { return decodeRecord(bytes.Clone(b), r) })
 }
 
-// newRecord returns the record of a document without what is encoded.
+// newRecord returns a record with the fields of a document that are stored outside its encoding.
 func newRecord(id sheaf.ID, st *state) *Record {
 	r := &Record{File: st.file, HasText: st.text > 0}
 	r.Document.ID, r.Document.Tree, r.Document.Path = id, id.Tree(), id.Path()
 	return r
 }
 
-// Chunk returns the chunk called id; false when there is none. The whole id names a document first,
-// then the part before its last '#'.
+// Chunk returns the chunk with an ID, or false if there is none. Chunk first takes the whole id as
+// a document's ID, then the part before the last '#'.
 func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	r, err := v.recordOf(id)
 	if r != nil {
@@ -265,7 +265,7 @@ func (v *View) Chunk(id sheaf.ID) (sheaf.Chunk, bool) {
 	return sheaf.Chunk{}, false
 }
 
-// Document returns the document called id with its chunks; false when there is none.
+// Document returns the document with an ID and its chunks, or false if there is none.
 func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	if doc := v.SharedDocument(id); doc != nil {
 		return *doc, true
@@ -273,8 +273,8 @@ func (v *View) Document(id sheaf.ID) (sheaf.Document, bool) {
 	return sheaf.Document{}, false
 }
 
-// SharedDocument is Document without a copy: the result must not be changed. It is nil when there
-// is none.
+// SharedDocument returns what Document returns, but makes no copy: the caller must not change the
+// result. It returns nil if there is no such document.
 func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	r, err := v.Record(id)
 	if err != nil {
@@ -284,7 +284,7 @@ func (v *View) SharedDocument(id sheaf.ID) *sheaf.Document {
 	return &r.Document
 }
 
-// Date returns the date of a document; false when it has none.
+// Date returns the date of a document, or false if the document has none.
 func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	if r, ok := v.records.Get(doc); ok {
 		return r.Date, r.Date.Source != 0
@@ -295,8 +295,7 @@ func (v *View) Date(doc sheaf.ID) (sheaf.Dated, bool) {
 	return sheaf.Dated{}, false
 }
 
-// FolderSize returns the number of documents directly in a folder of a tree; "" means the tree's
-// top.
+// FolderSize returns the number of documents directly in a folder of a tree. "" is the top folder.
 func (v *View) FolderSize(tree, folder string) int {
 	prefix := folderPrefix(tree, folder)
 	n, ok := v.folders.Get(prefix)
@@ -310,8 +309,7 @@ func (v *View) FolderSize(tree, folder string) int {
 	return n
 }
 
-// folderPrefix returns the beginning of the IDs of all documents in a folder of a tree, or below
-// it.
+// folderPrefix returns the start of the IDs of all documents in a folder of a tree and below it.
 func folderPrefix(tree, folder string) string {
 	prefix := string(sheaf.DocumentID(tree, folder))
 	if folder != "" {
@@ -320,15 +318,16 @@ func folderPrefix(tree, folder string) string {
 	return prefix
 }
 
-// InFolder yields the documents directly in a folder of a tree, in order of ID; "" means the tree's
-// top. If the catalog is corrupt it ends early, and Err says so.
+// InFolder yields the documents directly in a folder of a tree, in order of ID. "" is the top
+// folder. If the catalog is corrupt, the sequence ends early, and Err returns the fault.
 func (v *View) InFolder(tree, folder string) iter.Seq[sheaf.ID] {
 	return func(yield func(sheaf.ID) bool) {
 		v.note(translate(v.eachInFolder(folderPrefix(tree, folder), yield)))
 	}
 }
 
-// eachInFolder yields the documents whose ID is prefix and a name. It skips the folders inside.
+// eachInFolder yields the documents whose ID is prefix followed by a file name. It skips the
+// folders inside the folder.
 func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	w, err := newWalk(v.segments, prefix)
 	for last := ""; err == nil && w.ok; {
@@ -356,8 +355,8 @@ func (v *View) eachInFolder(prefix string, yield func(sheaf.ID) bool) error {
 	return err
 }
 
-// Holds reports whether a folder of a tree, or a folder below it, contains a document; "" means the
-// tree's top.
+// Holds reports whether a folder of a tree, or a folder below it, contains a document. "" is the
+// top folder.
 func (v *View) Holds(tree, folder string) bool {
 	return v.begins(folderPrefix(tree, folder))
 }
@@ -376,8 +375,8 @@ type Counted struct {
 	Docs int    `json:"docs"`
 }
 
-// Properties counts the names of the properties of all documents, ignoring case, most frequent
-// first, then by name.
+// Properties counts the documents for each property name, ignoring case. The most frequent name
+// comes first, then names are in alphabetical order.
 func (v *View) Properties() ([]Counted, error) {
 	counts := map[string]int{}
 	err := v.labels(labelProperty, func(_ *segment, name string, docs []int) error {
@@ -411,8 +410,8 @@ func (v *View) Warned() ([]sheaf.ID, error) {
 	return ids, err
 }
 
-// labels calls with for the labels of a kind in each segment, with their current documents. The
-// name is valid while the view is open.
+// labels calls with for the labels of a kind in each segment, with their current documents. A name
+// stays valid while the view is open.
 func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) error) error {
 	live, err := v.live()
 	if err != nil {
@@ -436,7 +435,7 @@ func (v *View) labels(kind byte, with func(s *segment, name string, docs []int) 
 	return nil
 }
 
-// findLive says for each segment which of its documents are current; nil means all.
+// findLive returns for each segment which of its documents are current. nil means that all are.
 func (v *View) findLive() ([][]bool, error) {
 	live := make([][]bool, len(v.segments))
 	if len(v.segments) < 2 {

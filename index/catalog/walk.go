@@ -2,8 +2,9 @@ package catalog
 
 import "iter"
 
-// walk goes over the IDs of all segments in order, each once. If several segments have an ID, it
-// uses the newest, tombstones included. Errors wrap sectionfile.ErrCorrupt.
+// walk visits the IDs of all segments in order, each once. If several segments have an ID, walk
+// shows the entry of the newest segment, which may be a tombstone. Errors wrap
+// sectionfile.ErrCorrupt.
 type walk struct {
 	segments []*segment // oldest first
 	cursors  []idCursor
@@ -20,8 +21,9 @@ func newWalk(segments []*segment, from string) (*walk, error) {
 	return w, w.seek(from)
 }
 
-// existing yields the documents from an ID on, with their states, in order of ID. The ID is valid
-// until the next step. If the catalog is corrupt it ends early, and Err says so.
+// existing yields the documents whose ID is not before from, with their states, in order of ID. An
+// ID is valid until the next step. If the catalog is corrupt, the sequence ends early, and Err
+// returns the fault.
 func (v *View) existing(from string) iter.Seq2[string, *state] {
 	return func(yield func(string, *state) bool) {
 		w, err := newWalk(v.segments, from)
@@ -83,12 +85,12 @@ func (w *walk) choose() {
 	}
 }
 
-// bytes returns the ID, valid until the next step; key returns a copy.
+// bytes returns the current ID, valid until the next step. key returns a copy.
 func (w *walk) bytes() []byte { return w.cursors[w.newest].key }
 
 func (w *walk) key() string { return string(w.bytes()) }
 
 func (w *walk) segment() *segment { return w.segments[w.newest] }
 
-// number returns the number of the ID in its segment.
+// number returns the number of the current ID in its segment.
 func (w *walk) number() int { return w.cursors[w.newest].at }
